@@ -1,0 +1,155 @@
+"""
+Every error that pytest-ragcheck raises, each carrying the object that it is about.
+
+    RagcheckError
+    ├── UsageError (ValueError)              an option, a setting or a call cannot work
+    ├── QuestionFileError (ValueError)       mistakes in a question file, all of them at once
+    ├── ResultsError                         a result file cannot be written
+    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL
+    ├── QuestionErrored                      a question's verdict is ERROR
+    └── MeasurementError                     the endpoint or the judge did not do its work
+        ├── EndpointError
+        │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
+        │   ├── EndpointTimeout              no complete reply in time
+        │   ├── EndpointStatusError          a status other than 200
+        │   └── EndpointReplyError           a reply that does not keep the contract
+        └── JudgeError
+            ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
+            └── JudgeReplyError              a reply that is not the JSON asked for, repaired once in vain
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.record import Record
+
+
+class RagcheckError(Exception):
+    """The root of the tree."""
+
+
+class UsageError(RagcheckError, ValueError):
+    """An option, a setting or a call that cannot work; the text names its origin and the way out."""
+
+
+class QuestionFileError(RagcheckError, ValueError):
+    """
+    All mistakes of one question file.
+
+    Args:
+        path: The file.
+        problems: One text a mistake, each `file:line: question 'id' what. What to do.`
+    """
+
+    def __init__(self, path: Path, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.path = path
+        self.problems = tuple(problems)
+
+
+class ResultsError(RagcheckError):
+    """A result file cannot be written; the verdicts of the run are not touched by it."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class QuestionFailed(RagcheckError, AssertionError):
+    """A question whose verdict is FAIL. The first line of the text holds the number and the reason."""
+
+    def __init__(self, text: str, *, record: Record) -> None:
+        super().__init__(text)
+        self.record = record
+
+
+class QuestionErrored(RagcheckError):
+    """A question whose verdict is ERROR. The first line of the text says what happened and where."""
+
+    def __init__(self, text: str, *, record: Record) -> None:
+        super().__init__(text)
+        self.record = record
+
+
+class MeasurementError(RagcheckError):
+    """The endpoint or the judge did not do its work: the question becomes an ERROR, never a 0."""
+
+    kind: ClassVar[str] = "measurement"
+    """Stands as `kind` in the `errors` rows of the predictions file."""
+
+
+class EndpointError(MeasurementError):
+    """
+    The RAG system gave no answer that can be judged.
+
+    Args:
+        message: What happened, where, and what to do.
+        url: The endpoint, without secrets; of a callable its name.
+        status: The HTTP status, where there was one.
+        body: The first part of the reply's body, where there was one.
+    """
+
+    kind = "endpoint"
+
+    def __init__(self, message: str, *, url: str, status: int | None = None, body: str | None = None) -> None:
+        super().__init__(message)
+        self.url = url
+        self.status = status
+        self.body = body
+
+
+class EndpointUnreachable(EndpointError):
+    """No connection: refused, name not found, TLS, reset."""
+
+    kind = "endpoint_unreachable"
+
+
+class EndpointTimeout(EndpointError):
+    """No complete reply within the time limit."""
+
+    kind = "endpoint_timeout"
+
+
+class EndpointStatusError(EndpointError):
+    """A status other than 200."""
+
+    kind = "endpoint_status"
+
+
+class EndpointReplyError(EndpointError):
+    """A reply that does not keep the contract."""
+
+    kind = "endpoint_reply"
+
+
+class JudgeError(MeasurementError):
+    """
+    The judge gave no judgement.
+
+    Args:
+        message: What happened, where, and what to do.
+        reply: The first part of what the judge said, where it said anything.
+    """
+
+    kind = "judge"
+
+    def __init__(self, message: str, *, reply: str | None = None) -> None:
+        super().__init__(message)
+        self.reply = reply
+
+
+class JudgeUnavailable(JudgeError):
+    """No reply from the judge: connection, status, quota, key."""
+
+    kind = "judge_unavailable"
+
+
+class JudgeReplyError(JudgeError):
+    """A reply that is not the JSON asked for, after one repair turn."""
+
+    kind = "judge_reply"

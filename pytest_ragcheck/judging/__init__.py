@@ -1,0 +1,1 @@
+"""`RagAnswer` -> `Judgement`: how good is the answer, and why not better."""

@@ -1,0 +1,1 @@
+"""`RagAnswer` -> scores that need no judge."""

@@ -1,0 +1,105 @@
+"""The values that a question file is read into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldPassage:
+    """A passage that answers the question, or one that only looks as if it did (a distractor)."""
+
+    text: str
+    doc_id: str | None = None
+    """The document's id as the file gives it; None where the file gives a bare text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question with all that is known about its right answer; file-level defaults are worked in."""
+
+    dataset_name: str
+    """The name of the set that the question belongs to; with `id` its identity."""
+
+    id: str
+    """Unique within the dataset, stable from run to run, never contains `::`."""
+
+    question: str
+    """The text that is asked."""
+
+    expected_answer: str | None = None
+    """The primary expected answer; None where the file gives none."""
+
+    all_acceptable_answers: tuple[str, ...] = ()
+    """Further accepted answers as the file lists them; see `acceptable_answers` for the union."""
+
+    must_mention: tuple[str, ...] = ()
+    """Strings, or regular expressions in slashes, that the answer has to contain."""
+
+    must_not_mention: tuple[str, ...] = ()
+    """Strings, or regular expressions in slashes, that the answer must not contain."""
+
+    gold_passages: tuple[GoldPassage, ...] = ()
+    """The passages that answer the question."""
+
+    distractors: tuple[GoldPassage, ...] = ()
+    """Passages beside the gold ones that do not answer the question."""
+
+    answerable: bool = True
+    """False: the right thing for the system is to abstain."""
+
+    thresholds: Mapping[str, float] = field(default=NOTHING)
+    """Minimum by metric, 0..1, question over file; the run's thresholds are not in it."""
+
+    top_k: int | None = None
+    """How many contexts are asked for, >= 1; None: the run's."""
+
+    tags: tuple[str, ...] = ()
+    """Names of pytest markers."""
+
+    skip: str | None = None
+    """Why the question is not asked; None: it is asked."""
+
+    xfail: str | None = None
+    """Why the question is expected to fail; None: it is not."""
+
+    metadata: Mapping[str, Any] = field(default=NOTHING)
+    """Whatever the file's author wants to find again in the predictions."""
+
+    path: Path | None = field(default=None, compare=False)
+    """The file that the question was read from."""
+
+    line: int | None = field(default=None, compare=False)
+    """The line in `path` where the question begins, from 1."""
+
+    @property
+    def acceptable_answers(self) -> tuple[str, ...]:
+        """All accepted answers, the expected one first, each once; empty where none is known."""
+        first = () if self.expected_answer is None else (self.expected_answer,)
+        return tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
+
+    @property
+    def location(self) -> str:
+        """`path:line`, as far as they are known; empty for a question from a call."""
+        if self.path is None:
+            return ""
+        return f"{self.path}:{self.line}" if self.line else str(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSet:
+    """All questions of one file, in the file's order."""
+
+    dataset_name: str
+    path: Path
+    questions: tuple[Question, ...]
+    sets_thresholds: bool = False
+    """True where the file or any of its questions sets thresholds of its own."""

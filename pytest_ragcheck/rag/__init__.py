@@ -1,0 +1,1 @@
+"""`Question` -> `RagAnswer`: asking the system under test."""
