@@ -1,0 +1,1 @@
+"""A small real RAG server: Markdown in, verbatim answers out, no model and no key."""

@@ -1,0 +1,91 @@
+"""Starts the server: `python -m rag_server --corpus DIR`, in the folder `examples`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sqlite3
+import threading
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from .app import create_app
+from .faults import faults_from
+from .index import Index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.applications import Starlette
+
+CORPUS_SUFFIXES = {".md", ".txt"}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m rag_server", description="A small RAG server over a folder of texts."
+    )
+    parser.add_argument(
+        "--corpus", type=Path, required=True, help="folder whose .md and .txt files are read, at any depth"
+    )
+    parser.add_argument("--database", type=Path, help="file that keeps the index; default: in memory")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000, help="0: a free one; the first line printed names it")
+    parser.add_argument(
+        "--stop-with-stdin", action="store_true", help="end when standard input closes, thus with the parent"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        faults = faults_from(os.environ.get("RAG_SERVER_FAULT", ""))
+    except ValueError as error:
+        parser.error(str(error))
+    if not options.corpus.is_dir():
+        parser.error(f"--corpus {options.corpus} is no folder")
+    try:
+        index = Index(options.database)
+    except sqlite3.Error as error:
+        parser.error(f"--database {options.database}: {error}")
+    try:
+        listening = socket.create_server((options.host, options.port))
+    except OSError as error:
+        parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
+    with closing(index):
+        read_corpus(index, options.corpus)
+        serve(create_app(index, faults), listening, stop_with_stdin=options.stop_with_stdin)
+
+
+def read_corpus(index: Index, folder: Path) -> None:
+    """Makes the index hold the files of *folder*, by their relative paths, and nothing else."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in CORPUS_SUFFIXES and path.is_file())
+    document_ids = [path.relative_to(folder).as_posix() for path in files]
+    for document_id in index.document_ids().difference(document_ids):
+        index.delete(document_id)
+    for path, document_id in zip(files, document_ids, strict=True):
+        index.add(document_id, path.read_text(encoding="utf-8-sig", errors="replace"))
+
+
+def serve(app: Starlette, listening: socket.socket, *, stop_with_stdin: bool) -> None:
+    """Prints the server's URL and serves until a signal, or the end of standard input if so wished."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
+
+    def wait_for_end_of_stdin() -> None:
+        # os.read, not sys.stdin: a daemon thread that holds sys.stdin's lock makes the interpreter's exit fail.
+        while os.read(0, 4096):
+            pass
+        server.should_exit = True
+
+    if stop_with_stdin:
+        threading.Thread(target=wait_for_end_of_stdin, daemon=True).start()
+    host, port = listening.getsockname()[:2]
+    # Whoever reads this line can connect at once: the socket listens already.
+    print(f"http://{host}:{port}", flush=True)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

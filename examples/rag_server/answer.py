@@ -1,0 +1,96 @@
+"""Answers a question with sentences of the passages, word for word, or declines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from .chunks import Chunk
+
+REFUSAL = "The documents do not answer this question."
+
+LEAST_EVIDENCE = 0.5
+"""Below this share of the question's words, weighed by rarity, a passage is about something else."""
+
+MOST_STATEMENTS = 3
+
+NEARLY_AS_STRONG = 0.75
+"""A further statement is added from this share of the best one's strength."""
+
+_ASKS_FOR_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|often|big|large|high|fast)\b|\bwhat (?:number|percentage|port)\b", re.IGNORECASE
+)
+_POINTS_BACK = re.compile(r"(?:it|its|this|that|these|those|they|their|there|such|so|then)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """A statement and what it has to do with the question."""
+
+    statements: tuple[str, ...]
+    """The statement itself; before it the one that it points back to."""
+
+    place: tuple[int, int]
+    """Rank of its passage, position in it."""
+
+    strength: float
+    """Orders the statements, >= 0."""
+
+    share: float
+    """How much of the question the statement and its surroundings are about, 0..1."""
+
+
+def answer(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> str:
+    """
+    One to three statements of *passages*, or `REFUSAL` where they hold too little of the question.
+
+    Args:
+        question: As it was asked.
+        passages: Best first.
+        rarity: The weight of each of the question's words, > 0.
+    """
+    found = sorted(_evidence(question, passages, rarity), key=lambda evidence: -evidence.strength)
+    if not found or found[0].share < LEAST_EVIDENCE:
+        return REFUSAL
+    chosen = [evidence for evidence in found if evidence.strength >= NEARLY_AS_STRONG * found[0].strength]
+    chosen = sorted(chosen[:MOST_STATEMENTS], key=lambda evidence: evidence.place)
+    return " ".join(dict.fromkeys(statement for evidence in chosen for statement in evidence.statements))
+
+
+def _evidence(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> Iterator[_Evidence]:
+    asked = rarity.keys()
+    asks_for_number = bool(_ASKS_FOR_NUMBER.search(question))
+
+    def weight(words: set[str]) -> float:
+        return sum(rarity[word] for word in words)
+
+    total = weight(set(asked))
+    for rank, passage in enumerate(passages):
+        heading = asked & set(words_of(passage.heading))
+        statements = [(statement, words_of(statement)) for statement in passage.statements]
+        anywhere = heading.union(*(asked & set(words) for _, words in statements))
+        before: tuple[str, ...] = ()
+        before_words: set[str] = set()
+        for position, (statement, words) in enumerate(statements):
+            own = asked & set(words)
+            points_back = bool(before) and bool(_POINTS_BACK.match(statement))
+            around = (heading | before_words if points_back else heading) - own
+            rest = anywhere - own - around
+            strength = weight(own) + 0.5 * weight(around) + 0.2 * weight(rest)
+            # A long statement, mostly code, holds many words by chance.
+            strength /= 1 + len(words) / 100
+            if asks_for_number and re.search(r"\d", statement):
+                strength *= 1.2
+            yield _Evidence(
+                statements=(*before, statement) if points_back else (statement,),
+                place=(rank, position),
+                strength=strength,
+                share=(weight(own) + weight(around) + 0.5 * weight(rest)) / total,
+            )
+            before, before_words = (statement,), own

@@ -1,0 +1,154 @@
+"""Cuts Markdown and plain text into chunks of whole statements, each under its heading path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+CHUNK_CHARACTERS = 700
+"""A chunk ends with the block that reaches this size: big enough for a section, small enough to stay on topic."""
+
+
+_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One passage of a document, as it is found and shown."""
+
+    heading: str
+    """The headings above the passage, outermost first, joined by ` > `; empty where there are none."""
+
+    statements: tuple[str, ...]
+    """Its sentences, list items, table rows and code blocks in their order; an answer quotes these."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.heading, *self.statements) if self.heading else self.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines that belong together: `kind` is heading, code, table or text."""
+
+    kind: str
+    lines: list[str]
+
+
+def chunks_of(markdown: str) -> list[Chunk]:
+    """The chunks of one document, in its order; plain text is Markdown without headings."""
+    chunks: list[Chunk] = []
+    headings: list[str] = []
+    statements: list[str] = []
+
+    def close() -> None:
+        if statements:
+            chunks.append(Chunk(heading=" > ".join(filter(None, headings)), statements=tuple(statements)))
+            statements.clear()
+
+    for block in _blocks(markdown):
+        if block.kind == "heading":
+            close()
+            marks, *title = block.lines[0].split(maxsplit=1)
+            level = len(marks)
+            # A skipped level leaves an empty place, so that the next heading of that level replaces it.
+            skipped = [""] * (level - 1 - len(headings))
+            headings[level - 1 :] = [*skipped, _plain(re.sub(r"\s+#+$", "", "".join(title)))]
+        for statement in _statements(block):
+            if sum(map(len, statements)) >= CHUNK_CHARACTERS and not _leads_in(statements[-1]):
+                close()
+            if block.kind == "code" and statements and _leads_in(statements[-1]):
+                statements[-1] += f"\n{statement}"
+            else:
+                statements.append(statement)
+    close()
+    return chunks
+
+
+def _blocks(markdown: str) -> Iterator[_Block]:
+    """Headings, fenced code, tables, and runs of text that end at a blank line or a list mark."""
+    lines = iter(re.sub(r"<!--.*?-->", "", markdown, flags=re.DOTALL).splitlines())
+    block = _Block("text", [])
+    for line in lines:
+        stripped = line.strip()
+        fence = re.match(r"(`{3,}|~{3,})", stripped)
+        if fence:
+            yield block
+            yield _Block("code", _until_closed(lines, fence[1], len(line) - len(line.lstrip())))
+            block = _Block("text", [])
+        elif re.match(r"#{1,6}\s", line):
+            yield block
+            yield _Block("heading", [stripped])
+            block = _Block("text", [])
+        else:
+            kind = "table" if stripped.startswith("|") else "text"
+            if not stripped or kind != block.kind or _LIST_MARK.match(line):
+                yield block
+                block = _Block(kind, [])
+            if stripped:
+                block.lines.append(line)
+    yield block
+
+
+def _until_closed(lines: Iterator[str], fence: str, indent: int) -> list[str]:
+    code: list[str] = []
+    for line in lines:
+        mark = line.strip()
+        if mark.startswith(fence) and not mark.strip(fence[0]):
+            break
+        code.append(line[indent:] if not line[:indent].strip() else line)
+    return code
+
+
+def _statements(block: _Block) -> Iterable[str]:
+    if block.kind == "code":
+        code = "\n".join(block.lines).strip("\n")
+        return [code] if code.strip() else []
+    if block.kind == "table":
+        return _rows(block.lines)
+    return _sentences(block.lines)
+
+
+_OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
+
+
+def _rows(lines: list[str]) -> list[str]:
+    """Each row as `Column: cell; Column: cell`, so that it says by itself what its cells are."""
+    rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
+    columns, *rest = rows
+    body = [row for row in rest if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    if len(body) == len(rest):  # no line of dashes below the first: a table without column names
+        columns, body = [], rows
+    names = [*columns, *[""] * max(map(len, rows))]
+    statements = (
+        "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
+        for row in body
+    )
+    return [statement for statement in statements if re.search(r"\w", statement)]
+
+
+# A line's end after a full stop or a colon ends a sentence; inside a line a capital, digit or quote has to follow.
+_SENTENCE_END = re.compile(
+    r"""(?<=[.!?:])\n | (?<=[.!?]["')])\n | (?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\b[A-Z]\.)[ ](?=[^\Wa-z]|["'`(\[*«])""",
+    re.VERBOSE,
+)
+
+
+def _sentences(lines: list[str]) -> list[str]:
+    text = "\n".join(re.sub(r"^\s*>\s?", "", line).strip() for line in lines)
+    sentences = map(_plain, _SENTENCE_END.split(_LIST_MARK.sub("", text, count=1)))
+    return [sentence for sentence in sentences if re.search(r"\w", sentence)]
+
+
+def _plain(markdown: str) -> str:
+    """One line without the marks that only a browser needs: link targets, images, bold."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?: \"[^\"]*\")?\)", r"\1", " ".join(markdown.split()))
+    return re.sub(r"\*\*(\S(?:[^*`]*\S)?)\*\*", r"\1", text).replace("\\|", "|")
+
+
+def _leads_in(statement: str) -> bool:
+    return statement.endswith(":")

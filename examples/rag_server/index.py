@@ -1,0 +1,100 @@
+"""The passages in SQLite: full-text search by BM25, in memory or in a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from .chunks import Chunk, chunks_of
+from .words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+# The words are cut by `words_of`; SQLite shall only split at the blanks between them.
+_SCHEMA = """
+CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
+    heading_words, words, document_id UNINDEXED, heading UNINDEXED, statements UNINDEXED,
+    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(passages, row);
+"""
+
+HEADING_WEIGHT = 2.0
+"""A heading names what its passage is about, so that a word there counts double."""
+
+
+class Index:
+    """
+    Documents by id, cut into passages. Any thread may call any method.
+
+    Args:
+        path: The database file, made where it is missing; None: in memory.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        # One connection under one lock: a search takes less than a millisecond, and memory has no second connection.
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(path or ":memory:", check_same_thread=False)
+        self._database.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def add(self, document_id: str, text: str) -> None:
+        """Adds a document in place of the one that has had this id so far."""
+        rows = [
+            (
+                " ".join(words_of(chunk.heading)),
+                " ".join(words_of("\n".join(chunk.statements))),
+                document_id,
+                chunk.heading,
+                json.dumps(chunk.statements),
+            )
+            for chunk in chunks_of(text)
+        ]
+        with self._lock, self._database:
+            self._database.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+            self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
+
+    def delete(self, document_id: str) -> None:
+        with self._lock, self._database:
+            self._database.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+
+    def document_ids(self) -> set[str]:
+        with self._lock:
+            return {row[0] for row in self._database.execute("SELECT DISTINCT document_id FROM passages")}
+
+    def search(self, words: Collection[str], limit: int) -> list[Chunk]:
+        """The passages with any of *words*, best first, at most *limit*."""
+        if not words or limit < 1:
+            return []
+        # Quoted, a word is never an operator (AND, NEAR, *).
+        query = " OR ".join(f'"{word}"' for word in words)
+        with (
+            self._lock,
+            closing(
+                self._database.execute(
+                    "SELECT heading, statements FROM passages WHERE passages MATCH ? "
+                    "ORDER BY bm25(passages, ?), rowid LIMIT ?",
+                    (query, HEADING_WEIGHT, min(limit, 2**31)),
+                )
+            ) as found,
+        ):
+            return [Chunk(heading=heading, statements=tuple(json.loads(statements))) for heading, statements in found]
+
+    def rarity(self, words: Collection[str]) -> Mapping[str, float]:
+        """How telling each word is, > 0: its inverse document frequency; highest for a word that no passage has."""
+        with self._lock:
+            total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
+            counts = {
+                word: self._database.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
+                for word in words
+            }
+        having = {word: row[0] if row else 0 for word, row in counts.items()}
+        return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in having.items()}

@@ -1,0 +1,59 @@
+"""What counts as a word, the same for documents and questions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Function words say nothing about the topic; question words are here too, `answer` looks at them itself.
+STOP_WORDS = frozenset(
+    """
+    a about all also am an and any anything are as at be because been being but by can could did do does doing
+    done each for from get gets give given gives go goes had happen happens has have having he her here his how i
+    if in into is it its itself just long made make makes many may me mean means might much must my no not of off
+    often on one only or other our out over own same say says she should so some such take takes than that the
+    their them then there these they thing things this those to too under up upon us use used uses using very was
+    way we were what when where whether which while who whom whose why will with without would you your
+    """.split()  # noqa: SIM905 - a list literal would be a page long
+)
+
+# A word may hang together by `_`, `-` or `.`: rag_top_k, read-ahead, conftest.py, 0.7.
+_COMPOUND = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
+_JOINT = re.compile(r"[-_.]")
+
+
+def words_of(text: str) -> list[str]:
+    """
+    The words of *text* in their order: without case, accents, inflection and stop words.
+
+    A compound gives its parts and itself joined by `_`, so that `--rag-top-k`, `rag_top_k` and "top k" meet.
+    """
+    decomposed = unicodedata.normalize("NFKD", _POSSESSIVE.sub("", text.casefold()))
+    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
+    words: list[str] = []
+    for compound in _COMPOUND.findall(plain):
+        parts = [_stem(part) for part in _JOINT.split(compound)]
+        words += [part for part in parts if part not in STOP_WORDS]
+        if len(parts) > 1:
+            words.append("_".join(parts))
+    return words
+
+
+def _stem(word: str) -> str:
+    """Makes one of judge, judges, judged and judging; English endings only, other words stay as they are."""
+    if word in STOP_WORDS or not word.isascii() or not word.isalpha() or len(word) < 4:
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= 3 and re.search("[aeiouy]", stem):
+            doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            word = stem[:-1] if doubled else stem
+            break
+    if word.endswith("ied"):
+        return word[:-3] + "y"
+    return word.removesuffix("e") if len(word) > 4 else word
