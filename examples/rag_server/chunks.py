@@ -58,6 +58,7 @@ def chunks_of(markdown: str) -> list[Chunk]:
             # A skipped level leaves an empty place, so that the next heading of that level replaces it.
             skipped = [""] * (level - 1 - len(headings))
             headings[level - 1 :] = [*skipped, _plain(re.sub(r"\s+#+$", "", "".join(title)))]
+            continue
         for statement in _statements(block):
             if sum(map(len, statements)) >= CHUNK_CHARACTERS and not _leads_in(statements[-1]):
                 close()
