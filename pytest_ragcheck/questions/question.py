@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +53,7 @@ class Question:
     answerable: bool = True
     """False: the right thing for the system is to abstain."""
 
-    thresholds: Mapping[str, float] = field(default=NOTHING)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     """Minimum by metric, 0..1, question over file; the run's thresholds are not in it."""
 
     top_k: int | None = None
@@ -71,7 +68,7 @@ class Question:
     xfail: str | None = None
     """Why the question is expected to fail; None: it is not."""
 
-    metadata: Mapping[str, Any] = field(default=NOTHING)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     """Whatever the file's author wants to find again in the predictions."""
 
     path: Path | None = field(default=None, compare=False)
