@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,7 @@ class Question:
     """The primary expected answer; None where the file gives none."""
 
     all_acceptable_answers: tuple[str, ...] = ()
-    """Further accepted answers as the file lists them; see `acceptable_answers` for the union."""
+    """Every accepted answer, each once: the expected one, which need not be given again, then those that were listed."""
 
     must_mention: tuple[str, ...] = ()
     """Strings, or regular expressions in slashes, that the answer has to contain."""
@@ -53,7 +56,7 @@ class Question:
     answerable: bool = True
     """False: the right thing for the system is to abstain."""
 
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     """Minimum by metric, 0..1, question over file; the run's thresholds are not in it."""
 
     top_k: int | None = None
@@ -68,7 +71,7 @@ class Question:
     xfail: str | None = None
     """Why the question is expected to fail; None: it is not."""
 
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """Whatever the file's author wants to find again in the predictions."""
 
     path: Path | None = field(default=None, compare=False)
@@ -77,11 +80,17 @@ class Question:
     line: int | None = field(default=None, compare=False)
     """The line in `path` where the question begins, from 1."""
 
+    def __post_init__(self) -> None:
+        # Whoever reads the written questions finds every accepted answer in this one list, and a question
+        # that is written and read back is equal to itself however its answers were given.
+        first = () if self.expected_answer is None else (self.expected_answer,)
+        union = tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
+        object.__setattr__(self, "all_acceptable_answers", union)
+
     @property
     def acceptable_answers(self) -> tuple[str, ...]:
         """All accepted answers, the expected one first, each once; empty where none is known."""
-        first = () if self.expected_answer is None else (self.expected_answer,)
-        return tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
+        return self.all_acceptable_answers
 
     @property
     def location(self) -> str:

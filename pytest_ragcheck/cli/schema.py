@@ -1,0 +1,36 @@
+"""`ragcheck schema NAME`: the JSON Schema of a result file."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+SCHEMAS = ("questions", "predictions", "summary")
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to those of `ragcheck`."""
+    parser = commands.add_parser(
+        "schema",
+        help="print the JSON Schema of a result file",
+        description="Prints the JSON Schema (draft 2020-12) of one of the result files.",
+    )
+    parser.add_argument(
+        "name",
+        choices=SCHEMAS,
+        help="which file: {dataset}_questions.json, {agent}_predictions.json, or {agent}_summary.json",
+    )
+    parser.set_defaults(run=_run)
+
+
+def read_schema(name: str) -> str:
+    """The text of a schema that ships with the package."""
+    return files("pytest_ragcheck.summary").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8")
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    print(read_schema(chosen.name), end="")
+    return 0

@@ -1,0 +1,1 @@
+"""How questions are run: the private event loop that they are asked and judged in."""

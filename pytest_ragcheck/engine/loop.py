@@ -1,0 +1,36 @@
+"""One private event loop in a thread, so that nobody else's loop is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractContextManager
+
+    from anyio.from_thread import BlockingPortal
+
+T = TypeVar("T")
+
+
+class PrivateLoop:
+    """Runs coroutine functions for a thread that waits; the loop starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._starting: AbstractContextManager[BlockingPortal] | None = None
+        self._portal: BlockingPortal | None = None
+
+    def run(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """The result of `function(*arguments)`; what it raises is raised here."""
+        if self._portal is None:
+            from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - only where questions run
+
+            self._starting = start_blocking_portal("asyncio")
+            self._portal = self._starting.__enter__()
+        return self._portal.call(function, *arguments)
+
+    def close(self) -> None:
+        """Ends the loop and its thread; a loop that never started costs nothing to close."""
+        if self._starting is not None:
+            self._starting.__exit__(None, None, None)
+        self._starting = self._portal = None

@@ -1,0 +1,238 @@
+"""
+Every option: where it may be given, how its text is read, what it means.
+
+Each stands once in `OPTIONS`; the pytest options, their help, the reference page and the error texts come from there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JUDGES = ("openai", "offline", "none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting as a user gives it."""
+
+    name: str
+    """Name in the ini file; on the command line with `--` and dashes."""
+
+    help: str
+    read: Callable[[str], Any]
+    """From the given text to the value; raises ValueError with what is expected."""
+
+    flag: bool = True
+    """Whether it can be given on the command line too."""
+
+    environment: str | None = None
+    metavar: str = "TEXT"
+    kind: Literal["text", "words", "lines", "switch"] = "text"
+    """One text, several separated by blanks (repeatable on the command line), several by line, or on/off."""
+
+    default_shown: str = ""
+
+    @property
+    def switch(self) -> str:
+        """The command line's form of the name."""
+        return "--" + self.name.replace("_", "-")
+
+
+def read_url(text: str) -> str:
+    """The text, if it is an http or https URL with a host."""
+    match = re.fullmatch(r"(?i)https?://([^\s/?#]+)[^\s]*", text)
+    if match is None or match[1].endswith("@"):
+        raise ValueError("not a URL; write it whole, such as http://localhost:8000/query")
+    return text
+
+
+def read_fraction(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 <= number <= 1:
+        raise ValueError("not a number from 0 to 1; write one such as 0.7")
+    return number
+
+
+def read_seconds(text: str) -> float:
+    """A number of seconds above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise ValueError("not a number of seconds above 0; write one such as 60")
+    return number
+
+
+def read_count(text: str) -> int:
+    """A whole number from 1."""
+    if not re.fullmatch(r"[1-9]\d{0,8}", text):
+        raise ValueError("not a whole number from 1; write one such as 5")
+    return int(text)
+
+
+def read_judge(text: str) -> str:
+    """The name of a judge."""
+    if text not in JUDGES:
+        raise ValueError(f"not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
+    return text
+
+
+def read_name(text: str) -> str:
+    """A name that is not blank."""
+    if not text.strip():
+        raise ValueError("blank; leave it out, or write a name")
+    return text.strip()
+
+
+def read_minimum(text: str) -> tuple[str, float]:
+    """`METRIC=VALUE`."""
+    metric, equals, value = text.partition("=")
+    metric = metric.strip()
+    if not equals:
+        raise ValueError("not of the form METRIC=VALUE; write it such as f1=0.5")
+    if metric not in ASSERTABLE:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
+
+        near = get_close_matches(metric, ASSERTABLE, n=1)
+        advice = f"did you mean {near[0]!r}?" if near else f"the metrics are {', '.join(ASSERTABLE)}"
+        raise ValueError(f"there is no metric {metric!r}; {advice}")
+    return metric, read_fraction(value.strip())
+
+
+def read_header(text: str) -> tuple[str, str]:
+    """`Name: value`."""
+    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(.*)", text)
+    if match is None:
+        raise ValueError("not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
+    return match[1], match[2]
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        name="rag_url",
+        help="The RAG endpoint that questions are sent to.",
+        read=read_url,
+        environment="RAGCHECK_URL",
+        metavar="URL",
+    ),
+    Option(
+        name="rag_threshold",
+        help="Minimum of answer_correctness and groundedness, 0 to 1; a question or its file may set its own.",
+        read=read_fraction,
+        metavar="NUMBER",
+        default_shown="0.7",
+    ),
+    Option(
+        name="rag_min",
+        help="Asserts a further metric, or sets the minimum of one metric alone; may be given several times.",
+        read=read_minimum,
+        metavar="METRIC=VALUE",
+        kind="words",
+    ),
+    Option(
+        name="rag_judge",
+        help="Who judges the answers: openai (any OpenAI-compatible server), offline (no model, no key), "
+        "none (keyless metrics only).",
+        read=read_judge,
+        environment="RAGCHECK_JUDGE",
+        metavar="NAME",
+        default_shown="openai where a key, a model or a server for it is given",
+    ),
+    Option(
+        name="rag_judge_model",
+        help="Model of the openai judge.",
+        read=read_name,
+        environment="RAGCHECK_JUDGE_MODEL",
+        metavar="MODEL",
+    ),
+    Option(
+        name="rag_judge_url",
+        help="Base URL of an OpenAI-compatible server, such as http://localhost:11434/v1; its key is read from "
+        "RAGCHECK_JUDGE_API_KEY, never from OPENAI_API_KEY.",
+        read=read_url,
+        environment="RAGCHECK_JUDGE_URL",
+        metavar="URL",
+    ),
+    Option(
+        name="rag_output",
+        help="Folder of the result files.",
+        read=read_name,
+        metavar="FOLDER",
+        default_shown="ragcheck-results",
+    ),
+    Option(
+        name="rag_agent",
+        help="Name of the system under test; the result files begin with it.",
+        read=read_name,
+        metavar="NAME",
+        default_shown="rag",
+    ),
+    Option(
+        name="rag_required",
+        help="Makes it an error, not a skip, that there is no endpoint to ask; for CI.",
+        read=bool,
+        kind="switch",
+        default_shown="off",
+    ),
+    Option(
+        name="rag_headers",
+        help="Headers sent to the endpoint, one a line; {env:NAME} stands for a secret from the environment.",
+        read=read_header,
+        flag=False,
+        kind="lines",
+    ),
+    Option(
+        name="rag_top_k",
+        help="How many contexts the endpoint is asked for.",
+        read=read_count,
+        flag=False,
+        default_shown="5",
+    ),
+    Option(
+        name="rag_timeout",
+        help="Seconds for a whole request to the endpoint.",
+        read=read_seconds,
+        flag=False,
+        default_shown="60",
+    ),
+    Option(
+        name="rag_judge_prompt",
+        help="The judge's prompt: en, or the path of a file of your own.",
+        read=read_name,
+        flag=False,
+        default_shown="en",
+    ),
+    Option(
+        name="rag_judge_timeout",
+        help="Seconds for one request to the judge.",
+        read=read_seconds,
+        flag=False,
+        default_shown="60",
+    ),
+    Option(
+        name="rag_session_name",
+        help="The dataset_name of result files that hold several datasets.",
+        read=read_name,
+        flag=False,
+        default_shown="session",
+    ),
+    Option(
+        name="rag_question_files",
+        help="Glob patterns of further question files, such as *_questions.json.",
+        read=read_name,
+        flag=False,
+        kind="words",
+    ),
+)

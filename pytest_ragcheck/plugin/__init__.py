@@ -1,0 +1,94 @@
+"""
+The pytest plugin: each hook reads the config, calls one function and hands back.
+
+A guest: a run without questions loads nothing beyond this module, the options, the fixtures and the recorder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.plugin import configuration
+from pytest_ragcheck.plugin.fixtures import (
+    rag_check,
+    rag_client,
+    rag_judge,
+    rag_question,
+    rag_result,
+    rag_settings,
+)
+from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.recorder import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+__all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    configuration.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "rag_questions(*paths): run the test once for each question of the files, relative to its own."
+    )
+    configuration.check_given(config)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(config), "ragcheck-recorder")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if not configuration.is_question_file(parent.session, file_path):
+        return None
+    from pytest_ragcheck.plugin.collection import QuestionFile  # noqa: PLC0415 - only where there are questions
+
+    return QuestionFile.from_parent(parent, path=file_path)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    mark = metafunc.definition.get_closest_marker("rag_questions")
+    if mark is not None:
+        from pytest_ragcheck.plugin.marked import parametrize  # noqa: PLC0415 - only where there are questions
+
+        parametrize(metafunc, mark)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if RUN in session.config.stash:
+        from pytest_ragcheck.plugin.selection import select  # noqa: PLC0415 - only where there are questions
+
+        select(session)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    if RUN not in config.stash:
+        return []
+    from pytest_ragcheck.plugin.selection import header  # noqa: PLC0415 - only where there are questions
+
+    return header(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    if any(configuration.is_question_id(node_id) for node_id in ids):
+        from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
+
+        write_header_once(node.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if RECORDS in item.stash or RUN in item.config.stash:
+        from pytest_ragcheck.plugin.crossing import attach  # noqa: PLC0415 - only where there are questions
+
+        attach(item, call, report)
+    return report

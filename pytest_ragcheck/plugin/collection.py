@@ -1,0 +1,147 @@
+"""Question files -> pytest items, one a question."""
+
+from __future__ import annotations
+
+import re
+import types
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import QuestionFailed, QuestionFileError
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.plugin.reprs import failure_repr
+from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.reader import read_question_file
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pytest_ragcheck.record import Record
+
+
+def check_question(rag_result: Record) -> None:
+    """What every collected question runs."""
+    __tracebackhide__ = True
+    rag_result.assert_passed()
+
+
+# Collected whatever the user's python_functions setting says.
+check_question.__test__ = True  # type: ignore[attr-defined]
+
+
+class QuestionFile(pytest.Module):
+    """
+    A question file.
+
+    A Module and not a plain File, because the fixtures of users may have module scope.
+    """
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """The items of the file's questions."""
+        self.obj = types.ModuleType(self.path.stem)
+        self.obj.__file__ = str(self.path)
+        questions = questions_of_file(self.config, self.path)
+        for question in questions.questions:
+            yield from self._items(question, questions)
+
+    def _items(self, question: Question, questions: QuestionSet) -> Iterator[pytest.Item]:
+        # pytest makes a variant for each parameter set of the fixtures that the question comes to use, of what it
+        # finds under the item's name in the module.
+        setattr(self.obj, question.id, check_question)
+        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=question.id, obj=check_question)
+        for variant in variants:
+            item = QuestionItem.from_parent(
+                self,
+                name=variant.name,
+                originalname=question.id,
+                callobj=check_question,
+                callspec=getattr(variant, "callspec", None),
+            )
+            item.question = _in_variant(self.config, question, questions, variant.name.removeprefix(question.id))
+            for mark in marks(question):
+                item.add_marker(mark)
+            yield item
+
+
+class QuestionItem(pytest.Function):
+    """One question, to be asked, judged and decided by the fixtures that it uses."""
+
+    question: Question
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """The question's own line, so that a failure points there."""
+        return self.path, (self.question.line or 1) - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
+        """A FAIL as its text alone; everything else with a traceback."""
+        if isinstance(excinfo.value, QuestionFailed):
+            return failure_repr(excinfo, excinfo.value.record)
+        return super().repr_failure(excinfo, *args, **options)
+
+
+def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> QuestionSet:
+    """
+    The questions of a file, read, registered with the run, their tags registered as markers.
+
+    Args:
+        config: pytest's.
+        path: The file.
+        test: Name of the test that takes its questions from the file; empty for the file's own items.
+
+    Raises:
+        pytest.Collector.CollectError: The file has mistakes; the text names them all.
+    """
+    run = run_of(config)
+    markers = {re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers")}
+    try:
+        questions = read_question_file(
+            path, root=config.rootpath, known_metrics=ASSERTABLE, reserved_tags=markers - run.tags
+        )
+        if test:
+            questions = _renamed(questions, f"{questions.dataset_name}[{test}]")
+        run.add(questions)
+    except QuestionFileError as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+    for tag in sorted({tag for question in questions.questions for tag in question.tags} - run.tags):
+        config.addinivalue_line("markers", f"{tag}: a tag of questions")
+        run.tags.add(tag)
+    return questions
+
+
+def marks(question: Question) -> list[pytest.MarkDecorator]:
+    """The question's tags, skip and xfail as markers."""
+    found = [getattr(pytest.mark, tag) for tag in question.tags]
+    if question.skip is not None:
+        found.append(pytest.mark.skip(reason=question.skip))
+    if question.xfail is not None:
+        # A plain xfail would also swallow an ERROR.
+        found.append(pytest.mark.xfail(raises=QuestionFailed, strict=False, reason=question.xfail))
+    return found
+
+
+def question_of(item: pytest.Item) -> Question | None:
+    """The question that the item runs; None for an item that runs none."""
+    if isinstance(item, QuestionItem):
+        return item.question
+    callspec = getattr(item, "callspec", None)
+    found = callspec.params.get("rag_question") if callspec else None
+    return found if isinstance(found, Question) else None
+
+
+def _in_variant(config: pytest.Config, question: Question, questions: QuestionSet, variant: str) -> Question:
+    """The question as one of the variant's own dataset, such as `billing[Paris]`, so that no record is overwritten."""
+    if not variant:
+        return question
+    name = questions.dataset_name + variant
+    run_of(config).add(_renamed(questions, name))
+    return replace(question, dataset_name=name)
+
+
+def _renamed(questions: QuestionSet, name: str) -> QuestionSet:
+    renamed = tuple(replace(question, dataset_name=name) for question in questions.questions)
+    return replace(questions, dataset_name=name, questions=renamed)

@@ -1,0 +1,108 @@
+"""pytest's options and ini values -> `Settings`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.options import OPTIONS, Option
+from pytest_ragcheck.plugin.keys import SETTINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.settings import Given, Settings
+
+QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json")
+"""How the name of a file ends that is collected wherever it lies."""
+
+_INI_TYPES: dict[str, Any] = {"text": None, "words": "args", "lines": "linelist", "switch": "bool"}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Registers every option of `OPTIONS`, and its ini twin."""
+    group = parser.getgroup("rag", "testing of RAG systems (pytest-ragcheck)")
+    for option in OPTIONS:
+        text = f"{option.help} Default: {option.default_shown}." if option.default_shown else option.help
+        parser.addini(option.name, text, type=_INI_TYPES[option.kind], default=None)
+        if not option.flag:
+            continue
+        if option.environment:
+            text += f" Environment: {option.environment}."
+        text = text.replace("%", "%%")
+        if option.kind == "switch":
+            group.addoption(option.switch, dest=option.name, action="store_true", default=None, help=text)
+        else:
+            action = "append" if option.kind == "words" else "store"
+            group.addoption(option.switch, dest=option.name, metavar=option.metavar, action=action, help=text)
+
+
+def check_given(config: pytest.Config) -> None:
+    """
+    Reads what the command line and the ini file say, so that a wrong value ends the run before it begins.
+
+    A run that is given nothing pays nothing.
+    """
+    if given_options(config, {"rag_required"}):
+        settings_of(config)
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """The run's settings; they are read once."""
+    if SETTINGS not in config.stash:
+        from pytest_ragcheck.settings import UsageError, read_settings  # noqa: PLC0415 - only where questions are
+
+        try:
+            config.stash[SETTINGS] = read_settings(given_options(config), folder=config.rootpath)
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: {error}") from None
+    return config.stash[SETTINGS]
+
+
+def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
+    """By option name what was given on the command line, or else in the ini file, and where."""
+    found = {option.name: _given(config, option) for option in OPTIONS if option.name not in leave_out}
+    return {name: given for name, given in found.items() if given is not None}
+
+
+def is_question_file(session: pytest.Session, path: Path) -> bool:
+    """Whether pytest is to collect the file as questions."""
+    argument = session.isinitpath(path)
+    if argument and path.name.endswith("_questions.json"):
+        return True
+    if not path.name.endswith(QUESTION_FILES):
+        patterns = session.config.getini("rag_question_files")
+        if not patterns or not any(path.match(pattern) for pattern in patterns):
+            return False
+    # What was written there is no question file of the user's, unless the user names it.
+    return argument or not path.is_relative_to(settings_of(session.config).output)
+
+
+def is_question_id(node_id: str) -> bool:
+    """Whether the node id looks like that of a question in a question file."""
+    return node_id.partition("::")[0].endswith((*QUESTION_FILES, "_questions.json"))
+
+
+def _given(config: pytest.Config, option: Option) -> Given | None:
+    value = config.getoption(option.name, default=None) if option.flag else None
+    origin = option.switch
+    if value is not None and option.name == "rag_output":
+        # What is typed is relative to where it is typed; what is configured, to the root.
+        value = config.invocation_params.dir / value
+    if value is None:
+        value, origin = _ini_value(config, option)
+    if value is None:
+        return None
+    from pytest_ragcheck.settings import Given  # noqa: PLC0415 - only where something is given
+
+    return Given(value, origin)
+
+
+def _ini_value(config: pytest.Config, option: Option) -> tuple[Any, str]:
+    place = config.inipath.name if config.inipath else "-o"
+    origin = f"{option.name} in {place}"
+    try:
+        return config.getini(option.name), origin
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"ragcheck: {origin}: {error}") from None

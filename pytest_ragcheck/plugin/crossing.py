@@ -1,0 +1,56 @@
+"""How records get from the process that runs an item to the one that writes the files: on the item's reports."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
+from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.reprs import failure_repr, set_crash
+from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.record import Record
+
+if TYPE_CHECKING:
+    import pytest
+
+ATTRIBUTE = "ragcheck"
+"""One ASCII JSON string: a report with anything but builtin types would break the whole run under xdist."""
+
+
+def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Puts the item's new records on the report, and makes the report of a FAIL or an ERROR readable."""
+    luggage: dict[str, object] = {}
+    run = item.config.stash.get(RUN, None)
+    if run is not None and not run.told and hasattr(item.config, "workerinput"):
+        luggage["collected"] = run.tell()
+    if records := item.stash.get(RECORDS, []):
+        luggage["records"] = [record.to_json() for record in records]
+        records.clear()
+    if luggage:
+        setattr(report, ATTRIBUTE, json.dumps(luggage))
+    if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
+        _make_readable(call.excinfo, report, call.excinfo.value.record)
+
+
+def take_off(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
+    """The records that came on the report; they are taken off it, so that no other plugin meets them."""
+    text = report.__dict__.pop(ATTRIBUTE, None)
+    if text is None:
+        return []
+    luggage = json.loads(text)
+    run = run_of(config)
+    if "collected" in luggage:
+        run.hear(luggage["collected"])
+    records = [Record.from_json(record) for record in luggage.get("records", ())]
+    for record in records:
+        run.take(record)
+    return records
+
+
+def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.TestReport, record: Record) -> None:
+    if report.when == "setup":
+        report.longrepr = failure_repr(excinfo, record)
+    elif hasattr(report.longrepr, "reprcrash"):
+        # A user's own test keeps its traceback; its line in the short summary says the numbers.
+        set_crash(report.longrepr, record)

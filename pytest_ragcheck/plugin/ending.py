@@ -1,0 +1,31 @@
+"""The end of a run: count, write, and say where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import ResultsError
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.report.files import write_results
+from pytest_ragcheck.report.terminal import file_lines, summary_lines
+from pytest_ragcheck.summary.aggregate import aggregate
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_ragcheck.plugin.run import Run
+
+
+def finish(config: pytest.Config, run: Run) -> list[str]:
+    """Writes the result files of a run in which questions ran, and returns the lines to show."""
+    if not run.ran:
+        return []
+    settings = settings_of(config)
+    outcomes = run.outcomes(settings)
+    summary = aggregate(outcomes)
+    lines = list(summary_lines(outcomes, summary))
+    try:
+        written = write_results(outcomes, summary, settings.output, settings.redactor)
+    except ResultsError as error:
+        return [*lines, f"results: NOT WRITTEN: {error}"]
+    return [*lines, *file_lines(written, config.invocation_params.dir)]

@@ -1,0 +1,193 @@
+"""The fixtures of users' tests, each to be overridden in any conftest.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.keys import LOOP, RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_ragcheck.engine.loop import PrivateLoop
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.settings import Settings
+
+NO_ENDPOINT = (
+    "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
+)
+NO_JUDGE = (
+    "no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with --rag-judge-model "
+    "and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override the rag_judge "
+    "fixture"
+)
+
+
+@pytest.fixture(scope="session")
+def rag_settings(pytestconfig: pytest.Config) -> Settings:
+    """The run's settings; an override changes them for its folder with `dataclasses.replace`."""
+    return settings_of(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Asks]:
+    """The system under test: the endpoint of --rag-url. An override may return a RagClient or a function."""
+    if rag_settings.url is None:
+        if rag_settings.required:
+            pytest.fail(NO_ENDPOINT, pytrace=False)
+        pytest.skip(NO_ENDPOINT)
+    from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - only where a question is asked
+
+    client = RagClient(
+        rag_settings.url,
+        headers=rag_settings.headers,
+        top_k=rag_settings.top_k,
+        timeout_seconds=rag_settings.timeout_seconds,
+    )
+    yield client
+    loop_of(pytestconfig).run(client.aclose)
+
+
+@pytest.fixture(scope="session")
+def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Judge | None]:
+    """The judge of --rag-judge; None for `none`. An override may return anything with a `judge` method."""
+    from pytest_ragcheck.judging.choice import choose_judge, needs_closing  # noqa: PLC0415 - only where one is needed
+
+    if rag_settings.judge is None:
+        pytest.fail(NO_JUDGE, pytrace=False)
+    judge = choose_judge(rag_settings)
+    yield judge
+    if needs_closing(judge):
+        loop_of(pytestconfig).run(judge.aclose)
+
+
+@pytest.fixture
+def rag_question(request: pytest.FixtureRequest) -> Question:
+    """The question that the test runs."""
+    from pytest_ragcheck.plugin.collection import question_of  # noqa: PLC0415 - only where a question runs
+
+    question = question_of(request.node)
+    if question is None:
+        pytest.fail(
+            f"{request.node.nodeid}: there is no question. Mark the test with "
+            f'@pytest.mark.rag_questions("billing.rag.yaml"), or use rag_check.',
+            pytrace=False,
+        )
+    return question
+
+
+@pytest.fixture
+def rag_result(
+    request: pytest.FixtureRequest,
+    rag_settings: Settings,
+    rag_question: Question,
+    rag_client: Any,
+    rag_judge: Judge | None,
+) -> Record:
+    """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
+    __tracebackhide__ = True
+    record = _evaluate(request, rag_question, rag_client, rag_judge, rag_settings)
+    record.assert_measured()
+    return record
+
+
+@pytest.fixture
+def rag_check(
+    request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
+) -> RagCheck:
+    """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
+    return RagCheck(request, rag_client, rag_judge, rag_settings)
+
+
+class RagCheck:
+    """What the `rag_check` fixture gives."""
+
+    def __init__(self, request: pytest.FixtureRequest, client: Any, judge: Judge | None, settings: Settings) -> None:
+        self._request = request
+        self._client = client
+        self._judge = judge
+        self._settings = settings
+        self._calls = 0
+
+    def __call__(
+        self,
+        question: str,
+        *,
+        expected: str | Sequence[str] | None = None,
+        answerable: bool = True,
+        must_mention: str | Sequence[str] = (),
+        must_not_mention: str | Sequence[str] = (),
+        thresholds: float | Mapping[str, float] | None = None,
+        top_k: int | None = None,
+    ) -> Record:
+        """
+        The evaluated question.
+
+        Args:
+            question: What is asked.
+            expected: The expected answer, or all acceptable ones, the primary one first.
+            answerable: False: the system should decline to answer.
+            must_mention: Strings, or regular expressions in slashes, that the answer has to contain.
+            must_not_mention: The same, that it must not contain.
+            thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
+            top_k: How many contexts are asked for, >= 1.
+
+        Raises:
+            QuestionErrored: The endpoint or the judge did not do its work.
+        """
+        __tracebackhide__ = True
+        from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as below
+        from pytest_ragcheck.questions.call import question_of_call  # noqa: PLC0415 - only for who calls
+
+        self._calls += 1
+        item = self._request.node
+        asked = question_of_call(
+            question,
+            test_file=item.path,
+            root=self._request.config.rootpath,
+            line=(item.location[1] or 0) + 1,
+            id=f"{item.name}-{self._calls}",
+            expected=expected,
+            answerable=answerable,
+            must_mention=must_mention,
+            must_not_mention=must_not_mention,
+            thresholds=thresholds,
+            top_k=top_k,
+            known_metrics=ASSERTABLE,
+        )
+        record = _evaluate(self._request, asked, self._client, self._judge, self._settings)
+        record.assert_measured()
+        return record
+
+
+def loop_of(config: pytest.Config) -> PrivateLoop:
+    """The process's private event loop; it ends with the process's pytest run."""
+    if LOOP not in config.stash:
+        from pytest_ragcheck.engine.loop import PrivateLoop  # noqa: PLC0415 - only where a question is asked
+
+        config.stash[LOOP] = loop = PrivateLoop()
+        config.add_cleanup(loop.close)
+    return config.stash[LOOP]
+
+
+def _evaluate(
+    request: pytest.FixtureRequest, question: Question, client: Any, judge: Judge | None, settings: Settings
+) -> Record:
+    from pytest_ragcheck.check import check_question  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - as above
+
+    if not hasattr(client, "ask") and callable(client):
+        client = RagClient.from_callable(client, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
+
+    async def check() -> Record:
+        return await check_question(question, client=client, judge=judge, settings=settings)
+
+    record = loop_of(request.config).run(check)
+    request.node.stash.setdefault(RECORDS, []).append(record)
+    return record

@@ -1,0 +1,28 @@
+"""Where the state of a run and of an item is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.engine.loop import PrivateLoop
+    from pytest_ragcheck.plugin.run import Run
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.settings import Settings
+
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+"""Of the config: what the run was told."""
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+"""Of the config: the questions and what became of them; absent in a run without questions."""
+
+LOOP: pytest.StashKey[PrivateLoop] = pytest.StashKey()
+"""Of the config: the event loop that questions are asked in."""
+
+HEADED: pytest.StashKey[bool] = pytest.StashKey()
+"""Of the config: the header was written."""
+
+RECORDS: pytest.StashKey[list[Record]] = pytest.StashKey()
+"""Of an item: what its fixtures recorded and no report has taken yet."""

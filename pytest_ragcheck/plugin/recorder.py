@@ -1,0 +1,86 @@
+"""What the process that shows and writes does with the reports, its own or those of xdist's workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.plugin.keys import RUN
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.plugin.run import Run
+
+CRASHED = "???"
+"""`when` of the report that xdist makes for an item whose worker died."""
+
+
+class Recorder:
+    """Hears the reports, and at the end has the files written and the summary shown."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._words: dict[str, str] = {}
+        self._crashes: list[tuple[str, str]] = []
+        self._lines: list[str] = []
+
+    @property
+    def _run(self) -> Run | None:
+        return self._config.stash.get(RUN, None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, "ragcheck"):
+            from pytest_ragcheck.plugin.crossing import take_off  # noqa: PLC0415 - only where there are questions
+            from pytest_ragcheck.report.terminal import score_words  # noqa: PLC0415 - as above
+
+            records = take_off(report, self._config)
+            self._words[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
+        if self._run is not None:
+            self._run.note(report.nodeid, skipped=_skipped(report), failure=_failure(report))
+        elif report.when == CRASHED:
+            # A worker may die before any told what it collected.
+            self._crashes.append((report.nodeid, _failure(report)))
+        if report.when == "teardown":
+            self._words.pop(report.nodeid, None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.CollectReport | pytest.TestReport
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        words = self._words.get(report.nodeid)
+        if not words or report.when != "call" or hasattr(report, "wasxfail"):
+            return None
+        if report.passed:
+            return "passed", ".", (f"PASSED ({words})", {"green": True})
+        if report.failed:
+            return "failed", "F", (f"FAILED ({words})", {"red": True})
+        return None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        if self._run is not None:
+            from pytest_ragcheck.plugin.ending import finish  # noqa: PLC0415 - only where there are questions
+
+            for node_id, failure in self._crashes:
+                self._run.note(node_id, failure=failure)
+            self._lines = finish(self._config, self._run)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._lines:
+            terminalreporter.section("ragcheck")
+            for line in self._lines:
+                terminalreporter.write_line(line)
+
+
+def _skipped(report: pytest.TestReport) -> bool:
+    return bool(report.skipped) and not hasattr(report, "wasxfail")
+
+
+def _failure(report: pytest.TestReport) -> str:
+    """The first line of what a failed report says; empty for any other."""
+    if not report.failed:
+        return ""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = str(getattr(crash, "message", None) or report.longrepr).strip()
+    return text.partition("\n")[0] or "failed without a text"

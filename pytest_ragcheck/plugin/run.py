@@ -1,0 +1,150 @@
+"""What one pytest process knows of the run: the questions that were collected, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.plugin.keys import RUN
+from pytest_ragcheck.questions.question import QuestionSet
+from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
+from pytest_ragcheck.record import Record
+from pytest_ragcheck.report.terminal import run_thresholds
+from pytest_ragcheck.summary.outcomes import Outcomes
+from pytest_ragcheck.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.settings import Settings
+
+
+class Run:
+    """The questions of a run by dataset, the node ids that run them, and their records as they come in."""
+
+    def __init__(self) -> None:
+        self.sets: dict[str, QuestionSet] = {}
+        self.selected: dict[str, Question] = {}
+        """By node id the question that it runs; deselected ones are not in it."""
+
+        self.tags: set[str] = set()
+        """Tags that were registered as markers."""
+
+        self.told = False
+        """Whether the controller was told what was collected."""
+
+        self._records: dict[tuple[str, str], Record] = {}
+        self._skipped: set[str] = set()
+        self._failed: dict[str, str] = {}
+
+    def add(self, questions: QuestionSet) -> None:
+        """
+        Takes the questions of a file, or of a test that uses the file.
+
+        Raises:
+            QuestionFileError: Another file has the same dataset name.
+        """
+        known = self.sets.setdefault(questions.dataset_name, questions)
+        if known.path != questions.path:
+            raise QuestionFileError(
+                questions.path,
+                [
+                    (
+                        f"{questions.path}:1: the dataset name {questions.dataset_name!r} is also that of "
+                        f"{known.path}. Give one of them another dataset_name."
+                    )
+                ],
+            )
+
+    def tell(self) -> str:
+        """What was collected, as one ASCII JSON string for the controller."""
+        self.told = True
+        return json.dumps(
+            {
+                "sets": [set_to_wire(questions) for questions in self.sets.values()],
+                "selected": {node: [q.dataset_name, q.id] for node, q in self.selected.items()},
+            }
+        )
+
+    def hear(self, text: str) -> None:
+        """Takes what a worker told of what it collected."""
+        told = json.loads(text)
+        for wire in told["sets"]:
+            if wire["dataset_name"] not in self.sets:
+                self.add(set_from_wire(wire))
+        by_key = {(q.dataset_name, q.id): q for s in self.sets.values() for q in s.questions}
+        self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in told["selected"].items()}
+
+    def take(self, record: Record) -> None:
+        """Takes a record; a later one of the same question replaces it, as after a rerun."""
+        self._records[record.question.dataset_name, record.question.id] = record
+
+    def note(self, node_id: str, *, skipped: bool = False, failure: str = "") -> None:
+        """Notes what pytest says of an item, whether or not it runs a question."""
+        if skipped:
+            self._skipped.add(node_id)
+        if failure:
+            self._failed.setdefault(node_id, failure)
+
+    @property
+    def ran(self) -> bool:
+        """Whether any question came to an end, well or badly."""
+        return bool(self._records) or any(node in self.selected for node in self._failed)
+
+    def outcomes(self, settings: Settings) -> Outcomes:
+        """All questions with what became of them, in collection order."""
+        records = {**self._lost(), **self._records}
+        sets = [*self.sets.values(), *self._sets_of_calls()]
+        order = {(q.dataset_name, q.id): i for i, q in enumerate(q for s in sets for q in s.questions)}
+        skipped: dict[str, int] = {}
+        for node in self._skipped & self.selected.keys():
+            question = self.selected[node]
+            if (question.dataset_name, question.id) not in records:
+                skipped[question.dataset_name] = skipped.get(question.dataset_name, 0) + 1
+        outcomes = Outcomes(
+            agent_name=settings.agent,
+            session_name=settings.session_name,
+            timestamp=datetime.now(timezone.utc),
+            sets=tuple(sets),
+            records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
+            skipped=skipped,
+            complete=False,
+            thresholds=run_thresholds(settings),
+        )
+        return replace(outcomes, complete=outcomes.not_run == 0)
+
+    def _lost(self) -> dict[tuple[str, str], Record]:
+        """An ERROR for every question whose item failed without a record: a fixture broke, or its worker died."""
+        lost = {}
+        for node, text in self._failed.items():
+            if node in self.selected:
+                question = self.selected[node]
+                lost[question.dataset_name, question.id] = Record(
+                    question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
+                )
+        return lost
+
+    def _sets_of_calls(self) -> list[QuestionSet]:
+        """The questions of `rag_check` calls, by the file and in the order of the tests that call."""
+        by_dataset: dict[str, list[Question]] = {}
+        for record in self._records.values():
+            if record.question.dataset_name not in self.sets:
+                by_dataset.setdefault(record.question.dataset_name, []).append(record.question)
+        return [
+            QuestionSet(
+                dataset_name=name,
+                path=questions[0].path or Path(name),
+                questions=tuple(sorted(questions, key=lambda q: (q.line or 0, q.id))),
+            )
+            for name, questions in sorted(by_dataset.items())
+        ]
+
+
+def run_of(config: pytest.Config) -> Run:
+    """The process's run; it begins when something first asks for it."""
+    return config.stash.setdefault(RUN, Run())

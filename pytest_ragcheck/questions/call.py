@@ -1,0 +1,80 @@
+"""A call of `rag_check` in a user's test -> `Question`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.mention import compile_mention
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.reader import default_dataset_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+
+def question_of_call(
+    question: str,
+    *,
+    test_file: Path,
+    root: Path,
+    line: int,
+    id: str,  # noqa: A002 - the question's own word
+    expected: str | Sequence[str] | None,
+    answerable: bool,
+    must_mention: str | Sequence[str],
+    must_not_mention: str | Sequence[str],
+    thresholds: float | Mapping[str, float] | None,
+    top_k: int | None,
+    known_metrics: Collection[str],
+) -> Question:
+    """
+    The question that a test asks by itself; its dataset is the test's file.
+
+    Raises:
+        UsageError: An argument cannot be used; the text says which and what to give.
+    """
+    if not isinstance(question, str) or not question.strip():
+        raise UsageError(f"rag_check: the question is {question!r}; give a text.")
+    acceptable = (expected,) if isinstance(expected, str) else tuple(expected or ())
+    return Question(
+        dataset_name=default_dataset_name(test_file, root),
+        id=id.replace("::", "__"),
+        question=question,
+        expected_answer=acceptable[0] if acceptable else None,
+        all_acceptable_answers=acceptable,
+        must_mention=_mentions("must_mention", must_mention),
+        must_not_mention=_mentions("must_not_mention", must_not_mention),
+        answerable=answerable,
+        thresholds=_thresholds(thresholds, known_metrics),
+        top_k=top_k,
+        path=test_file,
+        line=line,
+    )
+
+
+def _mentions(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    mentions = (given,) if isinstance(given, str) else tuple(given)
+    for mention in mentions:
+        try:
+            compile_mention(mention)
+        except ValueError as error:
+            raise UsageError(f"rag_check: {name}: {error}") from None
+    return mentions
+
+
+def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collection[str]) -> dict[str, float]:
+    if given is None:
+        return {}
+    both = dict.fromkeys(("answer_correctness", "groundedness"), given)
+    by_metric = dict(given) if isinstance(given, Mapping) else both
+    for metric, value in by_metric.items():
+        if metric not in known_metrics:
+            raise UsageError(
+                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {', '.join(known_metrics)}."
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number from 0 to 1.")
+    return {metric: float(value) for metric, value in by_metric.items()}  # type: ignore[arg-type]

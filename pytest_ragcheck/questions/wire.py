@@ -1,0 +1,46 @@
+"""A question as JSON values that cross process boundaries whole, its file and line included."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet
+
+_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "tags")
+_PASSAGES = ("gold_passages", "distractors")
+_MAPPINGS = ("thresholds", "metadata")
+
+
+def question_to_wire(question: Question) -> dict[str, Any]:
+    """JSON values only, of which `question_from_wire` makes the question again."""
+    wire: dict[str, Any] = {f.name: getattr(question, f.name) for f in fields(question)}
+    wire |= {name: dict(wire[name]) for name in _MAPPINGS}
+    wire |= {name: [[passage.text, passage.doc_id] for passage in wire[name]] for name in _PASSAGES}
+    wire["path"] = str(question.path) if question.path else None
+    return wire
+
+
+def question_from_wire(wire: dict[str, Any]) -> Question:
+    """The question that went into `question_to_wire`."""
+    read = {name: tuple(wire[name]) for name in _LISTS}
+    for name in _PASSAGES:
+        read[name] = tuple(GoldPassage(text=text, doc_id=doc_id) for text, doc_id in wire[name])
+    return Question(**{**wire, **read, "path": Path(wire["path"]) if wire["path"] else None})
+
+
+def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
+    """JSON values only, of which `set_from_wire` makes the set again."""
+    return {
+        "dataset_name": questions.dataset_name,
+        "path": str(questions.path),
+        "sets_thresholds": questions.sets_thresholds,
+        "questions": [question_to_wire(question) for question in questions.questions],
+    }
+
+
+def set_from_wire(wire: dict[str, Any]) -> QuestionSet:
+    """The set that went into `set_to_wire`."""
+    questions = tuple(map(question_from_wire, wire["questions"]))
+    return QuestionSet(**{**wire, "path": Path(wire["path"]), "questions": questions})

@@ -1,0 +1,117 @@
+"""Everything that is known about one evaluated question; it crosses processes and goes into the result files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
+from pytest_ragcheck.verdict import Verdict, shortfalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.questions.question import Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Record:
+    """One question from its asking to its verdict. `rag_result` and `rag_check` give it to a test."""
+
+    question: Question
+    verdict: Verdict
+
+    answer: str | None = None
+    """What the system said; None where it gave no answer."""
+
+    contexts: tuple[str, ...] = ()
+    """The passages that the system used, best first."""
+
+    source_ids: tuple[str, ...] | None = None
+    """The system's document ids of `contexts`; None where it gives none."""
+
+    latency_seconds: float | None = None
+    """How long the system took, >= 0; None where it gave no answer or was not timed."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    """By metric; a metric that does not apply is absent."""
+
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """The minimum of every metric that was asserted, 0..1."""
+
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """Why a metric that was to be asserted was not, by metric."""
+
+    reason: str = ""
+    """On FAIL the main weakness, on ERROR what happened; empty on PASS."""
+
+    error_kind: str = ""
+    """On ERROR which kind, such as `endpoint_timeout`; else empty."""
+
+    unsupported_claims: tuple[str, ...] = ()
+    """Verbatim parts of the answer that the contexts do not support, as the judge names them."""
+
+    judge: JudgeIdentity | None = None
+    """Who judged; None without a judge."""
+
+    endpoint: str = ""
+    """The system under test as it may be shown: a URL without secrets, or the name of a function."""
+
+    def __repr__(self) -> str:
+        # pytest shows it beside the failure text, which says the rest.
+        return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
+
+    @property
+    def shortfalls(self) -> dict[str, float]:
+        """The asserted metrics that are below their threshold, with their value."""
+        return shortfalls(self.scores, self.thresholds)
+
+    def assert_passed(self) -> None:
+        """
+        Returns if the verdict is PASS.
+
+        Raises:
+            QuestionFailed: The verdict is FAIL; the text has the numbers, the reason, question, answer, contexts.
+            QuestionErrored: The verdict is ERROR; the text says what happened and what to do.
+        """
+        __tracebackhide__ = True
+        if self.verdict is Verdict.FAIL:
+            raise QuestionFailed(self.text(), record=self)
+        self.assert_measured()
+
+    def assert_measured(self) -> None:
+        """Returns unless the verdict is ERROR, which it raises as `QuestionErrored`."""
+        __tracebackhide__ = True
+        if self.verdict is Verdict.ERROR:
+            raise QuestionErrored(self.text(), record=self)
+
+    def text(self) -> str:
+        """The failure text: what stands in the terminal and in reports."""
+        from pytest_ragcheck.report.failure import failure_text  # noqa: PLC0415 - a text is needed only on failure
+
+        return failure_text(self)
+
+    def to_json(self) -> str:
+        """The record as one ASCII JSON string, the only form that is sure to cross process boundaries."""
+        document = {f.name: getattr(self, f.name) for f in fields(self)}
+        document["question"] = question_to_wire(self.question)
+        document["verdict"] = self.verdict.value
+        document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
+        document["judge"] = asdict(self.judge) if self.judge else None
+        return json.dumps(document, default=dict)
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """The record that `to_json` wrote."""
+        document = json.loads(text)
+        document["question"] = question_from_wire(document["question"])
+        document["verdict"] = Verdict(document["verdict"])
+        document["scores"] = {metric: Score(*score) for metric, score in document["scores"].items()}
+        document["judge"] = JudgeIdentity(**document["judge"]) if document["judge"] else None
+        for name in ("contexts", "source_ids", "unsupported_claims"):
+            document[name] = None if document[name] is None else tuple(document[name])
+        return cls(**document)

@@ -1,0 +1,1 @@
+"""`Summary` -> what people read: the failure text, the terminal, the files."""

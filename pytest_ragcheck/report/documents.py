@@ -1,0 +1,112 @@
+"""`Outcomes` and `Summary` -> the JSON values of the result files; their schemas are in `summary/schemas`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.summary.aggregate import Counts, Summary, Totals
+    from pytest_ragcheck.summary.outcomes import Outcomes
+
+SCHEMA_VERSION = "1"
+TIER = "end_to_end"
+"""The system is asked as it stands; the only tier there is so far."""
+
+
+def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
+    """`{agent}_predictions.json`: a row for each PASS and FAIL, and beside them the ERRORs."""
+    return {
+        **_head(outcomes),
+        "complete": outcomes.complete,
+        "predictions": [_prediction(record) for record in outcomes.measured],
+        "errors": [_error(record) for record in outcomes.errors],
+    }
+
+
+def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
+    """`{agent}_summary.json`: the numbers of the run."""
+    return {
+        **_head(outcomes),
+        **_totals(summary.totals),
+        "n_not_run": outcomes.not_run,
+        "complete": outcomes.complete,
+        "judge": _judge(summary.judges),
+        "thresholds": dict(outcomes.thresholds),
+        "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
+        "abstention": dict(summary.abstention),
+        "performance": dict(summary.performance),
+        "endpoint": ", ".join(summary.endpoints),
+        "tier": TIER,
+        "plugin_version": __version__,
+        "datasets": {
+            name: {"num_examples": totals.num_examples, **_totals(totals)} for name, totals in summary.datasets.items()
+        },
+    }
+
+
+def _head(outcomes: Outcomes) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "agent_name": outcomes.agent_name,
+        "dataset_name": outcomes.dataset_name,
+        "timestamp": outcomes.timestamp.isoformat(),
+        "num_examples": len(outcomes.measured),
+    }
+
+
+def _prediction(record: Record) -> dict[str, Any]:
+    scores = record.scores.items()
+    return {
+        "question_id": record.question.id,
+        "dataset_name": record.question.dataset_name,
+        "question": record.question.question,
+        "prediction": record.answer,
+        "metrics": {metric: score.value for metric, score in scores if score.value is not None},
+        "metadata": dict(record.question.metadata),
+        "verdict": record.verdict.value,
+        "reason": record.reason,
+        "contexts": list(record.contexts),
+        "source_ids": None if record.source_ids is None else list(record.source_ids),
+        "thresholds": dict(record.thresholds),
+        "unscored": {metric: score.reason for metric, score in scores if score.value is None},
+        "unsupported_claims": list(record.unsupported_claims),
+        "latency_seconds": record.latency_seconds,
+        "prompt_version": record.judge.prompt_version if record.judge else None,
+    }
+
+
+def _error(record: Record) -> dict[str, Any]:
+    return {
+        "question_id": record.question.id,
+        "dataset_name": record.question.dataset_name,
+        "question": record.question.question,
+        "kind": record.error_kind,
+        "message": record.reason,
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    return {
+        "overall_metrics": {metric: statistics.mean for metric, statistics in totals.metrics.items()},
+        "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
+        "counts": _counts(totals.counts),
+    }
+
+
+def _counts(counts: Counts) -> dict[str, int]:
+    return {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped}
+
+
+def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
+    if not judges:
+        return {"kind": "none"}
+    if len(judges) == 1:
+        return asdict(judges[0])
+    return {"kind": "several", "judges": [asdict(judge) for judge in judges]}

@@ -1,0 +1,99 @@
+"""The lines that a person reads in the terminal; printing them is somebody else's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.catalogue import JUDGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.questions.question import QuestionSet
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.report.files import Written
+    from pytest_ragcheck.settings import Settings
+    from pytest_ragcheck.summary.aggregate import Summary
+    from pytest_ragcheck.summary.outcomes import Outcomes
+
+
+def header_lines(settings: Settings, endpoint: str, sets: Iterable[QuestionSet], folder: str) -> list[str]:
+    """Before the first question: whom it asks, who judges, what is asserted, where the files go."""
+    asserted = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items())
+    parts = [
+        f"endpoint {endpoint or 'from the rag_client fixture'}",
+        f"judge {_judge_name(settings)}",
+        asserted or "nothing is asserted but what questions ask for; the others are measured and pass",
+        f"results in {folder}",
+    ]
+    lines = ["ragcheck: " + "; ".join(parts)]
+    if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
+        lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
+    return lines
+
+
+def run_thresholds(settings: Settings) -> dict[str, float]:
+    """What the run asserts by itself, by metric."""
+    both = {} if settings.judge == "none" else dict.fromkeys(JUDGED, settings.threshold)
+    minimums = settings.minimums
+    if settings.judge == "none":
+        minimums = {metric: minimum for metric, minimum in minimums.items() if metric not in JUDGED}
+    return {**both, **minimums}
+
+
+def score_words(record: Record) -> str:
+    """The asserted scores in a few words, for a verbose line; empty where there are none."""
+    scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
+    return " ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None)
+
+
+def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """After the last question: a table of the metrics, what was not asserted, and the counts."""
+    if summary.totals.metrics:
+        width = max(map(len, (*summary.totals.metrics, "metric")))
+        yield f"{'metric':<{width}}   mean    min    max    std  scored  unscored"
+        for metric, s in summary.totals.metrics.items():
+            yield (
+                f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
+                f"  {s.n_scored:6}  {s.n_unscored:8}"
+            )
+    for metric, reasons in summary.dropped.items():
+        yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
+    yield from _rate_lines(summary.abstention)
+    counts = summary.totals.counts
+    line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
+    yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
+    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'none'}"
+
+
+def file_lines(written: Written, start: Path) -> Iterator[str]:
+    """Where the results are."""
+    for path in (written.summary, written.predictions):
+        yield f"results: {_relative(path, start)}"
+    if written.partial:
+        yield f"partial: {written.partial}"
+
+
+def judge_words(judge: JudgeIdentity) -> str:
+    """A judge in a few words: `offline (offline-1)`, `openai (gpt-5-mini, en-1)`."""
+    further = ", ".join(filter(None, (judge.model, judge.prompt_version, judge.url)))
+    note = " - word matching, no language model" if judge.kind == "offline" else ""
+    return f"{judge.kind}{f' ({further})' if further else ''}{note}"
+
+
+def _judge_name(settings: Settings) -> str:
+    if settings.judge is None:
+        return "from the rag_judge fixture"
+    return " ".join(filter(None, (settings.judge, settings.judge_model if settings.judge == "openai" else None)))
+
+
+def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:
+    if "unanswerable_accuracy" in abstention:
+        rates = ", ".join(f"{name} {rate:.3f}" for name, rate in abstention.items())
+        yield f"abstention: {rates}"
+
+
+def _relative(path: Path, start: Path) -> str:
+    return str(path.relative_to(start)) if path.is_relative_to(start) else str(path)

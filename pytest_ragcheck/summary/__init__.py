@@ -1,0 +1,1 @@
+"""`Record`s -> `Summary`: the numbers of a run."""

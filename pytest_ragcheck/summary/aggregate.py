@@ -1,0 +1,137 @@
+"""`Outcomes` -> `Summary`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS
+from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
+from pytest_ragcheck.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.summary.outcomes import Outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many questions came to what."""
+
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The numbers of a whole run, or of one dataset of it."""
+
+    counts: Counts
+    metrics: Mapping[str, MetricStatistics]
+    """By metric, over the questions with a PASS or a FAIL; a metric that nothing was measured for is absent."""
+
+    @property
+    def num_examples(self) -> int:
+        """How many questions have a PASS or a FAIL."""
+        return self.counts.passed + self.counts.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a run comes to."""
+
+    totals: Totals
+    datasets: Mapping[str, Totals]
+    """By dataset name, in collection order."""
+
+    abstention: Mapping[str, float]
+    """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
+
+    performance: Mapping[str, float]
+    """`latency_*_seconds` over the questions that the endpoint answered; empty without any."""
+
+    dropped: Mapping[str, Mapping[str, int]]
+    """By metric that was to be asserted and was not: how many questions, by reason."""
+
+    judges: tuple[JudgeIdentity, ...]
+    endpoints: tuple[str, ...]
+
+
+def aggregate(outcomes: Outcomes) -> Summary:
+    """The summary of a run."""
+    names = [questions.dataset_name for questions in outcomes.sets]
+    by_dataset: dict[str, list[Record]] = {name: [] for name in names}
+    for record in outcomes.records:
+        by_dataset.setdefault(record.question.dataset_name, []).append(record)
+    return Summary(
+        totals=_totals(outcomes.records, sum(outcomes.skipped.values())),
+        datasets={name: _totals(rows, outcomes.skipped.get(name, 0)) for name, rows in by_dataset.items()},
+        abstention=_abstention(outcomes.measured),
+        performance=_performance(outcomes.records),
+        dropped=_dropped(outcomes.records),
+        judges=tuple(dict.fromkeys(record.judge for record in outcomes.records if record.judge)),
+        endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
+    )
+
+
+def _totals(records: Sequence[Record], skipped: int) -> Totals:
+    verdicts = Counter(record.verdict for record in records)
+    measured = [record for record in records if record.verdict is not Verdict.ERROR]
+    present = {metric for record in measured for metric in record.scores}
+    metrics = {}
+    for metric in (*(m for m in METRICS if m in present), *sorted(present.difference(METRICS))):
+        scores = [record.scores[metric] for record in measured if metric in record.scores]
+        statistics = metric_statistics(scores)
+        if statistics is not None:
+            metrics[metric] = statistics
+    return Totals(
+        counts=Counts(
+            passed=verdicts[Verdict.PASS],
+            failed=verdicts[Verdict.FAIL],
+            errors=verdicts[Verdict.ERROR],
+            skipped=skipped,
+        ),
+        metrics=metrics,
+    )
+
+
+def _abstention(measured: Iterable[Record]) -> dict[str, float]:
+    """Share of the unanswerable questions that were declined, of the answerable ones that were, and the misses."""
+    abstained: dict[bool, list[float]] = {True: [], False: []}
+    for record in measured:
+        score = record.scores.get(ABSTAINED)
+        if score is not None and score.value is not None:
+            abstained[record.question.answerable].append(score.value)
+    rates = {}
+    if unanswerable := abstained[False]:
+        rates["unanswerable_accuracy"] = sum(unanswerable) / len(unanswerable)
+    if answerable := abstained[True]:
+        rates["fpr"] = sum(answerable) / len(answerable)
+    if unanswerable:
+        rates["fnr"] = 1 - rates["unanswerable_accuracy"]
+    return rates
+
+
+def _performance(records: Iterable[Record]) -> dict[str, float]:
+    latencies = [record.latency_seconds for record in records if record.latency_seconds is not None]
+    if not latencies:
+        return {}
+    return {
+        "latency_mean_seconds": sum(latencies) / len(latencies),
+        **{f"latency_p{p}_seconds": percentile(latencies, p) for p in (50, 95, 99)},
+        "latency_max_seconds": max(latencies),
+    }
+
+
+def _dropped(records: Iterable[Record]) -> dict[str, dict[str, int]]:
+    counted = Counter((metric, reason) for record in records for metric, reason in record.dropped.items())
+    dropped: dict[str, dict[str, int]] = {}
+    for (metric, reason), count in counted.items():
+        dropped.setdefault(metric, {})[reason] = count
+    return dropped

@@ -1,0 +1,62 @@
+"""What a whole run came to, before it is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from pytest_ragcheck.questions.question import QuestionSet
+    from pytest_ragcheck.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Every question of a run with what became of it."""
+
+    agent_name: str
+    session_name: str
+    """`dataset_name` of files that hold several datasets."""
+
+    timestamp: datetime
+    """When the run ended, with time zone."""
+
+    sets: tuple[QuestionSet, ...]
+    """All collected questions, deselected ones too, in collection order."""
+
+    records: tuple[Record, ...]
+    """One for each question that was run, in collection order."""
+
+    skipped: Mapping[str, int]
+    """How many questions were skipped, by dataset."""
+
+    complete: bool
+    """Whether every question of every collected file was run or skipped."""
+
+    thresholds: Mapping[str, float]
+    """The run's own thresholds by metric, 0..1; questions may have others."""
+
+    @property
+    def dataset_name(self) -> str:
+        """The only dataset's name, else the session's."""
+        return self.sets[0].dataset_name if len(self.sets) == 1 else self.session_name
+
+    @property
+    def measured(self) -> tuple[Record, ...]:
+        """The records with a PASS or a FAIL."""
+        return tuple(record for record in self.records if record.verdict is not Verdict.ERROR)
+
+    @property
+    def errors(self) -> tuple[Record, ...]:
+        """The records with an ERROR."""
+        return tuple(record for record in self.records if record.verdict is Verdict.ERROR)
+
+    @property
+    def not_run(self) -> int:
+        """How many collected questions were neither run nor skipped: deselected, or the run ended before."""
+        return sum(len(s.questions) for s in self.sets) - len(self.records) - sum(self.skipped.values())

@@ -1,0 +1,120 @@
+"""Scores and thresholds -> PASS, FAIL or ERROR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, MENTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.metrics.score import Score
+    from pytest_ragcheck.questions.question import Question
+
+
+class Verdict(Enum):
+    """What became of a question."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict, no password
+    """Every asserted score is at or above its threshold."""
+
+    FAIL = "FAIL"
+    """The system's quality is below a threshold."""
+
+    ERROR = "ERROR"
+    """The endpoint or the judge did not do its work: nothing is known about the quality."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """What a run asserts of every question; a question's own thresholds win over it."""
+
+    both: float = 0.7
+    """Minimum of answer_correctness and groundedness, 0..1."""
+
+    minimums: Mapping[str, float]
+    """Further minimums by metric, 0..1; they win over `both`."""
+
+    judged: bool = True
+    """False without a judge: the judge's scores are not asserted, and a question with nothing to assert passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A verdict with all that explains it."""
+
+    verdict: Verdict
+    thresholds: Mapping[str, float]
+    """The minimum of every metric that was asserted, in the order of the failure text."""
+
+    dropped: Mapping[str, str]
+    """Why a metric that was to be asserted was not, by metric."""
+
+    error: str = ""
+    """On ERROR: why; else empty."""
+
+
+def shortfalls(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> dict[str, float]:
+    """The metrics whose value is below its threshold, with that value, in the order of the thresholds."""
+    values = {metric: scores[metric].value for metric in thresholds if metric in scores}
+    return {metric: value for metric, value in values.items() if value is not None and value < thresholds[metric]}
+
+
+def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
+    """
+    The minimum of every metric that is to be asserted of the question, whether or not it can apply.
+
+    An unanswerable question is asserted to make the system abstain; its correctness has no meaning and its
+    groundedness is not asserted.
+    """
+    wanted: dict[str, float] = {}
+    if run.judged and question.answerable:
+        wanted = dict.fromkeys(JUDGED, run.both)
+    wanted |= run.minimums
+    wanted |= question.thresholds
+    if not question.answerable:
+        wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
+        if run.judged:
+            wanted = {ABSTAINED: 1.0, **wanted}
+    for metric, mentions in zip(MENTIONS, (question.must_mention, question.must_not_mention), strict=True):
+        if mentions:
+            wanted[metric] = 1.0
+    return wanted
+
+
+def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> Decision:
+    """
+    The verdict on one question.
+
+    A score that does not apply is dropped; one that applies but could not be measured makes an ERROR, and so
+    does having nothing left to assert, unless the run has no judge.
+    """
+    wanted = wanted_thresholds(question, run)
+    thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
+    dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
+    unscored = {metric: scores[metric].reason for metric in thresholds if scores[metric].value is None}
+    error = ""
+    if unscored:
+        error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
+    elif not thresholds and run.judged:
+        reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
+        error = (
+            f"nothing is left to assert ({reasons}). Give the question an expected_answer, or assert another metric."
+        )
+    if error:
+        return Decision(verdict=Verdict.ERROR, thresholds=thresholds, dropped=dropped, error=error)
+    verdict = Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
+    return Decision(verdict=verdict, thresholds=thresholds, dropped=dropped)
+
+
+def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
+    if metric in JUDGED and not run.judged:
+        return "there is no judge"
+    if not question.answerable:
+        return "the question is unanswerable"
+    if not question.acceptable_answers:
+        return "no expected answer"
+    return "the judge does not score it"
