@@ -144,9 +144,29 @@ class JudgeError(MeasurementError):
 
 
 class JudgeUnavailable(JudgeError):
-    """No reply from the judge: connection, status, quota, key."""
+    """
+    No reply from the judge: connection, status, quota, key.
+
+    Args:
+        message: What happened, where, and what to do.
+        reply: The first part of what the judge's server said, where it said anything.
+        status: The HTTP status, where there was one.
+        retry_after_seconds: How long the server asked to wait, >= 0; None where it did not.
+    """
 
     kind = "judge_unavailable"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reply: str | None = None,
+        status: int | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message, reply=reply)
+        self.status = status
+        self.retry_after_seconds = retry_after_seconds
 
 
 class JudgeReplyError(JudgeError):

@@ -1,0 +1,117 @@
+"""Says in a line or two why the judge's server gave nothing to read, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.rag.excerpt import LONGEST, excerpt, quoted
+from pytest_ragcheck.redaction import Redactor
+
+_SEARCHED_FOR_SECRETS = 20 * LONGEST
+"""Characters; far beyond what is shown, so that no secret is cut in two before it is found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """The errors of one judge: each names its server and model, none shows its key."""
+
+    model: str
+    url: str
+    """As it may be shown."""
+
+    timeout_seconds: float
+    redactor: Redactor = field(default_factory=Redactor, repr=False)
+
+    def of_status(self, status: int, *, code: str | None, body: Any, headers: Any) -> JudgeUnavailable:
+        """The server answered with another status than 2xx."""
+        text = _status_template(status, code).format(
+            judge=f"the judge at {self.url}", model=f"model {self.model!r}", status=status
+        )
+        if said := self._said(body):
+            text += f"\nThe server says: {said}"
+        return JudgeUnavailable(text, reply=said or None, status=status, retry_after_seconds=_retry_after(headers))
+
+    def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
+        """No connection, or one that broke."""
+        reason = self._excerpt(str(cause) or type(cause).__name__) if cause else "the connection failed"
+        return JudgeUnavailable(
+            f"no connection to the judge at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
+            "Start the server, or check --rag-judge-url."
+        )
+
+    def of_timeout(self) -> JudgeUnavailable:
+        """No complete reply in time."""
+        return JudgeUnavailable(
+            f"no reply from the judge at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
+            "Raise rag_judge_timeout, or take a faster model."
+        )
+
+    def of_other_content(self, what: str, sent: str = "") -> JudgeUnavailable:
+        """Status 200, but no chat completion."""
+        text = (
+            f"the judge at {self.url} (model {self.model!r}) sent {what} with status 200, and no chat completion. "
+            "Check that --rag-judge-url is the API's base, often ending in /v1."
+        )
+        said = quoted(self.redactor.text(sent[:_SEARCHED_FOR_SECRETS])) if sent.strip() else ""
+        return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=200)
+
+    def of_declining(self, how: str) -> JudgeReplyError:
+        """The model, or a filter before it, declined to judge."""
+        said = self._excerpt(how)
+        return JudgeReplyError(
+            f"the judge at {self.url} (model {self.model!r}) declined to judge this answer. "
+            f"Look at what it was shown, or take another model.\nThe reason: {said}",
+            reply=said,
+        )
+
+    def of_reply(self, problem: str, reply: str) -> JudgeReplyError:
+        """The reply held no verdict, nor did the one after the repair turn."""
+        said = self._excerpt(reply) or "(nothing)"
+        return JudgeReplyError(
+            f"the judge at {self.url} (model {self.model!r}) twice gave no verdict: {self._excerpt(problem)}. "
+            f"Take a model that follows formats more closely, or look at rag_judge_prompt.\nIt said: {said}",
+            reply=said,
+        )
+
+    def _excerpt(self, text: str) -> str:
+        return excerpt(self.redactor.text(text[:_SEARCHED_FOR_SECRETS]))
+
+    def _said(self, body: Any) -> str:
+        if isinstance(body, dict):
+            body = body.get("message") or body.get("error") or body.get("detail") or body
+        return self._excerpt(str(body)) if body else ""
+
+
+_TEMPLATES = {
+    401: "{judge} refused the key: HTTP 401 for {model}. "
+    "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY where there is no --rag-judge-url.",
+    403: "{judge} does not let this key use {model}: HTTP 403. Check the key's rights and the model's name.",
+    404: "{judge} knows no {model}, or no such path: HTTP 404. "
+    "Check --rag-judge-model, and that --rag-judge-url is the API's base, often ending in /v1.",
+    429: "{judge} takes no more requests for now: HTTP 429 for {model}. "
+    "Lower rag_judge_concurrency, or raise the account's limit.",
+}
+_NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
+_SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
+_REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check --rag-judge-model and --rag-judge-url."
+
+
+def _status_template(status: int, code: str | None) -> str:
+    if code == "insufficient_quota":
+        return _NO_QUOTA
+    return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)
+
+
+def _retry_after(headers: Any) -> float | None:
+    value = str(headers.get("retry-after", "")).strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,180 @@
+"""An OpenAI-compatible server on 127.0.0.1 that replies as a test tells it, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+_NONCE = re.compile(r'^"nonce": the string "([0-9a-f]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it came."""
+
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, read."""
+        return json.loads(self.body)
+
+    @property
+    def prompt(self) -> str:
+        """The text of the first message."""
+        return self.json["messages"][0]["content"]
+
+    @property
+    def nonce(self) -> str:
+        """The string that the reply was told to carry, read as a model would: from the instructions."""
+        (nonce,) = _NONCE.findall(self.prompt)
+        return nonce
+
+    def block(self, name: str) -> Any:
+        """What stands between the marks of that name, read as JSON."""
+        (text,) = re.findall(
+            rf"(?s)=== BEGIN {name} {self.nonce} ===\n(.*?)\n=== END {name} {self.nonce} ===", self.prompt
+        )
+        return json.loads(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One reply as it goes out."""
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wait_for: threading.Event | None = None
+    """The body's last byte is held back until this is set."""
+
+
+Script = Callable[[Request], Reply]
+
+
+def json_reply(value: Any, *, status: int = 200, **headers: str) -> Reply:
+    """Any JSON; header names with `_` for `-`."""
+    names = {name.replace("_", "-"): text for name, text in headers.items()}
+    return Reply(status=status, body=json.dumps(value).encode(), headers=names)
+
+
+def error(
+    status: int, message: str = "no", *, code: str | None = None, param: str | None = None, **headers: str
+) -> Reply:
+    """An error in OpenAI's form."""
+    return json_reply({"error": {"message": message, "code": code, "param": param}}, status=status, **headers)
+
+
+def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> Reply:
+    """A chat completion with that content."""
+    choice = {
+        "index": 0,
+        "finish_reason": finish_reason,
+        "message": {"role": "assistant", "content": content, **message},
+    }
+    return json_reply({"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+
+
+def verdict_text(nonce: str, **fields: Any) -> str:
+    """The JSON of a verdict; a field given as `...` is left out."""
+    verdict = {"nonce": nonce, "answer_correctness": 1, "groundedness": 1, "error_message": "", **fields}
+    return json.dumps({name: value for name, value in verdict.items() if value is not ...})
+
+
+def verdict(**fields: Any) -> Script:
+    """A script that replies with a verdict carrying the nonce of the request."""
+    return lambda request: completion(verdict_text(request.nonce, **fields))
+
+
+def says(text: str) -> Script:
+    """A script that replies with a text in which NONCE stands for the nonce of the request."""
+    return lambda request: completion(text.replace("NONCE", request.nonce))
+
+
+class OpenAIServer:
+    """
+    Serves `{url}/chat/completions`.
+
+    Args:
+        scripts: What replies to the first request, the second, ...; the last one replies to all further ones.
+    """
+
+    def __init__(self, *scripts: Script | Reply) -> None:
+        self._scripts = scripts or (verdict(),)
+        self._lock = threading.Lock()
+        self.requests: list[Request] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                body = self.rfile.read(int(headers.get("content-length", 0)))
+                outer._send(self, Request(path=self.path, headers=headers, body=body))
+
+            do_GET = do_POST  # noqa: N815 - the base class looks for this name
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+
+    @property
+    def url(self) -> str:
+        """The base URL of the API."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def _send(self, handler: BaseHTTPRequestHandler, request: Request) -> None:
+        with self._lock:
+            script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
+            self.requests.append(request)
+        reply = script if isinstance(script, Reply) else script(request)
+        if reply.status == 0:  # hang up
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        handler.send_response(reply.status)
+        for name, value in {
+            "content-type": reply.content_type,
+            "content-length": str(len(reply.body)),
+            **reply.headers,
+        }.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        if reply.wait_for is not None:
+            handler.wfile.write(reply.body[:-1])
+            reply.wait_for.wait(10)
+            handler.close_connection = True
+            return
+        handler.wfile.write(reply.body)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
