@@ -1,0 +1,63 @@
+"""
+Checks an environment that holds the built wheel and nothing of the checkout: `python tests/check_wheel.py CHECKOUT`.
+
+It is a script of its own because a test would import the package from the checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+LARGEST_INSTALL_MEGABYTES = 60
+NOT_OURS = ("pip", "setuptools", "wheel", "starlette", "uvicorn", "click")
+"""What the environment has beyond the base install."""
+
+
+def main() -> None:
+    """Raises or exits where something does not hold."""
+    checkout = Path(sys.argv[1])
+    site = Path(sysconfig.get_path("purelib"))
+    check_size(site)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("examples", "docs"):
+            shutil.copytree(checkout / part, folder / part)
+        check_first_run(folder)
+    check_command(site)
+
+
+def check_size(site: Path) -> None:
+    """The base install is small."""
+    folders = [f for f in site.iterdir() if f.is_dir() and not f.name.startswith(NOT_OURS)]
+    megabytes = sum(f.stat().st_size for folder in folders for f in folder.rglob("*") if f.is_file()) / 1e6
+    print(f"base install: {megabytes:.1f} MB")
+    if megabytes >= LARGEST_INSTALL_MEGABYTES:
+        sys.exit(f"the base install has {megabytes:.1f} MB, {LARGEST_INSTALL_MEGABYTES} or more")
+
+
+def check_first_run(folder: Path) -> None:
+    """The first run works from the wheel, in a folder that is no checkout."""
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "examples/first_run"], cwd=folder, check=True)
+    summary = json.loads((folder / "examples/first_run/ragcheck-results/rag_summary.json").read_bytes())
+    if summary["counts"]["pass"] < 25:
+        sys.exit(f"the first run came to {summary['counts']}")
+
+
+def check_command(site: Path) -> None:
+    """The console script is there, and it finds the schemas in the wheel."""
+    command = shutil.which("ragcheck", path=sysconfig.get_path("scripts"))
+    for schema in ("questions", "predictions", "summary"):
+        shown = subprocess.run([str(command), "schema", schema], check=True, capture_output=True, text=True).stdout
+        json.loads(shown)
+    if not (site / "pytest_ragcheck" / "py.typed").is_file():
+        sys.exit("the wheel has no py.typed")
+
+
+if __name__ == "__main__":
+    main()
