@@ -39,7 +39,7 @@ class Question:
     """The primary expected answer; None where the file gives none."""
 
     all_acceptable_answers: tuple[str, ...] = ()
-    """Every accepted answer, each once: the expected one, which need not be given again, then those that were listed."""
+    """Every accepted answer, each once: the expected one, which need not be listed, then the listed ones."""
 
     must_mention: tuple[str, ...] = ()
     """Strings, or regular expressions in slashes, that the answer has to contain."""

@@ -1,0 +1,79 @@
+"""Exact match and token F1: how near an answer's words are to the accepted answers."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def exact_match(answer: str, acceptable: Sequence[str]) -> float:
+    """
+    Whether the answer is one of the accepted ones, after normalisation.
+
+    Args:
+        answer: The system's answer; may be empty.
+        acceptable: All accepted answers, at least one.
+
+    Returns:
+        1.0 or 0.0.
+
+    Raises:
+        ValueError: There are no accepted answers, so the measure does not apply.
+
+    Source: the SQuAD v2 evaluation program, with its normalisation: lower case, ASCII punctuation and English articles
+    deleted, white space made single. One difference: that program leaves out an accepted answer that normalises to
+    nothing (`A`, `-`) where there are others; here every accepted answer counts.
+    """
+    answer_tokens = _tokens(answer)
+    return max(float(_tokens(accepted) == answer_tokens) for accepted in _some(acceptable))
+
+
+def token_f1(answer: str, acceptable: Sequence[str]) -> float:
+    """
+    Harmonic mean of precision and recall of the answer's words, against the accepted answer it is nearest to.
+
+    Words count as often as they occur, their order does not count. Of two texts without words it is 1.0, of one 0.0.
+
+    Args:
+        answer: The system's answer; may be empty.
+        acceptable: All accepted answers, at least one.
+
+    Returns:
+        0..1.
+
+    Raises:
+        ValueError: There are no accepted answers, so the measure does not apply.
+
+    Source: the SQuAD v2 evaluation program; normalisation and the one difference as in `exact_match`.
+    """
+    answer_tokens = _tokens(answer)
+    return max(_f1(answer_tokens, _tokens(accepted)) for accepted in _some(acceptable))
+
+
+def _some(acceptable: Sequence[str]) -> Sequence[str]:
+    if not acceptable:
+        raise ValueError("there are no accepted answers to compare with: exact match and F1 do not apply")
+    return acceptable
+
+
+def _tokens(text: str) -> list[str]:
+    bare = text.lower().translate(_WITHOUT_PUNCTUATION)
+    return _ARTICLES.sub(" ", bare).split()
+
+
+def _f1(answer: list[str], accepted: list[str]) -> float:
+    if not answer or not accepted:
+        return float(answer == accepted)
+    common = (Counter(answer) & Counter(accepted)).total()
+    if common == 0:
+        return 0.0
+    precision, recall = common / len(answer), common / len(accepted)
+    return 2 * precision * recall / (precision + recall)

@@ -1,0 +1,170 @@
+"""The keys of a question file, their other names, and the names that would have to be guessed."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.nodes import Entry, MappingNode, Scalar
+from pytest_ragcheck.questions.values import shortened, without_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.questions.mistakes import Site
+
+_EXPECTED_OR_SAID = (
+    "may be the expected answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
+)
+_ACCEPTED_OR_SAID = (
+    "may be the accepted answers or the answers of a system. "
+    "Rename it to 'all_acceptable_answers', or put it under 'metadata'."
+)
+_GOLD_OR_FOUND = (
+    "may be the passages that answer the question or those that a system found. "
+    "Rename it to 'gold_passages', or put it under 'metadata'."
+)
+_SAID = "is what a system once said, and every run asks anew. Put it under 'metadata', or delete it."
+_FOUND = "is what a system once found, and every run asks anew. Put it under 'metadata', or delete it."
+
+_REFUSED: dict[str, str] = {
+    **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_SAID),
+    **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_SAID),
+    **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _SAID),
+    **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _FOUND),
+}
+
+INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
+"""Other names of `answerable` that say the opposite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The keys that one kind of mapping may have."""
+
+    aliases: Mapping[str, tuple[str, ...]]
+    """The keys, each with its other names."""
+
+    refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Names that could mean two things, each with the choice to make."""
+
+    elsewhere: tuple[str, ...] = ()
+    """Keys that belong into the entries under `questions`."""
+
+    advice: str = ""
+    """What to do with a key that is not known."""
+
+    real_names: Mapping[str, str] = field(init=False)
+    """Every accepted name with the key that it stands for."""
+
+    def __post_init__(self) -> None:
+        names = {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
+        object.__setattr__(self, "real_names", MappingProxyType(names))
+
+
+QUESTION = Vocabulary(
+    aliases=MappingProxyType(
+        {
+            "id": ("question_id", "query_id", "example_id", "qid", "_id"),
+            "question": ("query", "input", "user_input", "user_query", "question_text"),
+            "expected_answer": (
+                "expected", "expected_output", "reference", "reference_answer", "ground_truth", "ground_truth_answer",
+                "gold_answer", "correct_answer", "ideal_answer",
+            ),
+            "all_acceptable_answers": (
+                "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",
+                "gold_answers", "correct_answers",
+            ),
+            "must_mention": ("must_contain", "must_include"),
+            "must_not_mention": ("must_not_contain", "must_not_include"),
+            "gold_passages": (
+                "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
+                "supporting_passages", "gold_documents",
+            ),
+            "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
+            "answerable": ("is_answerable", *sorted(INVERTED)),
+            "thresholds": ("threshold",),
+            "top_k": ("topk", "topK"),
+            "tags": ("markers",),
+            "skip": (),
+            "xfail": (),
+            "metadata": ("meta", "additional_metadata"),
+        }
+    ),
+    refused=MappingProxyType(_REFUSED),
+    advice="Put what is your own under 'metadata'.",
+)  # fmt: skip
+
+PASSAGE = Vocabulary(
+    aliases=MappingProxyType({"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage")}),
+    advice="Delete it.",
+)
+
+DEFAULTS = Vocabulary(
+    aliases=MappingProxyType({key: QUESTION.aliases[key] for key in ("top_k", "thresholds", "tags")}),
+    advice="Write it into the questions.",
+)
+
+FILE = Vocabulary(
+    aliases=MappingProxyType(
+        dict.fromkeys(
+            (
+                "$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults", "questions",
+            ),
+            (),
+        )
+    ),
+    elsewhere=tuple(QUESTION.real_names),
+    advice="Delete it.",
+)  # fmt: skip
+
+
+def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict[str, Entry]:
+    """
+    The entries that hold something, by the key that each stands for; an `Entry` keeps the name that was typed.
+
+    Notes repeated, refused and unknown keys, and a key that is given under two of its names.
+    """
+    named: dict[str, Entry] = {}
+    for entry in without_repeats(site, node).values():
+        key = vocabulary.real_names.get(entry.key)
+        if key is None:
+            _note_foreign_key(site, entry, vocabulary)
+        elif isinstance(entry.value, Scalar) and entry.value.is_null:
+            continue
+        elif key in named:
+            other = named[key]
+            site.mistake(
+                entry.line,
+                f"has both {other.key!r} (line {other.line}) and {entry.key!r}, two names of one key. Keep one.",
+            )
+        else:
+            named[key] = entry
+    return named
+
+
+def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
+    if entry.key in vocabulary.refused:
+        site.mistake(entry.line, f"has {entry.key!r}, which {vocabulary.refused[entry.key]}")
+    elif entry.key in vocabulary.elsewhere:
+        site.mistake(
+            entry.line, f"has {entry.key!r}, a key of a question, at its top. Write it into an entry under 'questions'."
+        )
+    elif (near := near_match(entry.key, tuple(vocabulary.real_names))) is not None:
+        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)}. Rename it to {near!r}.")
+    else:
+        known = ", ".join(vocabulary.aliases)
+        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)} (known: {known}). {vocabulary.advice}")
+
+
+@lru_cache(maxsize=256)  # a foreign file has the same unknown key in each of its thousands of questions
+def near_match(name: str, known: tuple[str, ...]) -> str | None:
+    """The one of *known* that *name* was probably meant to be, or None."""
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    matches = difflib.get_close_matches(plain[:100], known, n=1, cutoff=0.75)
+    return matches[0] if matches else None

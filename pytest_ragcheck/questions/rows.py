@@ -1,0 +1,71 @@
+"""`Question` -> the rows of `{dataset}_questions.json`, which read back give the same questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.top import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.questions.question import GoldPassage, Question
+
+
+def questions_document(dataset_name: str, questions: Sequence[Question]) -> dict[str, Any]:
+    """The content of `{dataset}_questions.json`: a question file whose defaults are worked into the questions."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "dataset_name": dataset_name,
+        "num_questions": len(questions),
+        "questions": [question_row(question) for question in questions],
+    }
+
+
+def question_row(question: Question) -> dict[str, Any]:
+    """
+    The question as JSON types, its keys in one order.
+
+    The first four keys are always there: `expected_answer` is null where none is known, and
+    `all_acceptable_answers` holds every accepted answer, the expected one first. Others only where they say something.
+    """
+    row: dict[str, Any] = {
+        "id": question.id,
+        "question": question.question,
+        "expected_answer": question.expected_answer,
+        "all_acceptable_answers": list(question.acceptable_answers),
+    }
+    further = {
+        "must_mention": list(question.must_mention),
+        "must_not_mention": list(question.must_not_mention),
+        "gold_passages": [_passage_row(passage) for passage in question.gold_passages],
+        "distractors": [_passage_row(passage) for passage in question.distractors],
+        "answerable": None if question.answerable else False,
+        "thresholds": dict(question.thresholds),
+        "top_k": question.top_k,
+        "tags": list(question.tags),
+        "skip": question.skip,
+        "xfail": question.xfail,
+        "metadata": _json_value(question.metadata),
+    }
+    row.update((key, value) for key, value in further.items() if value not in (None, [], {}))
+    return row
+
+
+def _passage_row(passage: GoldPassage) -> dict[str, str]:
+    return {"text": passage.text} if passage.doc_id is None else {"doc_id": passage.doc_id, "text": passage.text}
+
+
+def _json_value(value: Any) -> Any:
+    """*value* as JSON types: metadata of a question from a call may hold anything."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(part) for part in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value)

@@ -1,0 +1,150 @@
+"""What stands in a question file outside of its questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.fields import read_tags, read_thresholds, read_top_k
+from pytest_ragcheck.questions.names import DEFAULTS, FILE, named_entries, near_match
+from pytest_ragcheck.questions.nodes import ListNode, MappingNode, Node
+from pytest_ragcheck.questions.question import NOTHING
+from pytest_ragcheck.questions.values import read_flag, read_text, read_whole_number, seen, shortened, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_ragcheck.questions.mistakes import Site
+    from pytest_ragcheck.questions.nodes import Entry
+
+SCHEMA_VERSION = "1"
+"""Of the questions document that `rows` writes and `reader` reads."""
+
+_TIERS = ("end_to_end", "generation")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What a file says for all of its questions that do not say it themselves."""
+
+    top_k: int | None = None
+    thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Top:
+    """The file level, read."""
+
+    nodes: tuple[Node, ...] = ()
+    """The entries under `questions`, not yet read."""
+
+    dataset_name: str | None = None
+    defaults: Defaults = field(default_factory=Defaults)
+
+
+def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved_tags: Collection[str]) -> Top:
+    """The file level of the tree *node*: a mapping with `questions`, or nothing but their list."""
+    if isinstance(node, ListNode):
+        return Top(nodes=_some_questions(site, node))
+    if not isinstance(node, MappingNode):
+        site.mistake(node.line, f"holds {seen(node)} and no questions. Write a list of questions.")
+        return Top()
+    entries = named_entries(site, node, FILE)
+    _check_version(site, entries)
+    _check_tier(site, entries)
+    nodes = _read_questions(site, node, entries)
+    if nodes:
+        _check_count(site, entries, len(nodes))
+    return Top(
+        nodes=nodes,
+        dataset_name=_read_dataset_name(site, entries),
+        defaults=_read_defaults(site, entries, known_metrics, reserved_tags),
+    )
+
+
+def _some_questions(site: Site, node: ListNode) -> tuple[Node, ...]:
+    if not node.items:
+        site.mistake(node.line, "has an empty list of questions. Write at least one, or delete the file.")
+    return tuple(node.items)
+
+
+def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> tuple[Node, ...]:
+    if "questions" not in entries:
+        site.mistake(node.line, "has no questions. Write them as a list under 'questions'.")
+        return ()
+    entry = entries["questions"]
+    if not isinstance(entry.value, ListNode):
+        wrong(site, entry, "a list of questions")
+        return ()
+    return _some_questions(site, entry.value)
+
+
+def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
+    if "schema_version" not in entries:
+        return
+    version = read_text(site, entries["schema_version"])
+    if version is not None and version != SCHEMA_VERSION:
+        site.mistake(
+            entries["schema_version"].line,
+            f"has the schema_version {shortened(version)}, and this version of pytest-ragcheck reads "
+            f"{SCHEMA_VERSION!r}. Update pytest-ragcheck, or delete the key from a file of your own.",
+        )
+
+
+def _check_tier(site: Site, entries: Mapping[str, Entry]) -> None:
+    tier = read_text(site, entries["tier"], "end_to_end") if "tier" in entries else None
+    if tier == "generation":
+        site.mistake(
+            entries["tier"].line,
+            "asks for the tier 'generation', which this version of pytest-ragcheck does not support yet. "
+            "Delete 'tier': the questions then go to the system as it stands.",
+        )
+    elif tier is not None and tier not in _TIERS:
+        near = near_match(tier, _TIERS) or "end_to_end"
+        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {near!r}.")
+    if "ingest" in entries and read_flag(site, entries["ingest"]):
+        site.mistake(
+            entries["ingest"].line,
+            "asks for ingestion, which this version of pytest-ragcheck does not support yet. "
+            "Delete 'ingest', and put the documents into the system before the run.",
+        )
+
+
+def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
+    if "num_questions" not in entries:
+        return
+    entry = entries["num_questions"]
+    stated = read_whole_number(site, entry, minimum=0)
+    if stated is not None and stated != count:
+        site.mistake(
+            entry.line, f"says {stated} under 'num_questions' and holds {count}. Correct the number, or delete it."
+        )
+
+
+def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
+    name = read_text(site, entries["dataset_name"]) if "dataset_name" in entries else None
+    if name is not None and (name != name.strip() or not name.isprintable()):
+        site.mistake(
+            entries["dataset_name"].line,
+            f"has the dataset_name {shortened(name)}, with white space around it or unprintable characters in it. "
+            "Delete them.",
+        )
+    return name
+
+
+def _read_defaults(
+    site: Site, entries: Mapping[str, Entry], known_metrics: Collection[str], reserved_tags: Collection[str]
+) -> Defaults:
+    if "defaults" not in entries:
+        return Defaults()
+    entry = entries["defaults"]
+    if not isinstance(entry.value, MappingNode):
+        wrong(site, entry, "a mapping, such as {top_k: 5}")
+        return Defaults()
+    parts = named_entries(site, entry.value, DEFAULTS)
+    return Defaults(
+        top_k=read_top_k(site, parts),
+        thresholds=read_thresholds(site, parts, known_metrics),
+        tags=read_tags(site, parts, reserved_tags),
+    )

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.questions.mention import compile_mention, is_regex
+
+
+@pytest.mark.parametrize(
+    ("mention", "answer"),
+    [
+        ("30 days", "Within 30 days."),
+        ("30 days", "Within 30\u00a0\n DAYS"),
+        ("  30   days ", "30 days"),
+        ("$5", "It costs US$5."),
+        ("5%", "a 5%, b"),
+        ("C++", "in C++11"),
+        ("don't", "You don't."),
+        ("Straße", "an der STRAßE 5"),
+        ("срок", "Какой СРОК?"),
+        ("30日", "期限は30日です"),
+        ("返金", "返金は可能です"),
+        ("환불", "환불은 30일"),
+        ("คืนเงิน", "สามารถคืนเงินได้"),
+        ("/etc/hosts", "see /etc/hosts."),
+        ("//", "a // b"),
+        ("/30 ?days/", "30days"),
+        ("/^yes/i", "Yes, you can"),
+        ("/a.b/", "axb"),
+        ("/(?s)a.b/", "a\nb"),
+        ("/a/b/", "a/b"),
+        ("/[[a]/", "["),
+    ],
+)
+def test_a_mention_is_found(mention: str, answer: str) -> None:
+    assert compile_mention(mention).search(answer)
+
+
+@pytest.mark.parametrize(
+    ("mention", "answer"),
+    [
+        ("30 days", "130 days"),
+        ("30 days", "30 daysx"),
+        ("30 days", "30days"),
+        ("art", "The start"),
+        ("срок", "сроки"),
+        ("ber", "über"),
+        ("a.b", "axb"),
+        ("/Yes/", "yes"),
+        ("/a.b/", "a\nb"),
+    ],
+)
+def test_a_mention_is_not_found(mention: str, answer: str) -> None:
+    assert not compile_mention(mention).search(answer)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip), st.text("ab :.,;'\n"))
+def test_a_plain_text_is_found_in_itself_among_other_words(mention: str, other: str) -> None:
+    if is_regex(mention):
+        return
+    answer = unicodedata.normalize("NFC", f"{other} {mention} {other}")
+
+    assert compile_mention(mention).search(answer)
+
+
+@pytest.mark.parametrize(
+    ("mention", "text"),
+    [
+        (
+            "/(/",
+            "the regular expression '/(/' is invalid: missing ), unterminated subpattern at position 0. Correct it.",
+        ),
+        ("/a/gi", "the regular expression '/a/gi' has the flags 'gi'. Use 'i' or none."),
+    ],
+)
+def test_an_invalid_regular_expression_is_refused_with_the_reason(mention: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        compile_mention(mention)
+
+
+@pytest.mark.parametrize("mention", ["/a{99999999999999999999}/", f"/{'(' * 5000}{')' * 5000}/"])
+def test_a_regular_expression_beyond_the_limits_of_python_is_refused(mention: str) -> None:
+    with pytest.raises(ValueError, match=r"^the regular expression .{1,45} is too large: .*Write a smaller one"):
+        compile_mention(mention)
