@@ -1,0 +1,27 @@
+"""What all tests share: the harness, in the three ways in which pytest is run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import yaml  # noqa: F401 - its C part, once loaded, keeps to the classes of the first import, and pytester unloads
+
+from tests.harness import WAYS, Project
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def way(request: pytest.FixtureRequest) -> str:
+    """How pytest is run; `plain` unless the test is marked with `three_ways` or `two_ways`."""
+    return str(getattr(request, "param", "plain"))
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, way: str, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project of a user's, far from the environment of whoever runs these tests."""
+    for name in [name for name in os.environ if name.startswith(("RAGCHECK_", "OPENAI_", "PYTEST_", "CI"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "160")
+    return Project(pytester, WAYS[way])

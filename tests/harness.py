@@ -1,0 +1,287 @@
+"""
+A user's project to run pytest in: questions and canned replies go in, verdicts, files and printed lines come out.
+
+    project.ask(good("refund-window"), bad("prices", groundedness=0.41, reason="No price is in the contexts."))
+    run = project.run("-v")
+    assert run.verdicts == {"refund-window": "PASS", "prices": "FAIL"}
+
+The replies come from classes in the project's own conftest.py, as a user would write them; nothing of the plugin is
+replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree as ET
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
+"""How pytest is run, with the options for it."""
+
+three_ways = pytest.mark.parametrize("way", WAYS, indirect=True)
+"""For a test whose behaviour could differ between one process, workers, and a pytest that knows no workers."""
+
+two_ways = pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+
+# Hypothesis' plugin imports the whole of it at the end of every run.
+OTHERS = ("-p", "no:hypothesispytest")
+
+RESULTS = "ragcheck-results"
+
+CANNED_CONFTEST = """\
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import EndpointError, JudgeError, JudgeIdentity, Judgement, RagAnswer
+
+HERE = Path(__file__).parent
+CANNED = json.loads((HERE / "canned.json").read_text(encoding="utf-8"))
+
+
+class CannedRag:
+    endpoint = "canned system"
+
+    async def ask(self, question):
+        with (HERE / "asked.txt").open("a", encoding="utf-8") as log:
+            log.write(question.question + "\\n")
+        said = CANNED[question.question]
+        if said["endpoint_error"]:
+            raise EndpointError(said["endpoint_error"], url="canned")
+        return RagAnswer(text=said["answer"], contexts=tuple(said["contexts"]), latency_seconds=0.25)
+
+
+class CannedJudge:
+    identity = JudgeIdentity(kind="canned", model="model-1", prompt_version="canned-1")
+
+    async def judge(self, question, answer):
+        said = CANNED[question.question]
+        if said["judge_error"]:
+            raise JudgeError(said["judge_error"])
+        return Judgement(
+            answer_correctness=said["correctness"],
+            groundedness=said["groundedness"],
+            error_message=said["reason"],
+            abstained=said["abstained"],
+            unsupported_claims=tuple(said["unsupported_claims"]),
+        )
+"""
+
+CANNED_FIXTURES = """
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return CannedRag()
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One question of a test's: what its file says, what the system answers, and what the judge says of that."""
+
+    id: str
+    question: str
+    answer: str = "The window is 30 days."
+    contexts: tuple[str, ...] = ("Refunds are possible for 30 days.",)
+    correctness: float | None = 1.0
+    groundedness: float | None = 1.0
+    reason: str = ""
+    abstained: bool | None = None
+    unsupported_claims: tuple[str, ...] = ()
+    endpoint_error: str = ""
+    judge_error: str = ""
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the question in its file."""
+
+    def but(self, **changes: Any) -> Case:
+        """The same with other replies."""
+        return replace(self, **changes)
+
+
+def good(id: str, **entry: Any) -> Case:  # noqa: A002 - the question's own word
+    """A question that passes; *entry* goes into its file."""
+    return Case(id=id, question=f"What about {id}?", entry=entry)
+
+
+def bad(
+    id: str,  # noqa: A002 - as above
+    *,
+    groundedness: float = 0.41,
+    reason: str = "No price is in the contexts.",
+    **entry: Any,
+) -> Case:
+    """A question that fails for its groundedness."""
+    return Case(id=id, question=f"What about {id}?", groundedness=groundedness, reason=reason, entry=entry)
+
+
+def broken(id: str, message: str = "canned: the endpoint is down.", **entry: Any) -> Case:  # noqa: A002 - as above
+    """A question that the endpoint does not answer."""
+    return Case(id=id, question=f"What about {id}?", endpoint_error=message, entry=entry)
+
+
+class Project:
+    """
+    A folder with question files, a conftest.py and whatever else a test writes into it.
+
+    Args:
+        pytester: pytest's own.
+        options: Given in every run, such as `-n2`.
+    """
+
+    def __init__(self, pytester: pytest.Pytester, options: tuple[str, ...] = ()) -> None:
+        self.folder = pytester.path
+        self._pytester = pytester
+        self._options = options
+        self._cases: dict[str, Case] = {}
+
+    def ask(self, *cases: Case, file: str = "billing.rag.yaml", **top: Any) -> None:
+        """Writes a question file with these questions, and a conftest.py with their replies unless there is one."""
+        entries = [{"id": case.id, "question": case.question, **case.entry} for case in cases]
+        self.write(file, json.dumps({**top, "questions": entries}, indent=2, ensure_ascii=False))
+        self.can(*cases)
+        if not (self.folder / "conftest.py").exists():
+            self.write("conftest.py", CANNED_CONFTEST + CANNED_FIXTURES)
+
+    def can(self, *cases: Case) -> None:
+        """Has replies ready for these questions without a file that asks them."""
+        self._cases |= {case.question: case for case in cases}
+        self.write("canned.json", json.dumps({question: asdict(case) for question, case in self._cases.items()}))
+
+    @property
+    def cases(self) -> list[Case]:
+        """All questions that replies are ready for."""
+        return list(self._cases.values())
+
+    def conftest(self, code: str) -> None:
+        """Writes a conftest.py that has the canned classes; their fixtures, or others, are in *code*."""
+        self.write("conftest.py", CANNED_CONFTEST + code)
+
+    def write(self, name: str, text: str) -> Path:
+        """Writes a file, and the folders above it."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *arguments: str, where: Literal["here", "apart"] = "here") -> Run:
+        """Runs pytest in the folder, in this process or in one of its own."""
+        run = self._pytester.runpytest_inprocess if where == "here" else self._pytester.runpytest_subprocess
+        before = self._log_length()
+        result = run(*OTHERS, *self._options, f"--junitxml={self.folder / 'junit.xml'}", *arguments)
+        return Run(
+            folder=self.folder,
+            exit_status=int(result.ret),
+            text=result.stdout.str(),
+            errors=result.stderr.str(),
+            asked=self._log()[before:],
+        )
+
+    def _log(self) -> list[str]:
+        log = self.folder / "asked.txt"
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
+    def _log_length(self) -> int:
+        return len(self._log())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a run of pytest came to."""
+
+    folder: Path
+    exit_status: int
+    text: str
+    """What it printed."""
+
+    errors: str
+    """What it printed to stderr."""
+
+    asked: list[str]
+    """The questions that the canned system was asked, in order."""
+
+    @property
+    def lines(self) -> list[str]:
+        """What it printed, by line, without blanks at the ends."""
+        return [line.strip() for line in self.text.splitlines()]
+
+    @cached_property
+    def outcomes(self) -> dict[str, int]:
+        """What pytest counted, such as `{"passed": 2, "failed": 1}`."""
+        (last,) = re.findall(r"(?m)^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", self.text)[-1:] or [""]
+        counts = re.findall(r"(\d+) ([a-z]+)", last)
+        return {re.sub(r"^(error|warning)s$", r"\1", word): int(number) for number, word in counts}
+
+    def section(self, title: str) -> list[str]:
+        """The lines under a heading of pytest's that has *title* in it, up to the next."""
+        lines = iter(self.text.splitlines())
+        for line in lines:
+            if re.fullmatch(r"(_{3,}|={3,}) .* (_{3,}|={3,})", line) and title in line:
+                break
+        return list(takewhile(lambda line: not re.match(r"_{3,} |={3,} |-{3,} ", line), lines))
+
+    @property
+    def short_summary(self) -> list[str]:
+        """The lines of pytest's short summary."""
+        _, _, rest = self.text.partition("short test summary info")
+        return [line for line in rest.splitlines()[1:] if re.match(r"(FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b", line)]
+
+    @property
+    def files(self) -> list[str]:
+        """The names in the output folder; empty where there is no such folder."""
+        output = self.folder / RESULTS
+        return sorted(path.name for path in output.iterdir()) if output.exists() else []
+
+    def document(self, name: str) -> Any:
+        """A result file, read."""
+        return json.loads((self.folder / RESULTS / name).read_text(encoding="utf-8"))
+
+    @property
+    def predictions(self) -> Any:
+        return self.document("rag_predictions.json")
+
+    @property
+    def summary(self) -> Any:
+        return self.document("rag_summary.json")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """PASS, FAIL, ERROR and skipped, as the summary counts them."""
+        counts: dict[str, int] = self.summary["counts"]
+        return counts
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict by question id, in the files' order, the ERRORs last."""
+        found = {row["question_id"]: row["verdict"] for row in self.predictions["predictions"]}
+        return found | {row["question_id"]: "ERROR" for row in self.predictions["errors"]}
+
+    @property
+    def errors_by_id(self) -> dict[str, tuple[str, str]]:
+        """Kind and message of the ERRORs by question id."""
+        return {row["question_id"]: (row["kind"], row["message"]) for row in self.predictions["errors"]}
+
+    @cached_property
+    def junit(self) -> dict[str, tuple[str, str]]:
+        """By test name what JUnit's file says: `failure`, `error`, `skipped` or `passed`, and the message."""
+        found = {}
+        for case in ET.parse(self.folder / "junit.xml").iter("testcase"):  # noqa: S314 - written by pytest
+            (problem,) = list(case)[:1] or [None]
+            what = ("passed", "") if problem is None else (problem.tag, problem.get("message", ""))
+            found[case.get("name", "")] = what
+        return found

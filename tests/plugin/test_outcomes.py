@@ -1,0 +1,149 @@
+"""What PASS, FAIL, ERROR, skip and xfail are in pytest and in the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.harness import bad, broken, good, three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+
+@three_ways
+def test_each_verdict_has_its_outcome_in_pytest_and_in_the_files(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), broken("hours"), good("later", skip="not written yet"))
+    run = project.run()
+    assert run.outcomes == {"passed": 1, "failed": 1, "error": 1, "skipped": 1}
+    assert run.exit_status == 1
+    assert run.verdicts == {"terms": "PASS", "prices": "FAIL", "hours": "ERROR"}
+    assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 1}
+    assert run.errors_by_id == {"hours": ("endpoint", "canned: the endpoint is down.")}
+    assert "1 PASS, 1 FAIL, 1 ERROR, 1 skipped" in run.lines
+    assert sorted(run.asked) == ["What about hours?", "What about prices?", "What about terms?"]
+    assert run.short_summary == [
+        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts.",
+        "ERROR billing.rag.yaml::hours - canned: the endpoint is down.",
+    ]
+    assert run.junit == {
+        "terms": ("passed", ""),
+        "prices": ("failure", "groundedness 0.41 < 0.70: No price is in the contexts."),
+        "hours": ("error", 'failed on setup with "canned: the endpoint is down."'),
+        "later": ("skipped", "not written yet"),
+    }
+
+
+def test_a_pass_leaves_the_run_green(project: Project) -> None:
+    project.ask(good("terms"))
+    run = project.run()
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
+
+
+def test_a_judge_that_does_not_work_is_an_error(project: Project) -> None:
+    project.ask(good("terms"))
+    (case,) = project.cases
+    project.can(case.but(judge_error="canned: the judge's quota is used up."))
+    run = project.run()
+    assert run.outcomes == {"error": 1}
+    assert run.errors_by_id == {"terms": ("judge", "canned: the judge's quota is used up.")}
+
+
+def test_an_error_has_no_traceback(project: Project) -> None:
+    project.ask(broken("hours"))
+    run = project.run()
+    assert "ERROR at setup of hours" in run.text
+    assert run.section("ERROR at setup of hours") == [
+        "canned: the endpoint is down.",
+        "",
+        "question  What about hours?",
+    ]
+
+
+def test_a_failure_has_no_traceback(project: Project) -> None:
+    project.ask(bad("prices"))
+    run = project.run()
+    assert ".py" not in "\n".join(run.section(" prices "))
+
+
+@three_ways
+def test_a_bug_in_a_users_client_shows_its_traceback_and_is_an_error_in_the_files(project: Project) -> None:
+    project.conftest(
+        """
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+
+class Buggy(CannedRag):
+    async def ask(self, question):
+        return 1 / 0
+
+@pytest.fixture
+def rag_client():
+    return Buggy()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.outcomes == {"error": 1}
+    assert "return 1 / 0" in run.text
+    assert run.errors_by_id == {"terms": ("not_evaluated", "ZeroDivisionError: division by zero")}
+
+
+def test_a_question_that_is_expected_to_fail_and_fails_leaves_the_run_green(project: Project) -> None:
+    project.ask(bad("prices", xfail="known since May"))
+    run = project.run("-rx")
+    assert (run.exit_status, run.outcomes) == (0, {"xfailed": 1})
+    assert run.verdicts == {"prices": "FAIL"}
+    assert "known since May" in run.text
+
+
+def test_a_question_that_is_expected_to_fail_and_passes_is_told_and_leaves_the_run_green(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nxfail_strict = true\n")
+    project.ask(good("prices", xfail="known since May"))
+    run = project.run("-rX")
+    assert (run.exit_status, run.outcomes) == (0, {"xpassed": 1})
+    assert run.verdicts == {"prices": "PASS"}
+
+
+@three_ways
+def test_an_error_is_not_swallowed_by_xfail(project: Project) -> None:
+    project.ask(broken("hours", xfail="known since May"))
+    run = project.run()
+    assert (run.exit_status, run.outcomes) == (1, {"error": 1})
+    assert run.verdicts == {"hours": "ERROR"}
+
+
+def test_a_skipped_question_is_not_asked(project: Project) -> None:
+    project.ask(good("terms"), bad("prices", skip="the price list moves"))
+    run = project.run("-rs")
+    assert run.asked == ["What about terms?"]
+    assert any("the price list moves" in line for line in run.short_summary)
+    assert run.summary["complete"] is True
+    assert run.summary["n_not_run"] == 0
+
+
+def test_a_run_whose_questions_are_all_skipped_writes_nothing(project: Project) -> None:
+    project.ask(good("terms", skip="later"), good("prices", skip=True))
+    run = project.run("-rs")
+    assert (run.exit_status, run.outcomes) == (0, {"skipped": 2})
+    assert run.files == []
+    assert any("skipped by its question file" in line for line in run.short_summary)
+
+
+def test_an_error_on_teardown_leaves_the_verdict(project: Project) -> None:
+    project.conftest(
+        """
+@pytest.fixture
+def rag_client():
+    yield CannedRag()
+    raise OSError("the server did not stop")
+
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert run.verdicts == {"terms": "PASS"}
