@@ -58,17 +58,10 @@ class EntryReader:
                 node.line, f"is {seen(node)}. Write a mapping with 'question', or just the text to ask."
             )
             return None
-        given_id = _given_id(node)
-        site = Site(self.mistakes, f"question {shortened(given_id)}" if given_id else f"question number {number}")
+        site = Site(self.mistakes, _subject(node, number))
         entries = named_entries(site, node, QUESTION)
         text = self._read_question(site, node, entries)
-        if text is None:
-            question_id = self._read_id(site, node, entries, derived=None)
-        else:
-            derived = derived_id(text)
-            if not given_id:
-                site = Site(self.mistakes, f"question {derived!r}")
-            question_id = self._read_id(site, node, entries, derived=derived)
+        question_id = self._read_id(site, node, entries, text)
         return self._build(site, node, entries, question_id=question_id, text=text)
 
     def _build(
@@ -102,11 +95,13 @@ class EntryReader:
         site.mistake(node.line, f"has no 'question' (found: {found}). Write the text to ask under 'question'.")
         return None
 
-    def _read_id(
-        self, site: Site, node: MappingNode, entries: Mapping[str, Entry], *, derived: str | None
-    ) -> str | None:
-        line = entries["id"].line if "id" in entries else node.line
-        question_id = read_text(site, entries["id"]) if "id" in entries else derived
+    def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str | None) -> str | None:
+        if "id" in entries:
+            line = entries["id"].line
+            question_id = read_text(site, entries["id"])
+        else:
+            line = node.line
+            question_id = None if text is None else derived_id(text)
         if question_id is None:
             return None
         if (what := id_mistake(question_id)) is not None:
@@ -124,9 +119,12 @@ class EntryReader:
         return question_id
 
 
-def _given_id(node: MappingNode) -> str | None:
-    """The id as typed, good or bad, for the texts of mistakes."""
-    for entry in node.entries:
-        if QUESTION.real_names.get(entry.key) == "id" and isinstance(entry.value, Scalar):
-            return None if entry.value.is_null else entry.value.text
-    return None
+def _subject(node: MappingNode, number: int) -> str:
+    """What mistakes call the question: by its id, be that good or bad, else by the id that its text would give."""
+    typed = {QUESTION.real_names.get(entry.key): entry.value for entry in reversed(node.entries)}
+    given_id, text = typed.get("id"), typed.get("question")
+    if isinstance(given_id, Scalar) and not given_id.is_null:
+        return f"question {shortened(given_id.text)}"
+    if isinstance(text, Scalar) and not text.is_null and text.text.strip():
+        return f"question {derived_id(text.text)!r}"
+    return f"question number {number}"

@@ -21,7 +21,8 @@ def derived_id(question: str) -> str:
     if len(slug) > _SLUG_LENGTH:
         head, _, _ = slug[: _SLUG_LENGTH + 1].rpartition("-")
         slug = head or slug[:_SLUG_LENGTH]
-    digest = hashlib.sha256(question.encode("utf-8")).hexdigest()
+    # A lone surrogate is refused, but its question has to be called something until then.
+    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{slug or 'question'}-{digest[:4]}"
 
 

@@ -33,13 +33,13 @@ def seen(node: Node) -> str:
     if node.is_null:
         return "nothing"
     if not node.quoted and (_NUMBER.fullmatch(node.text) or node.text.lower() in _FLAGS or node.text in _NOT_FINITE):
-        return node.text if len(node.text) <= 40 else f"{node.text[:40]}..."
+        return node.text if len(node.text) <= 60 else f"{node.text[:60]}..."
     return f"the text {shortened(node.text)}"
 
 
 def shortened(text: str) -> str:
     """The beginning of *text* in quotes, on one line, printable."""
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+    return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 
 def wrong(site: Site, entry: Entry, wanted: str) -> None:
@@ -54,7 +54,7 @@ def read_text(site: Site, entry: Entry, wanted: str = "a text") -> str | None:
         wrong(site, entry, "it in quotes" if isinstance(node, Scalar) and node.literal else wanted)
         return None
     if not node.text.strip():
-        site.mistake(entry.line, f"has a blank text under {entry.key!r}. Write {wanted}, or delete the key.")
+        site.mistake(entry.line, f"has a blank text under {entry.key!r}. Fill it in, or delete it.")
         return None
     return sound_text(site, entry, node.text)
 

@@ -1,0 +1,137 @@
+"""The page of question-file mistakes shows what a user sees, for every kind of mistake that there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.questions.reader import read_question_file
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "question-files.md"
+METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
+MARKERS = ("parametrize", "skip", "slow", "xfail")
+
+
+class Case(NamedTuple):
+    content: str | bytes | None
+    """None: there is no such file."""
+
+    name: str = "billing.rag.yaml"
+
+
+BOMB = "\n".join(["a0: &a0 [x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)])
+CASES = {
+    # The file
+    "The file cannot be read": Case(None),
+    "The file is empty": Case("# nothing but a comment\n"),
+    "The file is not UTF-8": Case("- Qué?\n".encode("latin-1")),
+    "The file has NUL characters": Case(b"- What\0?\n"),
+    "The file has control characters": Case("- What\x07?\n"),
+    "The file is not JSON": Case('{\n  "questions": [\n    "Who pays for returns?",\n  ]\n}\n', "billing.rag.json"),
+    "A JSON escape is unknown": Case(r'["Where is C:\data?"]', "billing.rag.json"),
+    "The file is not YAML": Case("- question: 'What is the refund window?\n"),
+    "The file holds two YAML documents": Case("- Who pays for returns?\n---\n- What is the refund window?\n"),
+    "A YAML tag is not read": Case("- !question What is the refund window?\n"),
+    "A YAML alias has no anchor": Case("- question: Who pays for returns?\n  tags: *common\n"),
+    "A YAML alias stands in its own anchor": Case("- question: Who pays for returns?\n  tags: &common [*common]\n"),
+    "YAML aliases blow the file up": Case(BOMB),
+    "A merge key merges no mapping": Case("- question: Who pays for returns?\n  <<: [billing]\n"),
+    "A key is a list or a mapping": Case("- {[question]: Who pays for returns?}\n"),
+    "Values are nested too deep": Case("- question: Who pays for returns?\n  tags: " + "[" * 101 + "]" * 101),
+    "The file holds no list and no mapping": Case("What is the refund window?\n"),
+    # The top of the file
+    "There are no questions": Case("dataset_name: billing\n"),
+    "The list of questions is empty": Case("questions: []\n"),
+    "The questions are no list": Case("questions:\n  refund-window: What is the refund window?\n"),
+    "The number of questions is wrong": Case("num_questions: 2\nquestions:\n  - Who pays for returns?\n"),
+    "The structure is a newer one": Case('schema_version: "2"\nquestions: [Who pays for returns?]\n'),
+    "Tier generation is not supported yet": Case("tier: generation\nquestions: [Who pays for returns?]\n"),
+    "The tier is unknown": Case("tier: end-to-end\nquestions: [Who pays for returns?]\n"),
+    "Ingestion is not supported yet": Case("ingest: true\nquestions: [Who pays for returns?]\n"),
+    "The dataset's name cannot be used": Case("dataset_name: 'billing '\nquestions: [Who pays for returns?]\n"),
+    "A key of a question stands at the top": Case("must_mention: 30\nquestions: [What is the refund window?]\n"),
+    # Keys
+    "A question is neither text nor mapping": Case("- [What is the refund window?]\n"),
+    "A question has no text": Case("- id: refund-window\n  expected_answer: 30 days\n"),
+    "A key is misspelt": Case("- question: What is the refund window?\n  expcted_answer: 30 days\n"),
+    "A key is unknown": Case("- question: What is the refund window?\n  owner: payments\n"),
+    "A key is given twice": Case("- question: Who pays for returns?\n  tags: [billing]\n  tags: [returns]\n"),
+    "Two names of one key are given": Case("- question: Who?\n  expected_answer: Ann\n  reference: Bob\n"),
+    "`answer` may mean two things": Case("- question: What is the refund window?\n  answer: 30 days\n"),
+    "`answers` may mean two things": Case("- question: What is the refund window?\n  answers: [30 days]\n"),
+    "`context` may mean two things": Case("- question: What is the refund window?\n  context: Within 30 days.\n"),
+    "A key holds what a system said": Case("- question: What is the refund window?\n  prediction: 30 days\n"),
+    "A key holds what a system found": Case("- question: Who pays for returns?\n  retrieved_contexts: [We do.]\n"),
+    # Values
+    "A value is of the wrong type": Case("- question: [What is the refund window?]\n"),
+    "A text is blank": Case('- question: What is the refund window?\n  expected_answer: ""\n'),
+    "A JSON text lacks its quotes": Case('[{"question": "Is it free?", "expected_answer": true}]', "billing.rag.json"),
+    "A text holds half a character": Case('[{"id": "smile", "question": "\\ud83d?"}]', "billing.rag.json"),
+    "A question has several expected answers": Case("- question: Who?\n  expected_answer: [Ann, Bob]\n"),
+    "An unanswerable question has an answer": Case("- question: Who?\n  expected_answer: Ann\n  answerable: false\n"),
+    "A number is out of its range": Case("- question: Who pays for returns?\n  top_k: 0\n"),
+    "A threshold is out of its range": Case("- question: Who pays for returns?\n  thresholds: {groundedness: 70}\n"),
+    "A threshold names a misspelt metric": Case("- question: Who?\n  thresholds: {groundednes: 0.7}\n"),
+    "A threshold names an unknown metric": Case("- question: Who?\n  thresholds: {politeness: 0.7}\n"),
+    "A regular expression is invalid": Case("- question: Who?\n  must_mention: /(Ann|Bob/\n"),
+    "A regular expression has unknown flags": Case("- question: Who?\n  must_mention: /ann/gi\n"),
+    "A regular expression is too large": Case("- question: Who?\n  must_mention: '/x{99999999999}/'\n"),
+    "A passage has no text": Case("- question: Who?\n  gold_passages:\n    - doc_id: staff\n"),
+    "A document has two texts": Case(
+        "- question: Who?\n  gold_passages:\n"
+        "    - {doc_id: staff, text: Ann pays.}\n    - {doc_id: staff, text: Bob pays.}\n"
+    ),
+    "A tag cannot be a marker": Case("- question: Who?\n  tags: [pay-back]\n"),
+    "A tag is the name of a marker": Case("- question: Who?\n  tags: [slow]\n"),
+    "A number in the metadata is not finite": Case("- question: Who?\n  metadata: {weight: .inf}\n"),
+    # Ids
+    "An id has two colons": Case("- {id: 'billing::who', question: Who pays?}\n"),
+    "An id has a square bracket": Case("- {id: 'who[1]', question: Who pays?}\n"),
+    "An id has white space around it": Case("- {id: 'who ', question: Who pays?}\n"),
+    "An id has an unprintable character": Case('- {id: "wh\\u200bo", question: Who pays?}\n'),
+    "Two questions have one id": Case(
+        "- {id: who, question: Who pays?}\n- {id: who, question: Who pays for returns?}\n"
+    ),
+    "Two questions without ids have one text": Case("- Who pays?\n- Who pays?\n"),
+}
+
+
+def shown() -> dict[str, str]:
+    """The text block under each heading of the page."""
+    parts = re.split(r"^### (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    blocks = {}
+    for heading, body in zip(parts[::2], parts[1::2], strict=True):
+        (blocks[heading],) = re.findall(r"^```text\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
+    return blocks
+
+
+def produced(case: Case, folder: Path) -> str:
+    """What a user sees of the case's file."""
+    path = folder / "tests" / case.name
+    path.parent.mkdir()
+    if case.content is not None:
+        path.write_bytes(case.content.encode("utf-8") if isinstance(case.content, str) else case.content)
+    with pytest.raises(QuestionFileError) as caught:
+        read_question_file(path, root=folder, known_metrics=METRICS, reserved_tags=MARKERS)
+    return f"{caught.value}\n"
+
+
+def test_every_block_of_the_page_has_its_case_and_every_case_its_block() -> None:
+    assert list(shown()) == list(CASES)
+
+
+@pytest.mark.parametrize("heading", CASES)
+def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
+    assert shown().get(heading) == produced(CASES[heading], tmp_path)
+
+
+@pytest.mark.parametrize("heading", CASES)
+def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(heading: str, tmp_path: Path) -> None:
+    line = produced(CASES[heading], tmp_path)
+
+    assert line.count("\n") == 1
+    assert re.match(r"tests/billing\.rag\.(yaml|json):(\d+:)? (the file|question) .+[.?] ?.*\.$", line)
