@@ -82,6 +82,7 @@ class OpenAIJudge:
         self._model = model.strip()
         self._key = checked_key(api_key) if client is None else str(client.api_key)
         self._url = checked_url(base_url or environment_url()) if client is None else str(client.base_url)
+        self._is_foreign = origin(self._url) != origin(environment_url())
         self._prompt = prompt or load_prompt("en")
         self._timeout_seconds = timeout_seconds
         self._max_retries = max_retries
@@ -180,7 +181,7 @@ class OpenAIJudge:
             timeout=self._timeout_seconds,
             max_retries=self._max_retries,
         )
-        if origin(self._url) != origin(environment_url()):
+        if self._is_foreign:
             # OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS are about another server than this one.
             foreign = [name for name in client.default_headers if not _OWN_HEADER.match(name)]
             self._headers = {**dict.fromkeys(foreign, openai.Omit()), "Authorization": f"Bearer {self._key}"}

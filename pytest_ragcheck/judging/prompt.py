@@ -67,7 +67,7 @@ class JudgePrompt:
         }
         blocks = {name: enclosed(name, value, nonce=nonce) for name, value in material.items()}
         # In one pass: a placeholder's name inside the material stays material.
-        prompt = _PLACEHOLDER.sub(lambda match: blocks[match[1]], self.text)
+        prompt = _PLACEHOLDER.sub(lambda match: _on_lines_of_its_own(blocks[match[1]], match), self.text)
         return f"{prompt.rstrip()}\n\n{_REPLY_FORMAT.replace('{nonce}', nonce)}"
 
 
@@ -91,6 +91,11 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     _check_placeholders(path, text)
     digest = hashlib.sha256(f"{text}\n{_REPLY_FORMAT}".encode()).hexdigest()[:8]
     return JudgePrompt(name=path.stem, version=f"{path.stem}-{digest}", text=text)
+
+
+def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:
+    before, after = place.string[: place.start()], place.string[place.end() :]
+    return ("\n" if before and before[-1] != "\n" else "") + block + ("\n" if after and after[0] != "\n" else "")
 
 
 def _split(content: str) -> tuple[str, str]:

@@ -81,7 +81,7 @@ def _flag(value: Any) -> bool | None:
     return value
 
 
-_Score = Annotated[float, BeforeValidator(_score), Field(ge=0, le=1)]
+_Score = Annotated[float, Field(ge=0, le=1), BeforeValidator(_score)]
 
 
 class JudgeReply(BaseModel):

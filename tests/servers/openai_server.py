@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,13 +39,13 @@ class Request:
     @property
     def prompt(self) -> str:
         """The text of the first message."""
-        return self.json["messages"][0]["content"]
+        return str(self.json["messages"][0]["content"])
 
     @property
     def nonce(self) -> str:
         """The string that the reply was told to carry, read as a model would: from the instructions."""
         (nonce,) = _NONCE.findall(self.prompt)
-        return nonce
+        return str(nonce)
 
     def block(self, name: str) -> Any:
         """What stands between the marks of that name, read as JSON."""
@@ -63,6 +65,9 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     wait_for: threading.Event | None = None
     """The body's last byte is held back until this is set."""
+
+    drip_seconds: float = 0
+    """Above 0: the body goes out byte by byte with this pause between, until the client hangs up."""
 
 
 Script = Callable[[Request], Reply]
@@ -91,7 +96,7 @@ def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> 
     return json_reply({"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
 
 
-def verdict_text(nonce: str, **fields: Any) -> str:
+def verdict_text(nonce: Any, **fields: Any) -> str:
     """The JSON of a verdict; a field given as `...` is left out."""
     verdict = {"nonce": nonce, "answer_correctness": 1, "groundedness": 1, "error_message": "", **fields}
     return json.dumps({name: value for name, value in verdict.items() if value is not ...})
@@ -99,7 +104,7 @@ def verdict_text(nonce: str, **fields: Any) -> str:
 
 def verdict(**fields: Any) -> Script:
     """A script that replies with a verdict carrying the nonce of the request."""
-    return lambda request: completion(verdict_text(request.nonce, **fields))
+    return lambda request: completion(verdict_text(**{"nonce": request.nonce, **fields}))
 
 
 def says(text: str) -> Script:
@@ -118,6 +123,7 @@ class OpenAIServer:
     def __init__(self, *scripts: Script | Reply) -> None:
         self._scripts = scripts or (verdict(),)
         self._lock = threading.Lock()
+        self._mistakes: list[Exception] = []
         self.requests: list[Request] = []
         outer = self
 
@@ -148,7 +154,11 @@ class OpenAIServer:
         with self._lock:
             script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
             self.requests.append(request)
-        reply = script if isinstance(script, Reply) else script(request)
+        try:
+            reply = script if isinstance(script, Reply) else script(request)
+        except Exception as mistake:
+            self._mistakes.append(mistake)
+            raise
         if reply.status == 0:  # hang up
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
@@ -161,6 +171,13 @@ class OpenAIServer:
         }.items():
             handler.send_header(name, value)
         handler.end_headers()
+        if reply.drip_seconds:
+            with contextlib.suppress(OSError):
+                for byte in reply.body:
+                    handler.wfile.write(bytes([byte]))
+                    time.sleep(reply.drip_seconds)
+            handler.close_connection = True
+            return
         if reply.wait_for is not None:
             handler.wfile.write(reply.body[:-1])
             reply.wait_for.wait(10)
@@ -178,3 +195,6 @@ class OpenAIServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        # To the client a script that failed looks like a server that hung up.
+        if self._mistakes:
+            raise self._mistakes[0]

@@ -1,0 +1,146 @@
+"""The page of the judge's errors shows the first line of every one, and none that does not happen."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import RagcheckError
+from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.prompt import load_prompt
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, says, verdict
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "judge.md"
+SHOWN_URL = "http://127.0.0.1:8000/v1"
+NEVER = threading.Event()
+
+Case = Callable[[], object]
+
+
+def ask(url: str, **settings: Any) -> None:
+    async def run():
+        judge = OpenAIJudge(
+            **{"model": "judge-model", "api_key": "a-key-of-the-judge", "base_url": url, "max_retries": 0, **settings}
+        )
+        async with aclosing(judge):
+            await judge.judge(Question(dataset_name="d", id="q", question="Why?"), RagAnswer(text="So."))
+
+    anyio.run(run)
+
+
+def replied(*scripts: Script | Reply, **settings: Any) -> Case:
+    def case() -> None:
+        with OpenAIServer(*scripts) as server:
+            try:
+                ask(server.url, **settings)
+            except RagcheckError as error:
+                error.args = (str(error).replace(server.url, SHOWN_URL),)
+                raise
+
+    return case
+
+
+def unreachable():
+    with OpenAIServer() as server:
+        url = server.url
+    try:
+        ask(url)
+    except RagcheckError as error:
+        error.args = (str(error).replace(url, SHOWN_URL),)
+        raise
+
+
+def made(**settings: Any) -> Case:
+    return lambda: OpenAIJudge(**{"model": "judge-model", "api_key": "a-key-of-the-judge", **settings})
+
+
+def prompt(content: bytes) -> Case:
+    def case() -> None:
+        Path("strict.txt").write_bytes(content)
+        load_prompt("strict.txt")
+
+    return case
+
+
+def prompt_folder():
+    Path("prompts").mkdir()
+    load_prompt("prompts")
+
+
+CASES = {
+    "401": replied(error(401)),
+    "403": replied(error(403)),
+    "404": replied(error(404)),
+    "429": replied(error(429)),
+    "429 of an account without quota": replied(error(429, code="insufficient_quota")),
+    "503": replied(error(503)),
+    "400": replied(error(400)),
+    "no server": unreachable,
+    "a connection that breaks": replied(Reply(status=0)),
+    "a slow server": replied(Reply(body=b"{}", wait_for=NEVER), timeout_seconds=0.1),
+    "an HTML page": replied(Reply(body=b"<html>", content_type="text/html")),
+    "an error with status 200": replied(json_reply({"error": "no"})),
+    "JSON of another kind": replied(json_reply({"choices": []})),
+    "broken JSON": replied(Reply(body=b"{")),
+    "a refusal": replied(completion(None, refusal="No.")),
+    "a score out of range": replied(verdict(groundedness=1.3)),
+    "a missing score": replied(verdict(groundedness=...)),
+    "prose": replied(says("It is fine.")),
+    "no nonce": replied(verdict(nonce=...)),
+    "another nonce": replied(verdict(nonce="x")),
+    "two verdicts": replied(says('{"nonce": "NONCE", "a": 1} {"nonce": "NONCE", "a": 2}')),
+    "an unfinished thought": replied(says('<think>{"nonce": "NONCE"}</think>')),
+    "nothing": replied(completion("")),
+    "too few tokens": replied(completion("{", finish_reason="length")),
+    "no model": made(model=""),
+    "no key": made(api_key=""),
+    "a key that is no key": made(api_key="sk-\N{EN DASH}abc"),
+    "a URL without a scheme": made(base_url="localhost:8000/v1"),
+    "the URL of one call": made(base_url=f"{SHOWN_URL}/chat/completions"),
+    "no prompt file": lambda: load_prompt("strict.txt"),
+    "a prompt that is no text": prompt(b"\xff"),
+    "a prompt that is a folder": prompt_folder,
+    "a prompt without a placeholder": prompt(b"{question} {answer}"),
+    "a prompt with an unknown placeholder": prompt(b"{question} {contexts} {answer} {reference}"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def slow_replies_end_with_the_module():
+    yield
+    NEVER.set()
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def blocks() -> list[str]:
+    return re.findall(r"(?ms)^```text\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"))
+
+
+def first_line(case: Case) -> str:
+    with pytest.raises(RagcheckError) as caught:
+        case()
+    # The packaged prompts grow in number.
+    return re.sub(r"\(packaged: [^)]*\)", "(packaged: en)", str(caught.value).split("\n")[0])
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_first_line_of_every_error_stands_on_the_page(case):
+    assert first_line(case) in blocks()
+
+
+def test_the_page_shows_each_line_once_and_as_many_as_there_are_cases():
+    shown = blocks()
+    assert len(shown) == len(set(shown)) == len(CASES)

@@ -1,0 +1,266 @@
+"""What the judge says when its server does not do its work: never the key, always what to do."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from contextlib import aclosing
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from typing import Any
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, verdict
+
+KEY = "sk-of-the-judge-0123456789"
+QUESTION = Question(dataset_name="d", id="q", question="Why?")
+ANSWER = RagAnswer(text="So.", contexts=("So.",))
+JUDGE = "the judge at URL (model 'm-1')"
+NO_COMPLETION = (
+    "with status 200, and no chat completion. Check that --rag-judge-url is the API's base, often ending in /v1."
+)
+
+
+def failure(url: str, **settings: Any) -> JudgeError:
+    async def run():
+        judge = OpenAIJudge(**{"model": "m-1", "api_key": KEY, "base_url": url, "max_retries": 0, **settings})
+        async with aclosing(judge):
+            await judge.judge(QUESTION, ANSWER)
+
+    with pytest.raises(JudgeError) as caught:
+        anyio.run(run)
+    return caught.value
+
+
+def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
+    """The error after these replies, with the server's address put as URL into its text."""
+    with OpenAIServer(*scripts) as server:
+        error = failure(server.url, **settings)
+    error.args = (str(error).replace(server.url, "URL"),)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            error(401, "Incorrect API key"),
+            (
+                "the judge at URL refused the key: HTTP 401 for model 'm-1'. "
+                "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY where there is no --rag-judge-url.\n"
+                "The server says: Incorrect API key"
+            ),
+        ),
+        (
+            error(403, "Not you"),
+            (
+                "the judge at URL does not let this key use model 'm-1': HTTP 403. "
+                "Check the key's rights and the model's name.\nThe server says: Not you"
+            ),
+        ),
+        (
+            error(404, "No such model"),
+            (
+                "the judge at URL knows no model 'm-1', or no such path: HTTP 404. "
+                "Check --rag-judge-model, and that --rag-judge-url is the API's base, often ending in /v1.\n"
+                "The server says: No such model"
+            ),
+        ),
+        (
+            error(429, "Slow down"),
+            (
+                "the judge at URL takes no more requests for now: HTTP 429 for model 'm-1'. "
+                "Lower rag_judge_concurrency, or raise the account's limit.\nThe server says: Slow down"
+            ),
+        ),
+        (
+            error(429, "You exceeded your quota", code="insufficient_quota"),
+            (
+                "the judge at URL has no quota left for model 'm-1': HTTP 429. "
+                "Check the account's plan and billing.\nThe server says: You exceeded your quota"
+            ),
+        ),
+        (
+            error(503, "Overloaded"),
+            (
+                "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.\n"
+                "The server says: Overloaded"
+            ),
+        ),
+        (
+            error(413, "Too long"),
+            (
+                "the judge at URL refused the request: HTTP 413 for model 'm-1'. "
+                "Check --rag-judge-model and --rag-judge-url.\nThe server says: Too long"
+            ),
+        ),
+        (
+            json_reply({"detail": "of another form"}, status=418),
+            (
+                "the judge at URL refused the request: HTTP 418 for model 'm-1'. "
+                "Check --rag-judge-model and --rag-judge-url.\nThe server says: of another form"
+            ),
+        ),
+        (
+            Reply(status=502),
+            "the judge at URL failed: HTTP 502 for model 'm-1'. Look into the server's log, or run again later.",
+        ),
+    ],
+)
+def test_a_status_is_explained_with_model_url_and_what_to_do(reply, said):
+    error = failure_of(reply)
+    assert isinstance(error, JudgeUnavailable)
+    assert str(error) == said
+    assert error.status == reply.status
+
+
+@pytest.mark.parametrize("status", [401, 400, 500])
+def test_a_key_that_the_server_echoes_is_shown_nowhere(status):
+    error_ = failure_of(error(status, f"bad key {KEY}, that is 'Bearer {KEY}'"))
+    assert "bad key [redacted]" in str(error_)
+    assert KEY not in "".join(traceback.format_exception(error_)) + repr(vars(error_))
+    assert error_.__cause__ is None
+    assert error_.__context__ is None
+
+
+def test_a_key_that_the_model_echoes_is_shown_nowhere():
+    error = failure_of(completion(f"The key is {KEY}"))
+    assert str(error).endswith("\nIt said: The key is [redacted]")
+    assert KEY not in "".join(traceback.format_exception(error)) + repr(vars(error))
+
+
+def test_credentials_in_the_url_are_shown_nowhere():
+    with OpenAIServer(error(401, "no pass-word-1 for query-secret-1")) as server:
+        url = server.url.replace("//", "//me:pass-word-1@") + "?api_key=query-secret-1"
+        text = str(failure(url))
+    assert f"the judge at {server.url} refused the key" in text
+    assert text.endswith("The server says: no [redacted] for [redacted]")
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            Reply(body=b"<!doctype html><title>Sign in</title>", content_type="text/html"),
+            f'{JUDGE} sent text {NO_COMPLETION}\nIt sent: HTML page "Sign in"',
+        ),
+        (
+            Reply(body=b"ok", content_type="text/plain"),
+            f'{JUDGE} sent text {NO_COMPLETION}\nIt sent: "ok"',
+        ),
+        (Reply(content_type="text/plain"), f"{JUDGE} sent text {NO_COMPLETION}"),
+        (json_reply({"error": {"message": "boo"}}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
+        (json_reply({"error": "boo"}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
+        (json_reply({"choices": None}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply({"choices": []}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply({"choices": [{}]}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply({"choices": ["a"]}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply({"choices": {"a": 1}}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply([1]), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (json_reply(None), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
+        (Reply(body=b'{"choices": ['), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
+        (Reply(body=b'{"a":' * 50_000), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
+        (Reply(body=b'{"a": "\xff"}'), f"{JUDGE} sent a body that is not JSON {NO_COMPLETION}"),
+    ],
+)
+def test_what_is_no_completion_though_the_status_is_200_is_named(reply, said):
+    error = failure_of(reply)
+    assert isinstance(error, JudgeUnavailable)
+    assert str(error) == said
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (completion(None, refusal="I can't help with that."), "it refused: I can't help with that."),
+        (
+            completion("", finish_reason="content_filter"),
+            "a content filter withheld the reply (finish_reason 'content_filter')",
+        ),
+    ],
+)
+def test_a_model_that_declines_is_not_asked_again(reply, why):
+    with OpenAIServer(reply) as server:
+        error = failure(server.url)
+    assert isinstance(error, JudgeReplyError)
+    assert str(error) == (
+        f"the judge at {server.url} (model 'm-1') declined to judge this answer. "
+        f"Look at what it was shown, or take another model.\nThe reason: {why}"
+    )
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_does_not_run_is_named():
+    with OpenAIServer() as server:
+        pass
+    error = failure(server.url)
+    assert isinstance(error, JudgeUnavailable)
+    assert str(error) == (
+        f"no connection to the judge at {server.url} (model 'm-1'): All connection attempts failed. "
+        "Start the server, or check --rag-judge-url."
+    )
+
+
+def test_a_connection_that_breaks_is_named():
+    assert str(failure_of(Reply(status=0))).startswith(
+        "no connection to the judge at URL (model 'm-1'): Server disconnected without sending a response. "
+    )
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"id": "slow"}'])
+def test_a_reply_that_does_not_end_in_time_is_a_timeout(body):
+    never = threading.Event()
+    try:
+        error = failure_of(Reply(body=body, wait_for=never), timeout_seconds=0.2)
+    finally:
+        never.set()
+    assert isinstance(error, JudgeUnavailable)
+    assert str(error) == (
+        "no reply from the judge at URL (model 'm-1') within 0.2 s. Raise rag_judge_timeout, or take a faster model."
+    )
+
+
+def test_a_reply_that_drips_without_end_is_a_timeout_too():
+    with OpenAIServer(Reply(body=b"{" + b" " * 2_000, drip_seconds=0.02)) as server:
+        error = failure(server.url, timeout_seconds=0.3)
+    assert "within 0.3 s" in str(error)
+
+
+def test_the_sdk_repeats_as_often_as_it_may():
+    async def run(server):
+        async with aclosing(OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=2)) as judge:
+            await judge.judge(QUESTION, ANSWER)
+
+    with OpenAIServer(error(503, retry_after_ms="1"), error(429, retry_after_ms="1"), verdict()) as server:
+        anyio.run(run, server)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7),
+        ("1.5", 1.5),
+        ("soon", None),
+        ("", None),
+        (format_datetime(datetime.now(timezone.utc) - timedelta(hours=1), usegmt=True), 0),
+    ],
+)
+def test_the_error_carries_how_long_the_server_asks_to_wait(value, seconds):
+    error_ = failure_of(error(429, retry_after=value))
+    assert isinstance(error_, JudgeUnavailable)
+    assert error_.retry_after_seconds == seconds
+
+
+def test_what_the_server_says_is_one_line_of_300_characters_at_most():
+    text = str(failure_of(error(503, "a\n\x1b[31mb\u202e" + "x" * 400)))
+    said = text.split("The server says: ")[1]
+    assert len(said) == 300
+    assert said.startswith("a \ufffd[31mb\ufffdxxx")
+    assert said.endswith("x…")
