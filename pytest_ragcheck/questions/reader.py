@@ -36,7 +36,7 @@ def read_question_file(
     path: Path, *, root: Path, known_metrics: Collection[str], reserved_tags: Collection[str] = ()
 ) -> QuestionSet:
     """
-    All questions of the file at *path*: JSON where its name ends in `.json`, else YAML.
+    All questions of the file at *path*, which is JSON or YAML as its name ends.
 
     Args:
         path: The file.

@@ -11,21 +11,25 @@ from pytest_ragcheck.questions.nodes import Node, Scalar, Unreadable
 if TYPE_CHECKING:
     from pathlib import Path
 
+_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+
 # What YAML calls printable, and neither libyaml nor PyYAML reads on behind anything else.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def compose_file(path: Path) -> Node:
     """
-    The tree of the file at *path*: JSON where its name ends in `.json`, else YAML.
+    The tree of the file at *path*, whose name says whether it is JSON or YAML.
 
     Raises:
-        Unreadable: It is empty, no UTF-8 text, or neither JSON nor YAML.
+        Unreadable: It is empty, no UTF-8 text, or not what its name says.
         OSError: It cannot be read.
     """
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise Unreadable(1, f"ends in {suffix!r}, and question files are YAML or JSON. Convert it, and name it so.")
     text = _decoded(path.read_bytes())
-    compose = _compose_json if path.suffix.lower() == ".json" else _compose_yaml
-    node = compose(text)
+    node = _compose_json(text) if suffix == ".json" else _compose_yaml(text)
     if node is None or (isinstance(node, Scalar) and node.is_null):
         raise Unreadable(1, "is empty. Write a question, such as '- question: ...', or delete the file.")
     return node

@@ -27,6 +27,7 @@ BOMB = "\n".join(["a0: &a0 [x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{
 CASES = {
     # The file
     "The file cannot be read": Case(None),
+    "The file is neither YAML nor JSON": Case("question\nWho pays?\n", "billing.rag.csv"),
     "The file is empty": Case("# nothing but a comment\n"),
     "The file is not UTF-8": Case("- Qué?\n".encode("latin-1")),
     "The file has NUL characters": Case(b"- What\0?\n"),
@@ -134,4 +135,4 @@ def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(headin
     line = produced(CASES[heading], tmp_path)
 
     assert line.count("\n") == 1
-    assert re.match(r"tests/billing\.rag\.(yaml|json):(\d+:)? (the file|question) .+[.?] ?.*\.$", line)
+    assert re.match(r"tests/billing\.rag\.(yaml|json|csv):(\d+:)? (the file|question) .+[.?] ?.*\.$", line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,6 +84,17 @@ def test_yaml_knows_the_line_of_every_key_and_value(loader: Any) -> None:
 
     assert node is not None
     assert lines(node) == [2, 2, 2, 2, 3, 4, 4, 7, 7, 7, 8]
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_both_yaml_parsers_say_where_the_text_is_no_yaml(loader: Any) -> None:
+    with pytest.raises(Unreadable) as caught:
+        compose_yaml("- one\n- a: b: c\n", loader=loader)
+
+    assert caught.value.line == 2
+    assert re.fullmatch(
+        r"is not YAML: mapping values are not allowed .+\. Correct it there or shortly before\.", caught.value.text
+    )
 
 
 @pytest.mark.parametrize("loader", LOADERS)
