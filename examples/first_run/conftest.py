@@ -41,8 +41,8 @@ def url_of(server: subprocess.Popen[str]) -> str:
     url = server.stdout.readline().strip()
     if not url:
         pytest.fail(
-            f"the RAG server ended at once, with exit status {server.wait()}; "
-            "it needs: pip install 'pytest-ragcheck[example]'",
+            f"the RAG server ended at once with exit status {server.wait()} and said why on stderr; "
+            "if packages are missing: pip install 'pytest-ragcheck[example]'",
             pytrace=False,
         )
     # Past any proxy of the environment: the server is on this machine.

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .chunks import spoken
 from .words import words_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ LEAST_EVIDENCE = 0.5
 
 MOST_STATEMENTS = 3
 
-NEARLY_AS_STRONG = 0.75
+NEARLY_AS_STRONG = 0.7
 """A further statement is added from this share of the best one's strength."""
 
 _ASKS_FOR_NUMBER = re.compile(
@@ -44,6 +45,19 @@ class _Evidence:
 
     share: float
     """How much of the question the statement and its surroundings are about, 0..1."""
+
+
+def best_first(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> list[Chunk]:
+    """
+    The passages by their one statement that says most about the question.
+
+    BM25 alone likes a passage that repeats a common word; a question is mostly answered in one place.
+    """
+
+    def strongest(passage: Chunk) -> float:
+        return max(evidence.strength for evidence in _evidence(question, [passage], rarity))
+
+    return sorted(passages, key=strongest, reverse=True)
 
 
 def answer(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> str:
@@ -73,18 +87,18 @@ def _evidence(question: str, passages: Sequence[Chunk], rarity: Mapping[str, flo
     total = weight(set(asked))
     for rank, passage in enumerate(passages):
         heading = asked & set(words_of(passage.heading))
-        statements = [(statement, words_of(statement)) for statement in passage.statements]
-        anywhere = heading.union(*(asked & set(words) for _, words in statements))
+        anywhere = heading.union(*(asked & set(words_of(statement)) for statement in passage.statements))
         before: tuple[str, ...] = ()
         before_words: set[str] = set()
-        for position, (statement, words) in enumerate(statements):
-            own = asked & set(words)
+        for position, statement in enumerate(passage.statements):
+            # What stands before the code speaks; code is an example that mentions much and states nothing.
+            own = asked & set(words_of(spoken(statement)))
             points_back = bool(before) and bool(_POINTS_BACK.match(statement))
             around = (heading | before_words if points_back else heading) - own
             rest = anywhere - own - around
-            strength = weight(own) + 0.5 * weight(around) + 0.2 * weight(rest)
+            strength = weight(own) + 0.7 * weight(around) + 0.3 * weight(rest)
             # A long statement, mostly code, holds many words by chance.
-            strength /= 1 + len(words) / 100
+            strength /= 1 + len(statement.split()) / 200
             if asks_for_number and re.search(r"\d", statement):
                 strength *= 1.2
             yield _Evidence(

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from .answer import answer
+from .answer import answer, best_first
 from .words import words_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .index import Index
 
 DEFAULT_TOP_K = 5
+
+CANDIDATES = 20
+"""How many passages are fetched at least, for the best `top_k` of them to be chosen."""
 
 MOST_WORDS = 100
 """A question's different words that are looked at, the first ones: what is longer is no question."""
@@ -40,8 +43,10 @@ def create_app(index: Index, faults: Sequence[Callable[[str], str]] = ()) -> Sta
 
     def reply(text: str, top_k: int) -> dict[str, Any]:
         words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
-        passages = index.search(words, top_k)
-        said = answer(text, passages, index.rarity(words))
+        rarity = index.rarity(words)
+        candidates = index.search(words, max(top_k, CANDIDATES))
+        passages = best_first(text, candidates, rarity)[: max(top_k, 0)]
+        said = answer(text, passages, rarity)
         for spoil in faults:
             said = spoil(said)
         return {"answer": said, "contexts": [passage.text for passage in passages]}

@@ -13,6 +13,7 @@ CHUNK_CHARACTERS = 700
 """A chunk ends with the block that reaches this size: big enough for a section, small enough to stay on topic."""
 
 
+_FENCE = re.compile(r"^(`{3,}|~{3,})", re.MULTILINE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
 
 
@@ -24,7 +25,7 @@ class Chunk:
     """The headings above the passage, outermost first, joined by ` > `; empty where there are none."""
 
     statements: tuple[str, ...]
-    """Its sentences, list items, table rows and code blocks in their order; an answer quotes these."""
+    """Its sentences, list items, table rows and fenced code in their order; an answer quotes these."""
 
     @property
     def text(self) -> str:
@@ -37,6 +38,11 @@ class _Block:
 
     kind: str
     lines: list[str]
+
+
+def spoken(statement: str) -> str:
+    """The part of a statement before its code; empty where it is all code."""
+    return _FENCE.split(statement, maxsplit=1)[0]
 
 
 def chunks_of(markdown: str) -> list[Chunk]:
@@ -76,10 +82,10 @@ def _blocks(markdown: str) -> Iterator[_Block]:
     block = _Block("text", [])
     for line in lines:
         stripped = line.strip()
-        fence = re.match(r"(`{3,}|~{3,})", stripped)
+        fence = _FENCE.match(stripped)
         if fence:
             yield block
-            yield _Block("code", _until_closed(lines, fence[1], len(line) - len(line.lstrip())))
+            yield _Block("code", [stripped, *_until_closed(lines, fence[1], len(line) - len(line.lstrip())), fence[1]])
             block = _Block("text", [])
         elif re.match(r"#{1,6}\s", line):
             yield block
@@ -107,8 +113,7 @@ def _until_closed(lines: Iterator[str], fence: str, indent: int) -> list[str]:
 
 def _statements(block: _Block) -> Iterable[str]:
     if block.kind == "code":
-        code = "\n".join(block.lines).strip("\n")
-        return [code] if code.strip() else []
+        return ["\n".join(block.lines)]
     if block.kind == "table":
         return _rows(block.lines)
     return _sentences(block.lines)

@@ -10,10 +10,10 @@ STOP_WORDS = frozenset(
     """
     a about all also am an and any anything are as at be because been being but by can could did do does doing
     done each for from get gets give given gives go goes had happen happens has have having he her here his how i
-    if in into is it its itself just long made make makes many may me mean means might much must my no not of off
+    if in into is it its itself just long made make makes many may me mean means might much must my no not of
     often on one only or other our out over own same say says she should so some such take takes than that the
     their them then there these they thing things this those to too under up upon us use used uses using very was
-    way we were what when where whether which while who whom whose why will with without would you your
+    way we were what when where whether which while who whom whose why will with would you your
     """.split()  # noqa: SIM905 - a list literal would be a page long
 )
 

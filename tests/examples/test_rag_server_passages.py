@@ -70,10 +70,12 @@ def server(serve: Serve) -> RunningServer:
             [
                 "Guide > Install",
                 "Install the package with this command:",
+                "```sh",
                 "# not a heading",
                 "pip install parcel",
                 "",
                 "parcel --check",
+                "```",
             ],
         ),
         (
@@ -121,7 +123,7 @@ def test_a_section_is_a_passage_of_whole_statements_under_its_headings(
     [
         (
             "How do I install the package?",
-            "Install the package with this command:\n# not a heading\npip install parcel\n\nparcel --check",
+            "Install the package with this command:\n```sh\n# not a heading\npip install parcel\n\nparcel --check\n```",
         ),
         (
             "What is the default of --limit?",
@@ -168,7 +170,7 @@ def test_odd_markdown_loses_no_text(serve: Serve) -> None:
             "nested.md": "1. Steps for the heron:\n   ```yaml\n   heron:\n     legs: 2\n   ```\n",
         }
     )
-    assert server.ask("lonely badger")["contexts"] == ["lonely pipe\nwolf\nunclosed ``` badger"]
+    assert server.ask("lonely badger")["contexts"] == ["lonely pipe\nwolf\n~~~\nunclosed ``` badger\n~~~"]
     assert server.ask("marten")["contexts"] == ["C#\nname: marten"]
     assert server.answer("beaver?") == "beaver; 4"
-    assert server.answer("heron legs?") == "Steps for the heron:\nheron:\n  legs: 2"
+    assert server.answer("heron legs?") == "Steps for the heron:\n```yaml\nheron:\n  legs: 2\n```"
