@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 
-_SLUG_LENGTH = 40
+# Questions made from a template often differ only behind their first words, where four digits alone would soon collide.
+_SLUG_LENGTH = 60
 
 
 def derived_id(question: str) -> str:

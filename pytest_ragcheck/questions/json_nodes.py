@@ -7,6 +7,7 @@ import re
 from json import JSONDecodeError
 
 from pytest_ragcheck.questions.nodes import MAX_DEPTH, Entry, ListNode, MappingNode, Node, Scalar, Unreadable, too_deep
+from pytest_ragcheck.questions.values import shortened
 
 # NaN and Infinity are no JSON, but Python's json module writes them: they are taken here and refused by
 # the field they stand in, together with the other mistakes of the file.
@@ -115,13 +116,13 @@ class _Scanner:
         except JSONDecodeError as error:
             raise Unreadable(
                 self._line,
-                f"is not JSON: {string:.40} has an escape that JSON does not know. Write \\\\ for a backslash.",
+                f"is not JSON: {string:.60} has an escape that JSON does not know. Write \\\\ for a backslash.",
             ) from error
         return decoded
 
     def _unexpected(self, wanted: str, token: re.Match[str] | None = None) -> Unreadable:
         if token is not None:
-            found, line = repr(token[0].strip()), self._line
+            found, line = shortened(token[0].strip()), self._line
         else:
             stray = _STRAY.match(self._text, self._position)
             assert stray is not None  # noqa: S101 - every part of the pattern is optional

@@ -42,13 +42,14 @@ def compile_mention(mention: str) -> re.Pattern[str]:
 
 
 def _compile_regex(mention: str, pattern: str, flags: str) -> re.Pattern[str]:
+    shown = " ".join(mention.split())[:60]  # not its repr, which doubles every backslash
     if flags not in {"", "i"}:
-        raise ValueError(f"the regular expression {mention!r} has the flags {flags!r}. Use 'i' or none.")
+        raise ValueError(f"the regular expression {shown} has the flags {flags!r}. Use 'i' or none.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `re` warns of what a later Python may read otherwise
             return re.compile(unicodedata.normalize("NFC", pattern), re.IGNORECASE if flags else 0)
     except re.error as error:
-        raise ValueError(f"the regular expression {mention!r} is invalid: {error}. Correct it.") from error
+        raise ValueError(f"the regular expression {shown} is invalid: {error}. Correct it.") from error
     except (OverflowError, RecursionError) as error:
-        raise ValueError(f"the regular expression {mention:.40} is too large: {error}. Write a smaller one.") from error
+        raise ValueError(f"the regular expression {shown} is too large: {error}. Write a smaller one.") from error

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from pytest_ragcheck.questions.nodes import MAX_DEPTH, Entry, ListNode, MappingNode, Node, Scalar, Unreadable, too_deep
+from pytest_ragcheck.questions.values import shortened
 
 MAX_ALIASED_SIZE = 64_000_000
 """What aliases may add to a file, in characters; generous for shared passages, small for an alias bomb."""
@@ -31,7 +32,7 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     The tree of the one YAML document in *text*; None if there is no document, as in a file of comments.
 
     Args:
-        text: Printable characters only, see `reader`.
+        text: Printable characters only, see `source`.
         loader: A loader class of PyYAML, which serves as the parser of events.
 
     Raises:
@@ -81,7 +82,7 @@ class _Composer:
             return self._aliased(event)
         line = event.start_mark.line + 1
         if event.tag not in _KNOWN_TAGS:
-            raise Unreadable(line, f"has the YAML tag {event.tag!r}, which is not read. Delete the tag.")
+            raise Unreadable(line, f"has the YAML tag {shortened(event.tag)}, which is not read. Delete the tag.")
         before = self._size
         self._size += _NODE_SIZE
         if event.anchor is not None:
@@ -112,11 +113,13 @@ class _Composer:
         line = event.start_mark.line + 1
         if event.anchor not in self._anchors:
             raise Unreadable(
-                line, f"has the alias *{event.anchor} without an anchor &{event.anchor} before it. Add it."
+                line, f"has the alias {shortened('*' + event.anchor)} without its anchor before it. Add the anchor."
             )
         anchored = self._anchors[event.anchor]
         if anchored is None:
-            raise Unreadable(line, f"has the alias *{event.anchor} inside its own anchor. Write the value out.")
+            raise Unreadable(
+                line, f"has the alias {shortened('*' + event.anchor)} inside its own anchor. Write the value out."
+            )
         node, size = anchored
         self._size += size
         self._aliased_size += size

@@ -16,8 +16,11 @@ from pytest_ragcheck.questions.ids import derived_id, id_mistake
         ("क्या वापसी संभव है?", "क्या-वापसी-संभव-है-e503"),
         ("???", "question-a03b"),
         ("a::b [c]\n", "a-b-c-2e5b"),
-        ("How long may a customer wait before the refund is lost?", "how-long-may-a-customer-wait-before-the-c0fc"),
-        ("x" * 60, "x" * 40 + "-42f2"),
+        (
+            "How long may a customer wait before the refund is lost, and who tells them so?",
+            "how-long-may-a-customer-wait-before-the-refund-is-lost-and-835c",
+        ),
+        ("x" * 70, "x" * 60 + "-c71b"),
     ],
 )
 def test_a_derived_id_is_words_of_the_text_and_four_digits_of_its_hash(text: str, derived: str) -> None:

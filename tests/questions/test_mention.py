@@ -72,9 +72,9 @@ def test_a_plain_text_is_found_in_itself_among_other_words(mention: str, other: 
     [
         (
             "/(/",
-            "the regular expression '/(/' is invalid: missing ), unterminated subpattern at position 0. Correct it.",
+            "the regular expression /(/ is invalid: missing ), unterminated subpattern at position 0. Correct it.",
         ),
-        ("/a/gi", "the regular expression '/a/gi' has the flags 'gi'. Use 'i' or none."),
+        ("/a/gi", "the regular expression /a/gi has the flags 'gi'. Use 'i' or none."),
     ],
 )
 def test_an_invalid_regular_expression_is_refused_with_the_reason(mention: str, text: str) -> None:
@@ -84,5 +84,5 @@ def test_an_invalid_regular_expression_is_refused_with_the_reason(mention: str, 
 
 @pytest.mark.parametrize("mention", ["/a{99999999999999999999}/", f"/{'(' * 5000}{')' * 5000}/"])
 def test_a_regular_expression_beyond_the_limits_of_python_is_refused(mention: str) -> None:
-    with pytest.raises(ValueError, match=r"^the regular expression .{1,45} is too large: .*Write a smaller one"):
+    with pytest.raises(ValueError, match=r"^the regular expression .{1,60} is too large: .*Write a smaller one"):
         compile_mention(mention)

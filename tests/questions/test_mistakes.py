@@ -58,7 +58,7 @@ num_questions: 4
         ),
         (
             "billing.rag.yaml:9: question 'refund-window' has a mistake under 'must_mention': the regular expression "
-            "'/(/' is invalid: missing ), unterminated subpattern at position 0. Correct it."
+            "/(/ is invalid: missing ), unterminated subpattern at position 0. Correct it."
         ),
         (
             "billing.rag.yaml:10: question 'refund-window' has 2 under 'groundedness'. "
@@ -240,12 +240,20 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 
 def test_questions_on_one_line_are_still_told_apart(tmp_path: Path) -> None:
-    assert problems(tmp_path, b'["a", "a"]', "x.rag.json") == [
-        (
-            "x.rag.json:1: question 'a-ca97' has the id of the question on line 1, made from the same text. "
-            "Give it an 'id'."
-        )
-    ]
+    (problem,) = problems(tmp_path, b'["a", "a"]', "x.rag.json")
+
+    assert problem.startswith("x.rag.json:1: question 'a-ca97' has no id, and the one made from its text is that of")
+
+
+def test_what_a_mistake_shows_is_cut(tmp_path: Path) -> None:
+    long = "x" * 10_000
+    contents = [f"- !{long} a", f"- *{long}", f"- {{question: a, {long}: b}}", f"- {{question: a, top_k: {long}}}"]
+    shown = [problems(tmp_path, content)[0] for content in contents]
+    shown += problems(tmp_path, f'["a" "{long}"]', "x.rag.json")
+    shown += problems(tmp_path, f'["\\{long}"]', "x.rag.json")
+    shown += problems(tmp_path, [{"id": long, "question": "a"}, {"id": long, "question": "b"}], "x.rag.json")
+
+    assert [len(text) < 400 for text in shown] == [True] * 7
 
 
 def test_a_mistake_that_thousands_of_questions_make_is_told_for_each(tmp_path: Path) -> None:
