@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
 
@@ -27,7 +28,7 @@ class Option:
 
     help: str
     read: Callable[[str], Any]
-    """From the given text to the value; raises ValueError with what is expected."""
+    """From the given text to the value; a ValueError goes on from the text: `is not ...; write ...`."""
 
     flag: bool = True
     """Whether it can be given on the command line too."""
@@ -38,6 +39,7 @@ class Option:
     """One text, several separated by blanks (repeatable on the command line), several by line, or on/off."""
 
     default_shown: str = ""
+    """As help and reference page say it; empty where there is none."""
 
     @property
     def switch(self) -> str:
@@ -47,9 +49,13 @@ class Option:
 
 def read_url(text: str) -> str:
     """The text, if it is an http or https URL with a host."""
-    match = re.fullmatch(r"(?i)https?://([^\s/?#]+)[^\s]*", text)
-    if match is None or match[1].endswith("@"):
-        raise ValueError("not a URL; write it whole, such as http://localhost:8000/query")
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is no number up to 65535
+        usable = False
+    if not usable or re.search(r"\s", text):
+        raise ValueError("is not a URL; write it whole, such as http://localhost:8000/query")
     return text
 
 
@@ -60,7 +66,7 @@ def read_fraction(text: str) -> float:
     except ValueError:
         number = float("nan")
     if not 0 <= number <= 1:
-        raise ValueError("not a number from 0 to 1; write one such as 0.7")
+        raise ValueError("is not a number from 0 to 1; write one such as 0.7")
     return number
 
 
@@ -71,28 +77,28 @@ def read_seconds(text: str) -> float:
     except ValueError:
         number = float("nan")
     if not 0 < number < float("inf"):
-        raise ValueError("not a number of seconds above 0; write one such as 60")
+        raise ValueError("is not a number of seconds above 0; write one such as 60")
     return number
 
 
 def read_count(text: str) -> int:
     """A whole number from 1."""
-    if not re.fullmatch(r"[1-9]\d{0,8}", text):
-        raise ValueError("not a whole number from 1; write one such as 5")
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise ValueError("is not a whole number from 1; write one such as 5")
     return int(text)
 
 
 def read_judge(text: str) -> str:
     """The name of a judge."""
     if text not in JUDGES:
-        raise ValueError(f"not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
+        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
     return text
 
 
 def read_name(text: str) -> str:
     """A name that is not blank."""
     if not text.strip():
-        raise ValueError("blank; leave it out, or write a name")
+        raise ValueError("is blank; leave it out, or write a name")
     return text.strip()
 
 
@@ -101,21 +107,21 @@ def read_minimum(text: str) -> tuple[str, float]:
     metric, equals, value = text.partition("=")
     metric = metric.strip()
     if not equals:
-        raise ValueError("not of the form METRIC=VALUE; write it such as f1=0.5")
+        raise ValueError("is not of the form METRIC=VALUE; write it such as f1=0.5")
     if metric not in ASSERTABLE:
         from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
 
         near = get_close_matches(metric, ASSERTABLE, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"the metrics are {', '.join(ASSERTABLE)}"
-        raise ValueError(f"there is no metric {metric!r}; {advice}")
+        advice = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(ASSERTABLE)}"
+        raise ValueError(f"names no metric that can be asserted; {advice}")
     return metric, read_fraction(value.strip())
 
 
 def read_header(text: str) -> tuple[str, str]:
     """`Name: value`."""
-    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(.*)", text)
+    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
     if match is None:
-        raise ValueError("not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
+        raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
     return match[1], match[2]
 
 

@@ -3,47 +3,134 @@
 from __future__ import annotations
 
 import base64
+import binascii
+import html
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 REDACTED = "[redacted]"
 
 _SHORTEST_SECRET = 4
 """A shorter known value would blank out ordinary text."""
 
-_SENSITIVE = r"(?:api[_-]?key|apikey|key|token|access[_-]?token|secret|password|passwd|pwd|sig|signature|auth)"
+_SHORTEST_INSIDE_A_WORD = 8
+"""A shorter known value, such as the password `test`, is no secret inside of `latest`."""
 
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-    for pattern, ignore_case in (
-        # Each keeps the group that says what stood there and drops the rest.
-        (r"(\bBearer\s+)[\w.~+/=-]{8,}", True),
-        (r"(\bBasic\s+)[A-Za-z0-9+/]{12,}={0,2}", False),
-        (r"(://)[^/\s:@]+:[^/\s@]+(?=@)", False),
-        (rf"([?&]{_SENSITIVE}=)[^&\s\"'<>]+", True),
-        (
-            r"(\b(?:x-api-key|api-key|authorization|proxy-authorization)\"?\s*[:=]\s*\"?)(?!\[redacted)[^\s\",]{8,}",
-            True,
-        ),
-        (r"()\bsk-[A-Za-z0-9_-]{16,}", False),
-        (r"()\bgh[pousr]_[A-Za-z0-9]{20,}", False),
-        (r"()\bgithub_pat_[A-Za-z0-9_]{20,}", False),
-        (r"()\bglpat-[A-Za-z0-9_-]{16,}", False),
-        (r"()\bxox[abposr]-[A-Za-z0-9-]{10,}", False),
-        (r"()\bhf_[A-Za-z0-9]{20,}", False),
-        (r"()\bAKIA[0-9A-Z]{16}\b", False),
-        (r"()\bAIza[A-Za-z0-9_-]{30,}", False),
-        (r"()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", False),
-        (r"()-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", False),
+_SECRET_PARAMETER = re.compile(
+    r"(?:key|token|secret|signature|sig|passw(?:or)?d|pwd|auth|authorization|credentials?|session|sessionid|^code)$",
+    re.IGNORECASE,
+)
+_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential|session", re.IGNORECASE)
+_LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
+_RANDOM_RUN = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def looks_secret(value: str, shortest: int = 8) -> bool:
+    """Whether a value that stands where a secret may stand is one, and not the next word of a sentence."""
+    return (
+        len(value) >= shortest and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "://" not in value
     )
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether nobody should read the values of headers of this name."""
+    return _SECRET_HEADER.search(name) is not None
+
+
+def _is_password(value: str) -> bool:
+    return looks_secret(value, shortest=6)
+
+
+def _is_basic_credential(value: str) -> bool:
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in decoded and decoded.isprintable()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One kind of secret that its looks or its place give away."""
+
+    hints: tuple[str, ...]
+    """In lower case. Looking for them first saves the pattern's seconds on a long text that has none."""
+
+    pattern: re.Pattern[str]
+    """Group 1 says what stood there and stays, group 2 is what may be a secret."""
+
+    proof: Callable[[str], bool] = bool
+    """What group 2 must fulfil; it is no part of the pattern, so that nothing is read twice."""
+
+    def blank(self, match: re.Match[str]) -> str:
+        return f"{match[1]}{REDACTED}" if self.proof(match[2]) else match[0]
+
+
+# No value may hold a bracket, so that text which was redacted once stays as it is.
+_VALUE = r"[^\s\"'`,;&<>\\\[\]]"
+_IS = r"(?:\\{0,2}[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:\\{0,2}[\"'])?"
+_PREFIXES = (
+    "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "xai-", "pplx-", "lsv2_", "hf_", "npm_",
+    "pypi-", "glpat-", "dop_v1_", "shpat_", "dapi", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+    "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AIza", "ya29.", "SG.",
+)  # fmt: skip
+"""How the keys of well-known services begin."""
+
+_KINDS = (
+    _Kind(
+        ("private key-----",),
+        re.compile(r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"),
+    ),
+    _Kind(
+        ("@",),
+        re.compile(r"(:(?:\\?/){2})([^\s/\"'<>\\\[\]?#]+)(?=@)"),
+        lambda value: ":" in value or looks_secret(value, 16),
+    ),
+    _Kind(
+        ("authorization",),
+        re.compile(rf"(authorization{_IS}(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?)({_VALUE}+)", re.IGNORECASE),
+        looks_secret,
+    ),
+    _Kind(("bearer",), re.compile(r"(\bbearer\s{1,4})([\w.~+/=-]+)", re.IGNORECASE), looks_secret),
+    _Kind(("basic",), re.compile(r"(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", re.IGNORECASE), _is_basic_credential),
+    _Kind(
+        ("cookie",),
+        re.compile(rf"(cookie{_IS})([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)", re.IGNORECASE),
+        looks_secret,
+    ),
+    _Kind(("passw", "pwd"), re.compile(rf"((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)", re.IGNORECASE), _is_password),
+    _Kind(
+        ("key", "token", "secret", "passphrase", "signature", "credential", "session"),
+        re.compile(
+            r"((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
+            rf"secret|passphrase|signature|credentials?|session[-_]?id){_IS})({_VALUE}+)",
+            re.IGNORECASE,
+        ),
+        looks_secret,
+    ),
+    _Kind(
+        ("hooks.slack.com/", "/api/webhooks/"),
+        re.compile(r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})"),
+    ),
+    _Kind(
+        tuple(map(str.lower, _PREFIXES)),
+        re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, _PREFIXES))})[\w.-]{{10,}})", re.ASCII),
+        lambda value: _RANDOM_RUN.search(value) is not None,
+    ),
+    _Kind(("akia", "asia"), re.compile(r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b")),
+    # No start within what was read as one: else a text of nothing but beginnings takes quadratic time.
+    _Kind(("eyj",), re.compile(r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})")),
 )
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
 
 
 class Redactor:
@@ -51,54 +138,106 @@ class Redactor:
     Replaces secrets in texts and in whole JSON documents.
 
     Args:
-        secrets: Known secret values. Each is also found where it is percent-encoded or escaped for JSON;
-            `user:password` pairs also in base64, as HTTP's Basic scheme sends them.
+        secrets: Known secret values. Each is also found where it is percent-encoded, in base64 (as HTTP's Basic
+            scheme sends a `user:password`), or escaped for JSON or HTML. One of less than 4 characters is not
+            looked for, one of less than 8 only where it is a word by itself.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms: set[str] = set()
-        for secret in secrets:
-            stripped = secret.strip()
-            if len(stripped) < _SHORTEST_SECRET:
-                continue
-            forms |= {stripped, quote(stripped, safe=""), json.dumps(stripped)[1:-1]}
-            forms.add(base64.b64encode(stripped.encode("utf-8", "replace")).decode("ascii").rstrip("="))
-        longest_first = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        forms = {form for secret in secrets for form in _forms(secret.strip())}
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._anywhere = [form for form in longest_first if len(form) >= _SHORTEST_INSIDE_A_WORD]
+        self._words = [
+            (form, re.compile(rf"(?<!\w){re.escape(form)}(?!\w)"))
+            for form in longest_first
+            if len(form) < _SHORTEST_INSIDE_A_WORD
+        ]
 
     def text(self, text: str) -> str:
         """The text without secrets, and without lone surrogates, which no UTF-8 file can hold."""
-        if self._known is not None:
-            text = self._known.sub(REDACTED, text)
-        for pattern in _PATTERNS:
-            text = pattern.sub(rf"\1{REDACTED}", text)
+        for form in self._anywhere:
+            text = text.replace(form, REDACTED)
+        for form, pattern in self._words:
+            if form in text:
+                text = pattern.sub(REDACTED, text)
+        lowered = text.lower()
+        for kind in _KINDS:
+            if any(hint in lowered for hint in kind.hints):
+                text = kind.pattern.sub(kind.blank, text)
+        if "=" in text:
+            text = _PARAMETER.sub(_blank_parameter, text)
         return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
     def document(self, value: Any) -> Any:
-        """A copy of a JSON value in which every string, keys too, went through `text`."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
+        """A copy, of JSON types only, in which every string, keys too, went through `text`."""
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.document(item) for item in value]
-        return value
+        return self.text(str(value))
 
 
 def url_secrets(url: str) -> list[str]:
-    """The parts of a URL that nobody else should read: user and password, values of secret-looking parameters."""
+    """
+    The parts of a URL that nobody else should read, as they stand and decoded.
+
+    They are user and password, a user without a password, and the values of parameters that look secret.
+    """
     parts = urlsplit(url)
     found = []
     userinfo, at, _ = parts.netloc.rpartition("@")
     if at:
-        found += [userinfo, *userinfo.split(":", 1)[1:]]
-    found += re.findall(rf"(?i)(?:^|&){_SENSITIVE}=([^&]+)", parts.query)
-    return found
+        found += [userinfo, unquote(userinfo)]
+        if password := userinfo.partition(":")[2]:
+            found += [password, unquote(password)]
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if _is_secret_parameter(name, value):
+            found += [value, unquote_plus(value)]
+    return list(dict.fromkeys(found))
 
 
 def shown_url(url: str) -> str:
-    """The URL as it may be shown: no user, no password, secret-looking parameters blanked."""
-    parts = urlsplit(url)
-    netloc = parts.netloc.rpartition("@")[2]
-    query = re.sub(rf"(?i)(^|&)({_SENSITIVE}=)[^&]+", rf"\1\2{REDACTED}", parts.query)
-    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
+    """The URL as it may be shown: no user, no password, no fragment, secret-looking parameters blanked."""
+    start, mark, query = url.partition("#")[0].partition("?")
+    try:
+        parts = urlsplit(start)
+        well_formed = bool(parts.netloc) and parts.port != 0
+    except ValueError:
+        well_formed = False
+    if well_formed:
+        start = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    else:
+        # Of what is no URL, all that could be user and password is cut.
+        start = re.sub(r"^([a-z][a-z0-9+.-]*:/*)?.*@", r"\1", start, flags=re.IGNORECASE | re.DOTALL)
+    return start + mark + "&".join(map(_shown_pair, query.split("&")))
+
+
+def _forms(secret: str) -> set[str]:
+    if len(secret) < _SHORTEST_SECRET:
+        return set()
+    sendable = secret.encode("utf-8", "replace")
+    percent = {quote(sendable, safe=""), quote(sendable), quote_plus(sendable)}
+    lower_case = {re.sub("%..", lambda match: match[0].lower(), form) for form in percent}
+    encoded = {code(sendable).decode("ascii").rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)}
+    in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    slashed = {form.replace("/", "\\/") for form in in_json}
+    forms = {secret, html.escape(secret), *percent, *lower_case, *encoded, *in_json, *slashed}
+    return {form for form in forms if form not in REDACTED}
+
+
+def _blank_parameter(match: re.Match[str]) -> str:
+    return f"{match[1]}{REDACTED}" if _SECRET_PARAMETER.search(match[2]) else match[0]
+
+
+def _is_secret_parameter(name: str, value: str) -> bool:
+    if not value:
+        return False
+    return bool(_SECRET_PARAMETER.search(unquote_plus(name)) or _LOOKS_RANDOM.fullmatch(unquote_plus(value)))
+
+
+def _shown_pair(pair: str) -> str:
+    name, _, value = pair.partition("=")
+    return f"{name}={REDACTED}" if _is_secret_parameter(name, value) else pair

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.options import OPTIONS, Option
-from pytest_ragcheck.redaction import Redactor, url_secrets
+from pytest_ragcheck.options import OPTIONS, Option, read_fraction, read_judge, read_minimum, read_url
+from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key: the SDK refuses an empty one."""
@@ -24,7 +24,12 @@ _FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a run; a `rag_settings` fixture makes a changed one with `dataclasses.replace`."""
+    """
+    The settings of a run; a `rag_settings` fixture makes a changed one with `dataclasses.replace`.
+
+    Raises:
+        UsageError: A number is not in its range, or a URL, a judge or a metric is none.
+    """
 
     url: str | None = None
     """The endpoint; None: questions need a `rag_client` fixture."""
@@ -71,8 +76,43 @@ class Settings:
     question_files: tuple[str, ...] = ()
     """Glob patterns of further question files."""
 
-    redactor: Redactor = field(default_factory=Redactor, repr=False, compare=False)
-    """Knows the secrets among these settings."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values that nothing may show, further to those in `url`, `headers`, `judge_url` and `judge_api_key`."""
+
+    redactor: Redactor = field(init=False, repr=False, compare=False)
+    """Knows all secrets of these settings."""
+
+    def __post_init__(self) -> None:
+        # A threshold that is no number would be one that nothing is below.
+        _check("threshold", self.threshold, read_fraction)
+        for metric, minimum in self.minimums.items():
+            _check("minimums", f"{metric}={minimum}", read_minimum)
+        for name in ("url", "judge_url"):
+            if getattr(self, name) is not None:
+                _check(name, getattr(self, name), read_url)
+        if self.judge is not None:
+            _check("judge", self.judge, read_judge)
+        object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    def _all_secrets(self) -> list[str]:
+        found = list(self.secrets)
+        for url in filter(None, (self.url, self.judge_url)):
+            found += url_secrets(url)
+        for name, value in self.headers.items():
+            if is_secret_header(name):
+                # Also what follows the scheme, as in `Bearer TOKEN`.
+                found += [value, *value.split()[1:]]
+        if self.judge_api_key not in (None, DUMMY_API_KEY):
+            found.append(str(self.judge_api_key))
+        return found
+
+
+def _check(name: str, value: Any, read: Callable[[str], Any]) -> None:
+    try:
+        read(str(value))
+    except ValueError as error:
+        shown = shown_url(str(value)) if read is read_url else str(value)
+        raise UsageError(f"Settings: {name}: {shown!r} {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +142,12 @@ def read_settings(
         UsageError: A value cannot be read; the text names its origin and the way out.
     """
     environment = os.environ if environment is None else environment
-    values: dict[str, Any] = {}
-    for option in OPTIONS:
-        chosen = given.get(option.name)
-        if option.environment and environment.get(option.environment) and not _on_command_line(chosen):
-            chosen = Given(environment[option.environment], option.environment)
-        if chosen is not None:
-            values[option.name] = _read(option, chosen)
     folder = Path.cwd() if folder is None else folder
-    headers = dict(values.get("rag_headers", ()))
-    urls = [values[name] for name in ("rag_url", "rag_judge_url") if name in values]
-    secrets = [secret for url in urls for secret in url_secrets(url)]
-    if headers:
-        headers, used = _fill_in(headers, environment)
-        secrets += used
-    api_key, keys = _api_keys(values, environment)
-    prompt = values.get("rag_judge_prompt", "en")
+    chosen = {option.name: _chosen(option, given, environment) for option in OPTIONS}
+    values = {option.name: _read(option, text) for option in OPTIONS if (text := chosen[option.name]) is not None}
+    headers, from_environment = _fill_in(chosen["rag_headers"], values.get("rag_headers", ()), environment)
+    keys = _keys(environment)
+    api_key = _api_key(keys, own_server="rag_judge_url" in values)
     defaults = Settings()
     return Settings(
         url=values.get("rag_url"),
@@ -127,22 +157,27 @@ def read_settings(
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),
         minimums=MappingProxyType(dict(values.get("rag_min", ()))),
-        judge=values.get("rag_judge") or _judge_by_what_is_there(values, api_key),
+        judge=values.get("rag_judge") or ("openai" if api_key or "rag_judge_model" in values else None),
         judge_model=values.get("rag_judge_model"),
         judge_url=values.get("rag_judge_url"),
         judge_api_key=api_key,
-        judge_prompt=str(folder / prompt) if Path(prompt).suffix else prompt,
+        judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         output=folder / values.get("rag_output", defaults.output),
         agent=values.get("rag_agent", defaults.agent),
         session_name=values.get("rag_session_name", defaults.session_name),
         question_files=tuple(values.get("rag_question_files", ())),
-        redactor=Redactor([*secrets, *keys]),
+        secrets=(*from_environment, *keys.values()),
     )
 
 
-def _on_command_line(given: Given | None) -> bool:
-    return given is not None and given.origin.startswith("--")
+def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str, str]) -> Given | None:
+    chosen = given.get(option.name)
+    if chosen is not None and chosen.origin.startswith("--"):
+        return chosen
+    if option.environment and environment.get(option.environment):
+        return Given(environment[option.environment], option.environment)
+    return chosen
 
 
 def _read(option: Option, given: Given) -> Any:
@@ -157,40 +192,48 @@ def _read_one(option: Option, given: Given, text: str) -> Any:
     try:
         return option.read(text.strip())
     except ValueError as error:
-        # A header may hold a secret that was written out; its text is not repeated.
-        shown = "a line" if option.name == "rag_headers" else repr(Redactor().text(text))
-        raise UsageError(f"{given.origin}: {shown} is {error}") from None
+        raise UsageError(f"{given.origin}: {_shown(option, text)} {error}") from None
 
 
-def _fill_in(headers: Mapping[str, str], environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def _shown(option: Option, text: str) -> str:
+    if option.name == "rag_headers":
+        # It may hold a secret that was written out.
+        return "a line"
+    return repr(shown_url(text) if option.read is read_url else text)
+
+
+def _fill_in(
+    given: Given | None, headers: Iterable[tuple[str, str]], environment: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """The headers with their `{env:NAME}` filled in, and what was filled in."""
+    origin = given.origin if given is not None else ""
     filled: dict[str, str] = {}
-    secrets: list[str] = []
-    for name, value in headers.items():
-        used = _FROM_ENVIRONMENT.findall(value)
-        for variable in used:
+    found: list[str] = []
+    for name, value in headers:
+        variables = _FROM_ENVIRONMENT.findall(value)
+        for variable in variables:
             if not environment.get(variable):
                 raise UsageError(
-                    f"rag_headers: {name} needs the environment variable {variable}, which is not set. "
+                    f"{origin}: {name} needs the environment variable {variable!r}, which is not set or empty. "
                     f"Set it, or take the header out."
                 )
+        found += [environment[variable] for variable in variables]
         filled[name] = _FROM_ENVIRONMENT.sub(lambda match: environment[match[1]], value)
-        secrets += [environment[variable] for variable in used]
-        if re.search(r"(?i)auth|cookie|key|token|secret", name):
-            secrets += [filled[name], *filled[name].split()[1:]]
-    return filled, secrets
+    return filled, found
 
 
-def _api_keys(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[str | None, Iterable[str]]:
-    own, openai = environment.get("RAGCHECK_JUDGE_API_KEY"), environment.get("OPENAI_API_KEY")
-    known = [key for key in (own, openai) if key]
-    if own:
-        return own, known
-    if values.get("rag_judge_url"):
-        return DUMMY_API_KEY, known
-    return openai or None, known
+def _keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """The keys that the environment has, whether or not this run uses them: none may be shown."""
+    found = {name: environment.get(name, "").strip() for name in ("RAGCHECK_JUDGE_API_KEY", "OPENAI_API_KEY")}
+    return {name: key for name, key in found.items() if key}
 
 
-def _judge_by_what_is_there(values: Mapping[str, Any], api_key: str | None) -> str | None:
-    if api_key or values.get("rag_judge_model"):
-        return "openai"
-    return None
+def _api_key(keys: Mapping[str, str], *, own_server: bool) -> str | None:
+    """The judge's key; OpenAI's is for OpenAI alone."""
+    other = DUMMY_API_KEY if own_server else keys.get("OPENAI_API_KEY")
+    return keys.get("RAGCHECK_JUDGE_API_KEY", other)
+
+
+def _prompt(name: str, folder: Path) -> str:
+    """A packaged prompt has a plain name; what looks like a path is relative to the folder."""
+    return str(folder / name) if re.search(r"[./\\]", name) else name
