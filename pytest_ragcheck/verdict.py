@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, MENTIONS
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, MENTIONS, OVERLAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_ragcheck.metrics.score import Score
     from pytest_ragcheck.questions.question import Question
+
+
+_NEED_EXPECTED = (JUDGED[0], *OVERLAP)
+"""What some judge or the metric itself cannot score without an expected answer."""
 
 
 class Verdict(Enum):
@@ -56,11 +60,14 @@ class Decision:
     error: str = ""
     """On ERROR: why; else empty."""
 
+    error_kind: str = ""
+    """On ERROR `unscored` or `nothing_to_assert`; else empty."""
+
 
 def shortfalls(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> dict[str, float]:
     """The metrics whose value is below its threshold, with that value, in the order of the thresholds."""
     values = {metric: scores[metric].value for metric in thresholds if metric in scores}
-    return {metric: value for metric, value in values.items() if value is not None and value < thresholds[metric]}
+    return {metric: value for metric, value in values.items() if value is not None and not value >= thresholds[metric]}
 
 
 def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
@@ -96,18 +103,18 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
     dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
     unscored = {metric: scores[metric].reason for metric in thresholds if scores[metric].value is None}
-    error = ""
+    error = kind = ""
     if unscored:
+        kind = "unscored"
         error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
     elif not thresholds and run.judged:
+        kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
         error = (
             f"nothing is left to assert ({reasons}). Give the question an expected_answer, or assert another metric."
         )
-    if error:
-        return Decision(verdict=Verdict.ERROR, thresholds=thresholds, dropped=dropped, error=error)
-    verdict = Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
-    return Decision(verdict=verdict, thresholds=thresholds, dropped=dropped)
+    verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
+    return Decision(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
 
 
 def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
@@ -115,6 +122,6 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
         return "there is no judge"
     if not question.answerable:
         return "the question is unanswerable"
-    if not question.acceptable_answers:
+    if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
     return "the judge does not score it"
