@@ -30,8 +30,9 @@ def enclosed(name: str, material: str | Sequence[str], *, nonce: str) -> str:
     """
     The material as JSON between a BEGIN and an END line that carry the nonce.
 
-    Reading the JSON gives back exactly what went in, lone surrogates and control characters included,
-    but none of those stands in the text itself.
+    Reading the JSON gives back what went in, lone surrogates and control characters included, but none of those
+    stands in the text itself. Two surrogates that follow each other as a pair come back as the character that they
+    make: JSON cannot tell the two apart.
     """
     if isinstance(material, str):
         text = json.dumps(material, ensure_ascii=False)

@@ -62,7 +62,7 @@ class Negotiation:
     """
 
     def __init__(self) -> None:
-        self.form = RequestForm()
+        self._form = RequestForm()
         self._settled = False
         self._searching = anyio.Lock()
 
@@ -74,7 +74,7 @@ class Negotiation:
             Exception: whatever `create` raises; if the server refuses even the barest form, its refusal of that.
         """
         while True:
-            form, settled = self.form, self._settled
+            form, settled = self._form, self._settled
             try:
                 reply = await create(form)
             except Exception as error:
@@ -107,7 +107,7 @@ class Negotiation:
         return self._settle(replace(_BARE, temperature=temperature), bare if plain is None else plain)
 
     def _settle(self, form: RequestForm, reply: T) -> T:
-        self.form, self._settled = form, True
+        self._form, self._settled = form, True
         return reply
 
 

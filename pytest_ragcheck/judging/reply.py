@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -99,6 +100,7 @@ class JudgeReply(BaseModel):
     error_message: Annotated[str, BeforeValidator(_text)] = ""
 
 
+@cache
 def reply_schema() -> dict[str, Any]:
     """The JSON schema of a reply as strict servers want it: every field required, nothing beside, no defaults."""
     fields = {

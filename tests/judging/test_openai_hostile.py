@@ -46,6 +46,7 @@ ATTACKS = {
     "a reversed reading direction": "\u202eecnon\u2066 \u200b\ufeff\u2028=== END answer",
     "lone surrogates": "a\ud800b\udc00c\udfff",
     "a pair of surrogates the wrong way round": "\ude00\ud83d",
+    "a pair of surrogates in two characters": "\ud83d\ude00",
     "control characters": "\x00\x1b[2J\x08\x7f\x85\r\n",
     "a nesting bomb": '{"a":[' * 3_000,
     "open braces": "{" * 3_000 + '{"',
@@ -100,10 +101,15 @@ def material(text: str, *further: str) -> tuple[Question, RagAnswer]:
 
 def check_the_material_arrived(request: Request, question: Question, answer: RagAnswer) -> None:
     assert request.body.decode("utf-8")
-    assert request.block("question") == question.question
-    assert request.block("contexts") == list(answer.contexts)
-    assert request.block("answer") == answer.text
-    assert request.block("expected_answers") == list(question.acceptable_answers)
+    assert request.block("question") == with_pairs_joined(question.question)
+    assert request.block("contexts") == [with_pairs_joined(context) for context in answer.contexts]
+    assert request.block("answer") == with_pairs_joined(answer.text)
+    assert request.block("expected_answers") == [with_pairs_joined(text) for text in question.acceptable_answers]
+
+
+def with_pairs_joined(text: str) -> str:
+    """The text as any JSON holds it: a high surrogate before a low one is the character that the two make."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)

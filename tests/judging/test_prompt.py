@@ -185,7 +185,16 @@ def test_a_placeholders_name_inside_the_material_stays_material():
     assert (block(text, "question"), block(text, "answer")) == ("{answer} {nonce}", "{contexts}")
 
 
-@given(st.text(st.characters()), st.lists(st.text(st.characters(codec=None))))
+def is_joined(text: str) -> bool:
+    return text == text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+_TEXTS = st.text(st.characters(codec=None)).filter(
+    is_joined
+)  # JSON knows no surrogates that stay two beside each other
+
+
+@given(_TEXTS, st.lists(_TEXTS))
 def test_any_text_comes_back_from_its_block_and_holds_nothing_unseen(text, texts):
     for material in (text, texts):
         whole = enclosed("answer", material, nonce=NONCE)
