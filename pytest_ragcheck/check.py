@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import EndpointError, EndpointReplyError, JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.refusals import is_refusal
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.judge import judge as judge_answer
+from pytest_ragcheck.judging.judge import judge_identity
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, OVERLAP
 from pytest_ragcheck.metrics.mentions import (
     forbidden_mentions,
     missing_mentions,
@@ -18,14 +18,14 @@ from pytest_ragcheck.metrics.mentions import (
 )
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
 from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.record import Record
 from pytest_ragcheck.verdict import Decision, Thresholds, Verdict, decide, shortfalls
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.settings import Settings
 
@@ -45,13 +45,15 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
     record = Record(
         question=question,
         verdict=Verdict.ERROR,
-        judge=judge_identity(judge),
+        judge=_without_secrets(judge_identity(judge), clean),
         endpoint=clean.text(endpoint_name(client)),
     )
     try:
-        answer = _redacted(await _ask(question, client), clean)
-    except EndpointError as error:
+        given = await ask(question, client)
+    except MeasurementError as error:
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
+    # What a judge is sent leaves this machine; what needs no judge is measured on what was really said.
+    answer = _redacted(given, clean)
     record = replace(
         record,
         answer=answer.text,
@@ -59,10 +61,10 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
         source_ids=answer.source_ids,
         latency_seconds=answer.latency_seconds,
     )
-    scores = keyless_scores(question, answer)
+    scores = keyless_scores(question, given)
     try:
-        judgement = await _judgement(question, answer, judge)
-    except JudgeError as error:
+        judgement = await judge_answer(question, answer, judge)
+    except MeasurementError as error:
         return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
     scores = {**_judged_scores(question, judgement), **scores}
     thresholds = Thresholds(both=settings.threshold, minimums=settings.minimums, judged=judge is not None)
@@ -73,9 +75,9 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
         scores=scores,
         thresholds=decision.thresholds,
         dropped=decision.dropped,
-        reason=clean.text(_reason(decision, question, answer, judgement, scores)),
-        error_kind="unscored" if decision.verdict is Verdict.ERROR else "",
-        unsupported_claims=tuple(clean.text(claim) for claim in judgement.unsupported_claims),
+        reason=clean.text(_reason(decision, question, given, judgement, scores)),
+        error_kind=decision.error_kind,
+        unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
     )
 
 
@@ -90,55 +92,13 @@ def keyless_scores(question: Question, answer: RagAnswer) -> dict[str, Score]:
     return {metric: Score(value) for metric, value in values.items() if value is not None}
 
 
-def judge_identity(judge: Judge | None) -> JudgeIdentity | None:
-    """Who the judge is; a judge that does not say is known by the name of its class."""
-    if judge is None:
-        return None
-    identity = getattr(judge, "identity", None)
-    return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
-
-
-def endpoint_name(client: Asks) -> str:
-    """How the system under test is called in results; one that does not say is known by the name of its class."""
-    return str(getattr(client, "endpoint", None) or type(client).__qualname__)
-
-
-async def _ask(question: Question, client: Asks) -> RagAnswer:
-    answer = await _settled(client.ask, question)
-    if not isinstance(answer, RagAnswer):
-        name = endpoint_name(client)
-        raise EndpointReplyError(f"{name}: ask() returned {type(answer).__name__}, not a RagAnswer.", url=name)
-    return answer
-
-
-async def _judgement(question: Question, answer: RagAnswer, judge: Judge | None) -> Judgement:
-    empty = not answer.text.strip()
-    if judge is None:
-        return Judgement(abstained=empty or is_refusal(answer.text))
-    if empty:
-        # An empty answer says nothing that a judge could weigh: it is an abstention.
-        return Judgement(answer_correctness=0.0, groundedness=0.0, abstained=True)
-    judgement = await _settled(judge.judge, question, answer)
-    if not isinstance(judgement, Judgement):
-        raise JudgeReplyError(f"{type(judge).__qualname__}: judge() returned {judgement!r:.200}, not a Judgement.")
-    for metric in JUDGED:
-        value = getattr(judgement, metric)
-        if value is not None and not 0 <= value <= 1:
-            raise JudgeReplyError(f"{type(judge).__qualname__}: {metric} is {value}, outside 0 to 1.")
-    if judgement.abstained is None:
-        judgement = replace(judgement, abstained=is_refusal(answer.text))
-    if not answer.contexts and judgement.groundedness is not None:
-        judgement = replace(judgement, groundedness=0.0)
-    return judgement
-
-
 def _judged_scores(question: Question, judgement: Judgement) -> dict[str, Score]:
     values: dict[str, float | None] = {
         "answer_correctness": judgement.answer_correctness if question.answerable else None,
         "groundedness": judgement.groundedness,
         ABSTAINED: None if judgement.abstained is None else float(judgement.abstained),
     }
-    return {metric: Score(float(value)) for metric, value in values.items() if value is not None}
+    return {metric: Score(value) for metric, value in values.items() if value is not None}
 
 
 def _reason(
@@ -156,7 +116,7 @@ def _reason(
         reasons.append(f"the answer does not mention {', '.join(map(repr, missing))}")
     if forbidden := forbidden_mentions(answer.text, question):
         reasons.append(f"the answer mentions {', '.join(map(repr, forbidden))}")
-    if short.keys() & {"exact_match", "f1"} and question.expected_answer is not None:
+    if short.keys() & set(OVERLAP) and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     return "; ".join(reasons)
 
@@ -166,18 +126,19 @@ def _judged_reason(answer: RagAnswer, judgement: Judgement, short: dict[str, flo
         return DECLINED + (" (the answer is empty)" if not answer.text.strip() else "")
     if not answer.contexts and "groundedness" in short:
         return "; ".join(filter(None, (NO_CONTEXTS, judgement.error_message if len(short) > 1 else "")))
-    return judgement.error_message.strip() or "the judge named no weakness"
-
-
-async def _settled(function: Any, *arguments: Any) -> Any:
-    """The function's result, awaited; a plain function of a user's runs in a thread, so that it blocks nobody."""
-    if not inspect.iscoroutinefunction(function):
-        import anyio.to_thread  # noqa: PLC0415 - only for plain functions
-
-        result = await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
-        return await result if inspect.isawaitable(result) else result
-    return await function(*arguments)
+    return judgement.error_message or "the judge named no weakness"
 
 
 def _redacted(answer: RagAnswer, clean: Redactor) -> RagAnswer:
-    return replace(answer, text=clean.text(answer.text), contexts=tuple(map(clean.text, answer.contexts)))
+    return replace(
+        answer,
+        text=clean.text(answer.text),
+        contexts=tuple(map(clean.text, answer.contexts)),
+        source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
+    )
+
+
+def _without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
+    if identity is None:
+        return None
+    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in asdict(identity).items()})

@@ -1,0 +1,78 @@
+"""Asks whatever client a user gave, and takes from it nothing but an answer that can be judged."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import EndpointReplyError
+from pytest_ragcheck.rag.answer import RagAnswer
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import Asks
+
+
+async def ask(question: Question, client: Asks) -> RagAnswer:
+    """
+    The client's answer, checked to be one.
+
+    Raises:
+        EndpointError: There is no answer that can be judged.
+    """
+    name = endpoint_name(client)
+    answer = await settled(client.ask, question)
+    if not isinstance(answer, RagAnswer):
+        raise EndpointReplyError(f"{name}: ask() returned {type(answer).__name__}, not a RagAnswer.", url=name)
+    if problem := _problem(answer):
+        raise EndpointReplyError(f"{name}: ask() returned a RagAnswer whose {problem}.", url=name)
+    return replace(
+        answer,
+        contexts=tuple(answer.contexts),
+        source_ids=None if answer.source_ids is None else tuple(answer.source_ids),
+        latency_seconds=None if answer.latency_seconds is None else float(answer.latency_seconds),
+    )
+
+
+def endpoint_name(client: Asks) -> str:
+    """How the system under test is called in results; one that does not say is known by the name of its class."""
+    return str(getattr(client, "endpoint", None) or type(client).__qualname__)
+
+
+async def settled(function: Any, *arguments: Any) -> Any:
+    """The function's result, awaited; a plain function runs in a thread, so that it blocks nobody."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments)
+    import anyio.to_thread  # noqa: PLC0415 - only for plain functions
+
+    result = await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+    return await result if inspect.isawaitable(result) else result
+
+
+def number(value: Any) -> float:
+    """The number, be it NumPy's or a Decimal; NaN, which is in no range, for what is none."""
+    try:
+        return math.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def are_texts(values: Any) -> bool:
+    """Whether it is a list or tuple of strings."""
+    return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
+
+
+def _problem(answer: RagAnswer) -> str:
+    """What keeps the answer from being judged; empty where nothing does."""
+    text: Any = answer.text
+    if not isinstance(text, str):
+        return f"text is {text!r:.80}, not a str"
+    if not are_texts(answer.contexts):
+        return f"contexts are {answer.contexts!r:.80}, not a tuple of str"
+    if answer.source_ids is not None and not are_texts(answer.source_ids):
+        return f"source_ids are {answer.source_ids!r:.80}, not a tuple of str"
+    if answer.latency_seconds is not None and not 0 <= number(answer.latency_seconds) < math.inf:
+        return f"latency_seconds is {answer.latency_seconds!r:.80}, not a number from 0"
+    return ""
