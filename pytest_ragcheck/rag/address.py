@@ -1,0 +1,167 @@
+"""The address of an endpoint: checked once, and shown without its secrets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import REDACTED, Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+EXAMPLE = "http://localhost:8000/query"
+
+_SECRET_NAME = re.compile(
+    r"(key|token|secret|signature|sig|password|passwd|pwd|auth|authorization|credentials?|session|^code)$",
+    re.IGNORECASE,
+)
+_SECRET_LOOK = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
+_PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragma|user-agent", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the endpoint is, and what no text may show of it."""
+
+    url: str = field(repr=False)
+    """As it is asked, userinfo and query included."""
+
+    shown: str
+    """For texts: without userinfo and fragment, secret values of the query-string blanked."""
+
+    redactor: Redactor = field(repr=False)
+    """Knows the secrets of URL and headers, which a reply may echo and no text may repeat."""
+
+    @property
+    def host(self) -> str:
+        """The name or number that is connected to, without the port."""
+        return urlsplit(self.shown).hostname or ""
+
+
+def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[str, str]) -> Address:
+    """
+    The address that *url* gives, knowing the secrets of both sets of headers; *also_secret* is not checked.
+
+    Raises:
+        UsageError: The URL or a header cannot be sent; the text says what to write, and shows no header's value.
+    """
+    parts = _split(url)
+    for name, value in headers.items():
+        _check_header(name, value)
+    secrets = (*_secrets_in_url(parts), *_secrets_in_headers({**also_secret, **headers}))
+    return Address(url=url, shown=shown_url(url), redactor=Redactor(secrets))
+
+
+def shown_url(url: str) -> str:
+    """The URL without userinfo and fragment, values of the query-string that look secret blanked."""
+    parts = urlsplit(url)
+    query = "&".join(_shown_pair(pair) for pair in parts.query.split("&"))
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="").geturl()
+
+
+def _split(url: str) -> SplitResult:
+    if not isinstance(url, str):
+        raise UsageError(
+            f"RagClient takes the endpoint's URL as a str, not {type(url).__name__}. "
+            f"Write RagClient({EXAMPLE!r}); a function goes to RagClient.from_callable(function)."
+        )
+    if not url.strip():
+        raise UsageError(f"the endpoint's URL is empty. Write it in full, such as {EXAMPLE}.")
+    masked = _masked(url)
+    if any(character.isspace() or not character.isprintable() for character in url):
+        repaired = "".join(character for character in masked if character.isprintable() and character != " ")
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has white space or a control character in it. "
+            f"Write {repaired} or, inside the query-string, %20."
+        )
+    scheme, separator, _ = url.partition("://")
+    if not separator:
+        rest = re.sub(r"^https?:/*", "", masked, flags=re.IGNORECASE).lstrip("/")
+        raise UsageError(f"the endpoint's URL {masked!r} has no scheme. Write http://{rest} or https://{rest}.")
+    if scheme.lower() not in {"http", "https"}:
+        rest = masked.partition("://")[2]
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has the scheme {scheme!r}; only http and https can be asked. "
+            f"Write http://{rest} or https://{rest}."
+        )
+    return _split_authority(url, masked)
+
+
+def _split_authority(url: str, masked: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a host that cannot be read. "
+            f"Write an IPv6 address in brackets: http://[::1]:8000/query."
+        ) from None
+    if not host:
+        raise UsageError(f"the endpoint's URL {masked!r} has no host. Write it in full, such as {EXAMPLE}.")
+    if not all(0 < len(label) < 64 for label in host.rstrip(".").split(".")):
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a host name with an empty part, or one of more than 63 characters. "
+            "Check it."
+        )
+    try:
+        wrong_port = parts.port == 0
+    except ValueError:
+        wrong_port = True
+    if wrong_port:
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a port that is not a number from 1 to 65535. "
+            f"Write it as in {EXAMPLE}; an IPv6 address goes in brackets, and a '/' or '@' in a password as %2F or %40."
+        )
+    return parts
+
+
+def _masked(url: str) -> str:
+    """A URL that may be malformed, for a text: all that could be userinfo is cut, up to the last `@`."""
+    head, mark, query = url.partition("#")[0].partition("?")
+    head = re.sub(r"^([a-z][a-z0-9+.-]*://)?.*@", r"\1", head, flags=re.IGNORECASE | re.DOTALL)
+    return head + mark + "&".join(_shown_pair(pair) for pair in query.split("&"))
+
+
+def _shown_pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    return f"{name}={REDACTED}" if equals and value and _is_secret(name, value) else pair
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool(_SECRET_NAME.search(unquote_plus(name)) or _SECRET_LOOK.fullmatch(unquote_plus(value)))
+
+
+def _secrets_in_url(parts: SplitResult) -> Iterator[str]:
+    if parts.password:
+        # Basic credentials travel as base64 of both; the redactor finds that form of the pair.
+        yield from (unquote(parts.password), f"{unquote(parts.username or '')}:{unquote(parts.password)}")
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if _is_secret(name, value):
+            yield from (value, unquote_plus(value))
+
+
+def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:
+    for name, value in headers.items():
+        if not _PLAIN_HEADERS.fullmatch(name):
+            yield value
+            yield value.rpartition(" ")[2]  # the token of "Bearer TOKEN"
+
+
+def _check_header(name: str, value: str) -> None:
+    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        raise UsageError(f"the header name {name!r} cannot be sent. Use letters, digits and '-' only.")
+    if not isinstance(value, str):
+        raise UsageError(f"the value of the header {name!r} is {type(value).__name__}, not str. Write it as text.")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise UsageError(
+            f"the value of the header {name!r} cannot be sent: it has a line break, another control character, "
+            "a character beyond ASCII, or white space at an end (its value is not shown). "
+            "Check the place it comes from: a secret read from a file often ends in a line break."
+        )

@@ -1,0 +1,172 @@
+"""The client that asks the system under test, over HTTP or as a function."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.blocking import BlockingRagClient
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from types import TracebackType
+    from typing import Any
+
+    import httpx
+    import httpx2
+    from typing_extensions import Self
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+    Reply = RagAnswer | Mapping[str, Any]
+
+
+class Endpoint(Protocol):
+    """What a `RagClient` asks."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in texts and results."""
+        ...
+
+    async def ask(self, query: str, top_k: int) -> RagAnswer:
+        """Returns the answer, or raises an `EndpointError`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Lets go of whatever it holds open in the running loop."""
+        ...
+
+
+class RagClient:
+    """
+    Asks a RAG endpoint that keeps the contract: `POST {"query", "top_k"}` -> `{"answer", "contexts"}`.
+
+    It can be used from several event loops; after closing, a further question opens connections anew.
+
+    Args:
+        url: Where questions are posted, such as `http://localhost:8000/query`.
+        headers: Sent with every question; no text shows their values.
+        top_k: How many contexts are asked for where a question does not say, >= 1.
+        timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
+        max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
+        http: Your own `AsyncClient` of httpx or httpx2, for TLS settings, proxies or an app in this process.
+            It is used as it is and not closed; the limit of time stays `timeout_seconds`, redirects are not followed.
+
+    Raises:
+        UsageError: An argument cannot work.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        top_k: int = 5,
+        timeout_seconds: float = 60.0,
+        max_reply_bytes: int = 10_000_000,
+        http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
+    ) -> None:
+        from pytest_ragcheck.rag.http import HttpEndpoint  # noqa: PLC0415 - a function needs no HTTP library
+
+        _check_limits(top_k, timeout_seconds)
+        if not _is_whole(max_reply_bytes):
+            raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
+        self._endpoint: Endpoint = HttpEndpoint(
+            url,
+            headers=headers or {},
+            timeout_seconds=timeout_seconds,
+            max_reply_bytes=max_reply_bytes,
+            http=http,
+        )
+        self._top_k = top_k
+
+    @classmethod
+    def from_callable(
+        cls,
+        function: Callable[..., Reply | Awaitable[Reply]],
+        *,
+        top_k: int = 5,
+        timeout_seconds: float = 60.0,
+    ) -> Self:
+        """
+        A client of a RAG system that is a function in this process.
+
+        Args:
+            function: Called as `function(query)`, or `function(query, top_k=...)` where it takes that. Returns
+                `{"answer": str, "contexts": [str, ...]}` or a `RagAnswer`. A coroutine function is awaited, any
+                other runs in a thread.
+            top_k: How many contexts are asked for where a question does not say, >= 1.
+            timeout_seconds: Limit of a call, > 0. A thread that takes longer is abandoned, not ended.
+
+        Raises:
+            UsageError: An argument cannot work.
+        """
+        from pytest_ragcheck.rag.function import FunctionEndpoint  # noqa: PLC0415 - a URL needs no threads
+
+        _check_limits(top_k, timeout_seconds)
+        client = cls.__new__(cls)
+        client._endpoint = FunctionEndpoint(function, timeout_seconds=timeout_seconds)
+        client._top_k = top_k
+        return client
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint's URL without secrets; of a function its qualified name."""
+        return self._endpoint.name
+
+    async def ask(self, question: Question) -> RagAnswer:
+        """
+        The system's answer to the question, asked with its own `top_k` if it has one.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        return await self.query(question.question, question.top_k)
+
+    async def query(self, text: str, top_k: int | None = None) -> RagAnswer:
+        """
+        The system's answer to a text; *top_k* is the client's if None.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        return await self._endpoint.ask(text, self._top_k if top_k is None else top_k)
+
+    @cached_property
+    def blocking(self) -> BlockingRagClient:
+        """The same as plain calls, for code without an event loop of its own."""
+        return BlockingRagClient(self)
+
+    async def aclose(self) -> None:
+        """Closes the connections made from the running loop and by `blocking`."""
+        if "blocking" in self.__dict__:
+            self.blocking.close()
+        await self._endpoint.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.endpoint}>"
+
+
+def _check_limits(top_k: int, timeout_seconds: float) -> None:
+    if not _is_whole(top_k):
+        raise UsageError(f"top_k is {top_k!r}; give a whole number, at least 1.")
+    number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
+    if not number or not 0 < timeout_seconds < math.inf:
+        raise UsageError(f"timeout_seconds is {timeout_seconds!r}; give a number of seconds above 0, such as 60.")
+
+
+def _is_whole(number: object) -> bool:
+    """True for an int of at least 1."""
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 1

@@ -1,0 +1,152 @@
+"""The HTTP library, and clients of it for each event loop that asks."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import math
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from types import ModuleType
+    from typing import TypeAlias
+
+    import httpx
+    import httpx2
+
+    AnyClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
+    AnyResponse: TypeAlias = httpx.Response | httpx2.Response
+
+IDLE_SECONDS = 1.5
+"""
+How long an unused connection is kept.
+
+Below the 2 s of gunicorn and the 5 s of uvicorn and Node: a question sent into a connection that the server is
+just closing would be lost.
+"""
+
+
+QUESTIONS_A_CLIENT = {"httpx": 8}
+"""
+How many questions go over one client at once.
+
+The pool of httpx 0.28 takes time in the square of its connections: 1,000 questions of 0.2 s at 128 at once took
+10.7 s over one client and 2.0 s over clients of 8, where 1.6 s are ideal. httpx2 needs one client (2.2 s).
+"""
+
+
+def http_library() -> ModuleType:
+    """httpx2 where it is installed, else httpx; both have the same API."""
+    try:
+        return importlib.import_module("httpx2")
+    except ModuleNotFoundError:
+        return importlib.import_module("httpx")
+
+
+def library_of(http: object) -> ModuleType:
+    """
+    The library that a user's client is of.
+
+    Raises:
+        UsageError: It is not an AsyncClient of httpx or httpx2.
+    """
+    for name in ("httpx2", "httpx"):
+        library = sys.modules.get(name)  # not imported: then it is no client of that library
+        if library is not None and isinstance(http, library.AsyncClient):
+            return library
+    kind = f"{type(http).__module__}.{type(http).__qualname__}"
+    raise UsageError(f"http= takes an AsyncClient of httpx or httpx2, not {kind}. Write http=httpx.AsyncClient(...).")
+
+
+class Connections:
+    """
+    The clients of *library* by event loop, opened as questions need them.
+
+    A client cannot be shared between loops: its connections belong to the loop that made them.
+
+    Raises:
+        UsageError: The environment names a proxy or a certificate file that the library cannot work with.
+    """
+
+    def __init__(self, library: ModuleType) -> None:
+        self._library = library
+        self._share = QUESTIONS_A_CLIENT.get(library.__name__, math.inf)
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
+        try:
+            self._tls: ssl.SSLContext = library.create_ssl_context()
+            # Made before it is needed, since here an environment that it cannot work in is found out.
+            self._spare = [self._new_client()]
+        except (OSError, ValueError, ImportError) as error:
+            raise UsageError(
+                f"no HTTP client can be made in this environment: {error}. "
+                "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from error
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[AnyClient]:
+        """A client of the running loop, for one question."""
+        loop = asyncio.get_running_loop()
+        opened = self._opened.get(loop)
+        if opened is None:
+            opened = self._opened[loop] = _LoopsClients()
+            # An async generator that has begun is closed by its loop's end (shutdown_asyncgens), and the clients
+            # with it: no connection outlives its loop, even where nobody calls aclose().
+            await anext(opened.until_closed)
+        shared = next((each for each in opened.clients if each.asking < self._share), None)
+        if shared is None:
+            shared = _Shared(self._spare.pop() if self._spare else self._new_client())
+            opened.clients.append(shared)
+        shared.asking += 1
+        try:
+            yield shared.client
+        finally:
+            shared.asking -= 1
+
+    async def aclose(self) -> None:
+        """Closes the running loop's clients; those of another loop close when that loop ends."""
+        opened = self._opened.pop(asyncio.get_running_loop(), None)
+        if opened is not None:
+            await opened.until_closed.aclose()
+
+    def _new_client(self) -> AnyClient:
+        client: AnyClient = self._library.AsyncClient(
+            headers={"user-agent": "pytest-ragcheck"},
+            verify=self._tls,
+            # How many questions are asked at once is decided elsewhere; the default of 20 kept connections
+            # would close and reopen the rest.
+            limits=self._library.Limits(
+                max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS
+            ),
+            # A cookie would carry one question's session into the next.
+            cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
+        )
+        return client
+
+
+@dataclass(slots=True)
+class _Shared:
+    client: AnyClient
+    asking: int = 0
+    """How many questions are under way over it."""
+
+
+class _LoopsClients:
+    def __init__(self) -> None:
+        self.clients: list[_Shared] = []
+        self.until_closed = self._until_closed()
+
+    async def _until_closed(self) -> AsyncGenerator[None, Any]:
+        try:
+            yield
+        finally:
+            for shared in self.clients:
+                await shared.client.aclose()

@@ -1,0 +1,232 @@
+"""What an HTTP exchange can fail with, as `EndpointError`s that say what happened and what to do."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+from enum import Enum
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from pytest_ragcheck.errors import (
+    EndpointError,
+    EndpointReplyError,
+    EndpointStatusError,
+    EndpointTimeout,
+    EndpointUnreachable,
+)
+from pytest_ragcheck.rag.address import shown_url
+from pytest_ragcheck.rag.excerpt import excerpt, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.rag.address import Address
+    from pytest_ragcheck.rag.json_body import ReplyMismatch
+
+BODY_KEPT = 2_000
+"""Characters of a body that an error carries, at most."""
+
+REQUEST = '{"query": str, "top_k": int}'
+
+
+class Phase(Enum):
+    """How far an exchange has come; the value stands in texts."""
+
+    CONNECTING = "connecting"
+    WAITING = "waiting for the reply"
+    READING = "reading the reply's body"
+
+
+def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
+    """No whole reply within the limit."""
+    to_do = {
+        Phase.CONNECTING: "Check that host and port can be reached from here (VPN, firewall).",
+        Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (ini option rag_timeout).",
+        Phase.READING: "Check what holds the rest of it back, or raise the limit (ini option rag_timeout).",
+    }[phase]
+    text = f"{address.shown}: no whole reply within {seconds:g} s: the time ran out while {phase.value}\n{to_do}"
+    return EndpointTimeout(text, url=address.shown)
+
+
+def unreachable(address: Address, error: Exception, phase: Phase, before: BaseException | None) -> EndpointUnreachable:
+    """
+    No connection, or one that ended before the reply did.
+
+    Args:
+        address: What was asked.
+        error: What the HTTP library raised.
+        phase: When.
+        before: The exception that was already being handled when the question was asked.
+    """
+    causes = list(_causes(error, before))
+    tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
+    if tls is not None:
+        failure = _no_tls(address, tls)
+    elif phase is Phase.CONNECTING:
+        failure = _not_connected(address, causes)
+    else:
+        failure = _broken_off(causes, phase)
+    text = f"{address.shown}: {failure.found}\n{failure.to_do}"
+    return EndpointUnreachable(address.redactor.text(text), url=address.shown)
+
+
+def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
+    """The proxy before the endpoint made no connection to it."""
+    words = excerpt(address.redactor.text(str(error)), 120)
+    text = (
+        f"{address.shown}: the proxy {_proxy(address) or 'before it'} made no connection ({words})\n"
+        f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
+    )
+    return EndpointUnreachable(text, url=address.shown)
+
+
+def wrong_status(address: Address, status: int, reason: str, body: str, location: str | None) -> EndpointStatusError:
+    """
+    A status outside 200 to 299.
+
+    Args:
+        address: Where it came from.
+        status: Its number.
+        reason: Its words, as the server has them.
+        body: The body's start, decoded.
+        location: Where a redirect leads.
+    """
+    body = address.redactor.text(body)
+    found = f"status {status} {excerpt(reason, 60)}".rstrip()
+    to_do = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
+    if 300 <= status < 400 and location:
+        target = _redirect_target(address, location)
+        found += f", which leads to {target}"
+        to_do = (
+            "Redirects are not followed, since the headers would go along. "
+            "If that is the endpoint, set --rag-url to it; if it is a login page, set the ini option rag_headers."
+        )
+    text = f"{address.shown}: {found} ({quoted(body)})\n{to_do}"
+    return EndpointStatusError(text, url=address.shown, status=status, body=body[:BODY_KEPT])
+
+
+def unusable_reply(address: Address, status: int, mismatch: ReplyMismatch, body: str) -> EndpointReplyError:
+    """A reply that does not keep the contract."""
+    found = mismatch.found if status == HTTPStatus.OK else f"{mismatch.found} (status {status})"
+    text = f"{address.shown}: {found}\n{mismatch.to_do}"
+    return EndpointReplyError(
+        address.redactor.text(text),
+        url=address.shown,
+        status=status,
+        body=address.redactor.text(body)[:BODY_KEPT],
+    )
+
+
+def raised_inside(address: Address, error: Exception) -> EndpointError:
+    """A user's own HTTP client, or the app that it leads to, raised something of its own."""
+    what = excerpt(address.redactor.text(f"{type(error).__name__}: {error}"))
+    return EndpointError(
+        f"{address.shown}: the client given as http= raised {what}\nMend the client, or the app that it calls.",
+        url=address.shown,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    found: str
+    to_do: str
+
+
+def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failure:
+    through = _proxy(address)
+    where = f" by the proxy {through}" if through else ""
+    for cause in causes:
+        if isinstance(cause, socket.gaierror):
+            host = urlsplit(through).hostname if through else address.host
+            return _Failure(
+                f"name not found: no address is known for {host!r}",
+                "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
+            )
+        if isinstance(cause, ConnectionRefusedError):
+            return _Failure(
+                f"connection refused{where}", "Start the RAG service, or set --rag-url to the port where it listens."
+            )
+    # The innermost error has the system's own words, such as "Network is unreachable".
+    words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
+    what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
+    return _Failure(f"no connection{where}: {what}", "Check the address in --rag-url, and the network from here to it.")
+
+
+def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _Failure(
+            f"TLS: certificate not accepted: {excerpt(error.verify_message).rstrip('.')}",
+            "Check the host in --rag-url. For an authority of your own set SSL_CERT_FILE to its certificate.",
+        )
+    if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}:
+        return _Failure(
+            "TLS: the port does not speak TLS",
+            f"If it speaks plain HTTP, set --rag-url to {address.shown.replace('https://', 'http://', 1)}.",
+        )
+    words = (error.reason or "handshake failed").replace("_", " ").lower()
+    return _Failure(f"TLS: {words}", "Check that the port speaks TLS, and whether it wants a client certificate.")
+
+
+def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
+    log = "See the server's log: it, or a proxy before it, broke off."
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+        return _Failure(f"connection reset while {phase.value}", log)
+    # What the parser, h11 or h2, cannot read is told from an end of the connection, which httpx notices itself.
+    parser = next((cause for cause in causes if type(cause).__module__.startswith(("h11", "h2"))), None)
+    if phase is Phase.READING:
+        return _Failure(f"the reply's body broke off: {excerpt(str(parser or causes[0]), 120)}", log)
+    https = "whether the port wants https:// instead of http://."
+    if parser:
+        return _Failure(
+            f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in --rag-url, and {https}"
+        )
+    return _Failure("the connection was closed without an HTTP reply", f"See the server's log, and check {https}")
+
+
+def _causes(error: BaseException, before: BaseException | None) -> Iterator[BaseException]:
+    """The error and everything that led to it, groups opened; without what the caller was handling *before*."""
+    waiting: list[BaseException] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        yield cause
+        waiting += getattr(cause, "exceptions", ())  # of an ExceptionGroup: one for each address that was tried
+        # httpcore's pool raises "from None", which leaves what happened in the context only.
+        led_to_it = cause.__cause__ or cause.__context__
+        if led_to_it is not None and led_to_it is not before:
+            waiting.append(led_to_it)
+
+
+def _proxy(address: Address) -> str | None:
+    """The proxy that the environment puts before the endpoint, without credentials."""
+    proxies = getproxies()
+    proxy = proxies.get(address.shown.partition(":")[0].lower()) or proxies.get("all")
+    return shown_url(proxy) if proxy and not proxy_bypass(address.host) else None
+
+
+def _redirect_target(address: Address, location: str) -> str:
+    try:
+        return excerpt(shown_url(urljoin(address.shown, location)))
+    except ValueError:
+        return f"{excerpt(location)!r}, which is no URL"
+
+
+_REFUSED = f"The endpoint has to take POST with the JSON {REQUEST}."
+_TO_DO = {
+    400: _REFUSED,
+    401: "Give the endpoint's credentials by the ini option rag_headers.",
+    403: "Check the credentials in the ini option rag_headers, and what they allow.",
+    404: "There is no such route: check the path in --rag-url.",
+    405: "The route has to take POST: check the path in --rag-url, and the methods of the route.",
+    407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
+    413: "The request is too large for the endpoint: raise its limit.",
+    415: _REFUSED,
+    422: _REFUSED,
+    429: "Ask fewer questions at once, or raise the endpoint's limit.",
+    502: "A proxy got no reply from the RAG service: see whether the service runs, and its log.",
+    503: "The RAG service is not ready, or overloaded: see its log.",
+    504: "A proxy waited too long for the RAG service: see the service's log, and the proxy's limit.",
+}

@@ -1,0 +1,183 @@
+"""A RAG system that is a Python function in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import inspect
+import sysconfig
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.excerpt import excerpt
+from pytest_ragcheck.rag.json_body import ReplyMismatch
+from pytest_ragcheck.rag.reply import CONTRACT, read_reply
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Asked: TypeAlias = Callable[..., Any]
+
+T = TypeVar("T")
+
+_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
+
+
+class FunctionEndpoint:
+    """
+    An endpoint that calls `function(query)`, or `function(query, top_k=...)` where it takes that.
+
+    Args:
+        function: Returns the contract's mapping or a `RagAnswer`. A coroutine function is awaited; any other runs
+            in a thread of its own, which is abandoned when the time is over.
+        timeout_seconds: Limit of a call.
+
+    Raises:
+        UsageError: The function cannot be called so.
+    """
+
+    def __init__(self, function: Asked, *, timeout_seconds: float) -> None:
+        if not callable(function):
+            raise UsageError(
+                f"RagClient.from_callable takes a function, not {excerpt(repr(function), 60)}. "
+                "Give a function(query) or function(query, top_k); a URL goes to RagClient(url)."
+            )
+        self._function = function
+        self._timeout_seconds = timeout_seconds
+        self.name = _qualified_name(function)
+        self._takes_top_k = self._check_signature()
+
+    async def ask(self, query: str, top_k: int) -> RagAnswer:
+        """The function's answer; raises an `EndpointError` where there is none."""
+        started = time.perf_counter()
+        call = functools.partial(self._function, query, **({"top_k": top_k} if self._takes_top_k else {}))
+        with anyio.move_on_after(self._timeout_seconds):
+            try:
+                returned = await (call() if _is_async(self._function) else _in_thread(call))
+                if inspect.isawaitable(returned):  # of a plain function that only passes on a coroutine
+                    returned = await returned
+            except EndpointError:
+                raise  # of another client that the function asks
+            except Exception as error:
+                raise self._raised(error) from error
+            return self._read(returned, time.perf_counter() - started)
+        raise EndpointTimeout(
+            f"{self.name}: returned nothing within {self._timeout_seconds:g} s\n"
+            "Make it return sooner, or raise timeout_seconds.",
+            url=self.name,
+        )
+
+    async def aclose(self) -> None:
+        """Does nothing: a function has nothing to close."""
+
+    def _check_signature(self) -> bool:
+        """True where the function takes `top_k`."""
+        try:
+            signature = inspect.signature(self._function)
+        except (TypeError, ValueError):  # some functions written in C have none
+            return False
+        for keywords in ({"top_k": 1}, {}):
+            with contextlib.suppress(TypeError):
+                signature.bind("query", **keywords)
+                return bool(keywords)
+        raise UsageError(
+            f"{self.name}{signature} cannot be asked. "
+            "RagClient.from_callable takes a function(query) or a function(query, top_k)."
+        )
+
+    def _read(self, returned: object, latency_seconds: float) -> RagAnswer:
+        own = returned if isinstance(returned, RagAnswer) else None
+        reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
+        if not isinstance(reply, Mapping):
+            found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
+            raise EndpointReplyError(
+                f"{self.name}: returned {found}\nReturn {CONTRACT}, or a RagAnswer.", url=self.name
+            )
+        try:
+            answer = read_reply(reply)
+        except ReplyMismatch as mismatch:
+            raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
+        if own is None:
+            return replace(answer, latency_seconds=latency_seconds)
+        if own.latency_seconds is not None:  # the function knows better, as where it asks a queue
+            latency_seconds = own.latency_seconds
+        return replace(own, contexts=answer.contexts, latency_seconds=latency_seconds)
+
+    def _raised(self, error: Exception) -> EndpointError:
+        what = excerpt(f"{type(error).__name__}: {error}".rstrip(": "))
+        return EndpointError(
+            f"{self.name}: raised {what} ({_innermost_frame(error)})\n"
+            'Mend the function; where the system declines to answer, return "" as its answer.',
+            url=self.name,
+        )
+
+
+def _is_async(function: Asked) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _qualified_name(function: Asked) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _innermost_frame(error: Exception) -> str:
+    """`file:line` of the last frame in the user's own code; of the last frame at all if there is none there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    folders = [Path(sysconfig.get_path(name)).resolve() for name in _LIBRARIES]
+    folders.append(Path(__file__).resolve().parents[1])
+    own = [frame for frame in frames if not set(folders) & set(Path(frame.filename).resolve().parents)]
+    frame = (own or frames)[-1]
+    path = Path(frame.filename)
+    with contextlib.suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    return f"{path}:{frame.lineno}"
+
+
+async def _in_thread(call: Callable[[], T]) -> T:
+    """
+    What `call()` returns in a thread of its own.
+
+    The thread is a daemon, unlike those of a pool: where the waiting is given up, one that hangs must not keep
+    the whole process from ending.
+    """
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def settle(value: T | None, error: BaseException | None) -> None:
+        if result.done():  # given up
+            return
+        if error is None:
+            result.set_result(value)  # type: ignore[arg-type]  # T where there is no error
+        else:
+            result.set_exception(error)
+
+    def run() -> None:
+        value: T | None = None
+        error: BaseException | None = None
+        try:
+            value = context.run(call)
+        except StopIteration as stop:  # which no future takes
+            error = RuntimeError("StopIteration")
+            error.__cause__ = stop
+        except BaseException as raised:  # carried to whoever waits, KeyboardInterrupt too
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+            loop.call_soon_threadsafe(settle, value, error)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=run, name="ragcheck question", daemon=True).start()
+    return await result

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import httpx2
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.connections import Connections, http_library
+from tests.rag.misbehaviours import GOOD
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+
+if TYPE_CHECKING:
+    import socket
+
+
+async def post(connections: Connections, url: str) -> None:
+    async with connections.client() as client:
+        (await client.post(url, json={})).raise_for_status()
+
+
+class Together:
+    """Replies when so many requests are under way."""
+
+    def __init__(self, parties: int) -> None:
+        self._barrier = threading.Barrier(parties)
+        self._reply = json_reply(GOOD)
+
+    def __call__(self, connection: socket.socket, request: Request) -> bool:
+        self._barrier.wait(10)
+        return self._reply(connection, request)
+
+
+@pytest.mark.parametrize("at_once", [1, 8, 40])
+def test_connections_are_kept_and_used_again_however_many_questions_are_asked_at_once(library, at_once):
+    async def run(url: str) -> None:
+        connections = Connections(library)
+        for _ in range(4):
+            await asyncio.gather(*(post(connections, url) for _ in range(at_once)))
+        await connections.aclose()
+
+    with FakeEndpoint(Together(at_once)) as endpoint:
+        asyncio.run(run(endpoint.url))
+        assert len(endpoint.requests) == 4 * at_once
+        assert endpoint.connections == at_once
+
+
+def test_connections_close_with_their_loop_where_nobody_closes_them(library, recwarn):
+    connections = Connections(library)
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        asyncio.run(post(connections, endpoint.url))
+        asyncio.run(post(connections, endpoint.url))
+        gc.collect()
+        assert endpoint.connections == 2
+    assert not list(recwarn)
+
+
+def test_loops_in_several_threads_each_have_connections_of_their_own(library):
+    connections = Connections(library)
+    failures: list[BaseException] = []
+
+    def run(url: str) -> None:
+        try:
+            asyncio.run(post(connections, url))
+        except BaseException as error:  # shown by the assertion
+            failures.append(error)
+
+    with FakeEndpoint(Together(3)) as endpoint:
+        threads = [threading.Thread(target=run, args=(endpoint.url,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    assert endpoint.connections == 3
+
+
+def test_closing_twice_or_before_the_first_question_does_nothing(library):
+    async def run(url: str) -> None:
+        connections = Connections(library)
+        await connections.aclose()
+        await post(connections, url)
+        await connections.aclose()
+        await connections.aclose()
+        await post(connections, url)
+        await connections.aclose()
+
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        asyncio.run(run(endpoint.url))
+        assert endpoint.connections == 2
+
+
+def test_no_cookie_carries_one_question_into_the_next(library):
+    async def run(url: str) -> None:
+        connections = Connections(library)
+        await post(connections, url)
+        await post(connections, url)
+        await connections.aclose()
+
+    with FakeEndpoint(json_reply(GOOD, set_cookie="session=1; Path=/")) as endpoint:
+        asyncio.run(run(endpoint.url))
+    assert not [request for request in endpoint.requests if "cookie" in request.headers]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("HTTP_PROXY", "gopher://127.0.0.1:1"), ("SSL_CERT_FILE", "/nonexistent/authority.pem")]
+)
+def test_an_environment_that_no_client_works_in_is_told_before_the_first_question(name, value, monkeypatch):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=rf"^no HTTP client can be made in this environment: .*\. Check .*{name}"):
+        RagClient("http://rag.example/query")
+
+
+@pytest.mark.parametrize("wrong", [httpx.Client(), object()])
+def test_only_an_async_client_of_either_library_is_taken(wrong: Any):
+    kind = f"{type(wrong).__module__}.{type(wrong).__qualname__}"
+    with pytest.raises(UsageError) as caught:
+        RagClient("http://rag.example/query", http=wrong)
+    assert str(caught.value) == (
+        f"http= takes an AsyncClient of httpx or httpx2, not {kind}. Write http=httpx.AsyncClient(...)."
+    )
+
+
+def test_httpx2_is_taken_where_it_is_installed():
+    assert http_library() is httpx2
+
+
+ASK = """
+import sys
+sys.modules["httpx2"] = None  # as if it were not installed
+from pytest_ragcheck.rag.client import RagClient
+with RagClient(sys.argv[1]).blocking as client:
+    assert client.query("?").text == "30 days"
+assert "httpx" in sys.modules
+"""
+
+
+def test_httpx_does_the_same_where_httpx2_is_not_installed():
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", ASK, endpoint.url], capture_output=True, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert endpoint.requests[0].headers["user-agent"] == "pytest-ragcheck"
