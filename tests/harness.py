@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,9 +21,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.canned import CONFTEST, FIXTURES
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from tests.canned import Case
 
 WAYS: dict[str, tuple[str, ...]] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 """How pytest is run, with the options for it."""
@@ -37,102 +40,6 @@ two_ways = pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
 OTHERS = ("-p", "no:hypothesispytest")
 
 RESULTS = "ragcheck-results"
-
-CANNED_CONFTEST = """\
-import json
-from pathlib import Path
-
-import pytest
-
-from pytest_ragcheck import EndpointError, JudgeError, JudgeIdentity, Judgement, RagAnswer
-
-HERE = Path(__file__).parent
-CANNED = json.loads((HERE / "canned.json").read_text(encoding="utf-8"))
-
-
-class CannedRag:
-    endpoint = "canned system"
-
-    async def ask(self, question):
-        with (HERE / "asked.txt").open("a", encoding="utf-8") as log:
-            log.write(question.question + "\\n")
-        said = CANNED[question.question]
-        if said["endpoint_error"]:
-            raise EndpointError(said["endpoint_error"], url="canned")
-        return RagAnswer(text=said["answer"], contexts=tuple(said["contexts"]), latency_seconds=0.25)
-
-
-class CannedJudge:
-    identity = JudgeIdentity(kind="canned", model="model-1", prompt_version="canned-1")
-
-    async def judge(self, question, answer):
-        said = CANNED[question.question]
-        if said["judge_error"]:
-            raise JudgeError(said["judge_error"])
-        return Judgement(
-            answer_correctness=said["correctness"],
-            groundedness=said["groundedness"],
-            error_message=said["reason"],
-            abstained=said["abstained"],
-            unsupported_claims=tuple(said["unsupported_claims"]),
-        )
-"""
-
-CANNED_FIXTURES = """
-
-@pytest.fixture(scope="session")
-def rag_client():
-    return CannedRag()
-
-
-@pytest.fixture(scope="session")
-def rag_judge():
-    return CannedJudge()
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One question of a test's: what its file says, what the system answers, and what the judge says of that."""
-
-    id: str
-    question: str
-    answer: str = "The window is 30 days."
-    contexts: tuple[str, ...] = ("Refunds are possible for 30 days.",)
-    correctness: float | None = 1.0
-    groundedness: float | None = 1.0
-    reason: str = ""
-    abstained: bool | None = None
-    unsupported_claims: tuple[str, ...] = ()
-    endpoint_error: str = ""
-    judge_error: str = ""
-    entry: Mapping[str, Any] = field(default_factory=dict)
-    """Further keys of the question in its file."""
-
-    def but(self, **changes: Any) -> Case:
-        """The same with other replies."""
-        return replace(self, **changes)
-
-
-def good(id: str, **entry: Any) -> Case:  # noqa: A002 - the question's own word
-    """A question that passes; *entry* goes into its file."""
-    return Case(id=id, question=f"What about {id}?", entry=entry)
-
-
-def bad(
-    id: str,  # noqa: A002 - as above
-    *,
-    groundedness: float = 0.41,
-    reason: str = "No price is in the contexts.",
-    **entry: Any,
-) -> Case:
-    """A question that fails for its groundedness."""
-    return Case(id=id, question=f"What about {id}?", groundedness=groundedness, reason=reason, entry=entry)
-
-
-def broken(id: str, message: str = "canned: the endpoint is down.", **entry: Any) -> Case:  # noqa: A002 - as above
-    """A question that the endpoint does not answer."""
-    return Case(id=id, question=f"What about {id}?", endpoint_error=message, entry=entry)
 
 
 class Project:
@@ -151,15 +58,15 @@ class Project:
         self._cases: dict[str, Case] = {}
 
     def ask(self, *cases: Case, file: str = "billing.rag.yaml", **top: Any) -> None:
-        """Writes a question file with these questions, and a conftest.py with their replies unless there is one."""
+        """Writes a question file with these questions, and has their replies ready."""
         entries = [{"id": case.id, "question": case.question, **case.entry} for case in cases]
         self.write(file, json.dumps({**top, "questions": entries}, indent=2, ensure_ascii=False))
         self.can(*cases)
-        if not (self.folder / "conftest.py").exists():
-            self.write("conftest.py", CANNED_CONFTEST + CANNED_FIXTURES)
 
     def can(self, *cases: Case) -> None:
-        """Has replies ready for these questions without a file that asks them."""
+        """Has replies ready for these questions, and a conftest.py that gives them unless there is one."""
+        if not (self.folder / "conftest.py").exists():
+            self.write("conftest.py", CONFTEST + FIXTURES)
         self._cases |= {case.question: case for case in cases}
         self.write("canned.json", json.dumps({question: asdict(case) for question, case in self._cases.items()}))
 
@@ -170,7 +77,11 @@ class Project:
 
     def conftest(self, code: str) -> None:
         """Writes a conftest.py that has the canned classes; their fixtures, or others, are in *code*."""
-        self.write("conftest.py", CANNED_CONFTEST + code)
+        self.write("conftest.py", CONFTEST + code)
+
+    def extend_conftest(self, code: str) -> None:
+        """Adds to the conftest.py that there is."""
+        self.write("conftest.py", (self.folder / "conftest.py").read_text(encoding="utf-8") + "\n" + code)
 
     def write(self, name: str, text: str) -> Path:
         """Writes a file, and the folders above it."""
@@ -280,8 +191,8 @@ class Run:
     def junit(self) -> dict[str, tuple[str, str]]:
         """By test name what JUnit's file says: `failure`, `error`, `skipped` or `passed`, and the message."""
         found = {}
-        for case in ET.parse(self.folder / "junit.xml").iter("testcase"):  # noqa: S314 - written by pytest
-            (problem,) = list(case)[:1] or [None]
+        for case in ET.parse(self.folder / "junit.xml").iter("testcase"):
+            problem = next(iter(case), None)
             what = ("passed", "") if problem is None else (problem.tag, problem.get("message", ""))
             found[case.get("name", "")] = what
         return found

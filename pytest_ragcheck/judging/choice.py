@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 
@@ -48,8 +48,3 @@ def missing_for_openai(settings: Settings) -> str:
             "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
         )
     return ""
-
-
-def needs_closing(judge: Any) -> bool:
-    """Whether the judge holds connections."""
-    return hasattr(judge, "aclose")

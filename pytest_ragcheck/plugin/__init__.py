@@ -23,7 +23,7 @@ from pytest_ragcheck.plugin.keys import RECORDS, RUN
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
@@ -56,6 +56,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         from pytest_ragcheck.plugin.marked import parametrize  # noqa: PLC0415 - only where there are questions
 
         parametrize(metafunc, mark)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if RUN in item.config.stash:
+        from pytest_ragcheck.plugin.collection import question_of  # noqa: PLC0415 - only where there are questions
+
+        # Asked of every item before any is deselected, so that the run knows what it was not asked to do.
+        question_of(item)
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    if any("rag_check" in getattr(item, "fixturenames", ()) for item in items):
+        from pytest_ragcheck.plugin.run import run_of  # noqa: PLC0415 - only where there are questions
+
+        run_of(items[0].config).cut_short = "tests that use rag_check were deselected"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import types
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +11,8 @@ import pytest
 from pytest_ragcheck.errors import QuestionFailed, QuestionFileError
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
 from pytest_ragcheck.plugin.reprs import failure_repr
-from pytest_ragcheck.plugin.run import run_of
-from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.plugin.run import renamed, run_of
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.reader import read_question_file
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from pytest_ragcheck.questions.question import QuestionSet
     from pytest_ragcheck.record import Record
 
 
@@ -47,9 +47,9 @@ class QuestionFile(pytest.Module):
         self.obj.__file__ = str(self.path)
         questions = questions_of_file(self.config, self.path)
         for question in questions.questions:
-            yield from self._items(question, questions)
+            yield from self._items(question)
 
-    def _items(self, question: Question, questions: QuestionSet) -> Iterator[pytest.Item]:
+    def _items(self, question: Question) -> Iterator[pytest.Item]:
         # pytest makes a variant for each parameter set of the fixtures that the question comes to use, of what it
         # finds under the item's name in the module.
         setattr(self.obj, question.id, check_question)
@@ -62,7 +62,7 @@ class QuestionFile(pytest.Module):
                 callobj=check_question,
                 callspec=getattr(variant, "callspec", None),
             )
-            item.question = _in_variant(self.config, question, questions, variant.name.removeprefix(question.id))
+            item.question = run_of(self.config).use(question, variant.name.removeprefix(question.id))
             for mark in marks(question):
                 item.add_marker(mark)
             yield item
@@ -103,7 +103,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
             path, root=config.rootpath, known_metrics=ASSERTABLE, reserved_tags=markers - run.tags
         )
         if test:
-            questions = _renamed(questions, f"{questions.dataset_name}[{test}]")
+            questions = renamed(questions, f"{questions.dataset_name}[{test}]")
         run.add(questions)
     except QuestionFileError as error:
         raise pytest.Collector.CollectError(str(error)) from None
@@ -128,20 +128,13 @@ def question_of(item: pytest.Item) -> Question | None:
     """The question that the item runs; None for an item that runs none."""
     if isinstance(item, QuestionItem):
         return item.question
-    callspec = getattr(item, "callspec", None)
+    callspec: Any = getattr(item, "callspec", None)
     found = callspec.params.get("rag_question") if callspec else None
-    return found if isinstance(found, Question) else None
-
-
-def _in_variant(config: pytest.Config, question: Question, questions: QuestionSet, variant: str) -> Question:
-    """The question as one of the variant's own dataset, such as `billing[Paris]`, so that no record is overwritten."""
-    if not variant:
-        return question
-    name = questions.dataset_name + variant
-    run_of(config).add(_renamed(questions, name))
-    return replace(question, dataset_name=name)
-
-
-def _renamed(questions: QuestionSet, name: str) -> QuestionSet:
-    renamed = tuple(replace(question, dataset_name=name) for question in questions.questions)
-    return replace(questions, dataset_name=name, questions=renamed)
+    if not isinstance(found, Question):
+        return None
+    variant = ""
+    if len(callspec.params) > 1:
+        # `test_billing[refund-window-Paris]`; by default pytest escapes the question's part.
+        own = found.id if found.id in callspec.id else found.id.encode("unicode_escape").decode("ascii")
+        variant = f"[{callspec.id.replace(own, '', 1).replace('--', '-').strip('-')}]"
+    return run_of(item.config).use(found, variant)

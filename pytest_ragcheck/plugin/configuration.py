@@ -51,7 +51,8 @@ def check_given(config: pytest.Config) -> None:
 def settings_of(config: pytest.Config) -> Settings:
     """The run's settings; they are read once."""
     if SETTINGS not in config.stash:
-        from pytest_ragcheck.settings import UsageError, read_settings  # noqa: PLC0415 - only where questions are
+        from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
+        from pytest_ragcheck.settings import read_settings  # noqa: PLC0415 - as above
 
         try:
             config.stash[SETTINGS] = read_settings(given_options(config), folder=config.rootpath)

@@ -44,7 +44,7 @@ def take_off(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
         run.hear(luggage["collected"])
     records = [Record.from_json(record) for record in luggage.get("records", ())]
     for record in records:
-        run.take(record)
+        run.take(record, report.nodeid)
     return records
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,12 +45,13 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[
         pytest.skip(NO_ENDPOINT)
     from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - only where a question is asked
 
-    client = RagClient(
-        rag_settings.url,
-        headers=rag_settings.headers,
-        top_k=rag_settings.top_k,
-        timeout_seconds=rag_settings.timeout_seconds,
-    )
+    with _usage_errors_as_failures():
+        client = RagClient(
+            rag_settings.url,
+            headers=rag_settings.headers,
+            top_k=rag_settings.top_k,
+            timeout_seconds=rag_settings.timeout_seconds,
+        )
     yield client
     loop_of(pytestconfig).run(client.aclose)
 
@@ -57,14 +59,16 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[
 @pytest.fixture(scope="session")
 def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Judge | None]:
     """The judge of --rag-judge; None for `none`. An override may return anything with a `judge` method."""
-    from pytest_ragcheck.judging.choice import choose_judge, needs_closing  # noqa: PLC0415 - only where one is needed
+    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
 
     if rag_settings.judge is None:
         pytest.fail(NO_JUDGE, pytrace=False)
-    judge = choose_judge(rag_settings)
+    with _usage_errors_as_failures():
+        judge = choose_judge(rag_settings)
     yield judge
-    if needs_closing(judge):
-        loop_of(pytestconfig).run(judge.aclose)
+    close = getattr(judge, "aclose", None)
+    if close is not None:
+        loop_of(pytestconfig).run(close)
 
 
 @pytest.fixture
@@ -142,25 +146,30 @@ class RagCheck:
             QuestionErrored: The endpoint or the judge did not do its work.
         """
         __tracebackhide__ = True
-        from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as below
-        from pytest_ragcheck.questions.call import question_of_call  # noqa: PLC0415 - only for who calls
+        from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only for who calls
+        from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as above
+        from pytest_ragcheck.questions.call import question_of_call  # noqa: PLC0415 - as above
 
         self._calls += 1
         item = self._request.node
-        asked = question_of_call(
-            question,
-            test_file=item.path,
-            root=self._request.config.rootpath,
-            line=(item.location[1] or 0) + 1,
-            id=f"{item.name}-{self._calls}",
-            expected=expected,
-            answerable=answerable,
-            must_mention=must_mention,
-            must_not_mention=must_not_mention,
-            thresholds=thresholds,
-            top_k=top_k,
-            known_metrics=ASSERTABLE,
-        )
+        try:
+            asked = question_of_call(
+                question,
+                test_file=item.path,
+                root=self._request.config.rootpath,
+                line=(item.location[1] or 0) + 1,
+                id=f"{item.nodeid.partition('::')[2].replace('::', '.')}-{self._calls}",
+                expected=expected,
+                answerable=answerable,
+                must_mention=must_mention,
+                must_not_mention=must_not_mention,
+                thresholds=thresholds,
+                top_k=top_k,
+                known_metrics=ASSERTABLE,
+            )
+        except UsageError as error:
+            # Anew, so that its traceback ends in the user's own line.
+            raise UsageError(str(error)) from None
         record = _evaluate(self._request, asked, self._client, self._judge, self._settings)
         record.assert_measured()
         return record
@@ -174,6 +183,17 @@ def loop_of(config: pytest.Config) -> PrivateLoop:
         config.stash[LOOP] = loop = PrivateLoop()
         config.add_cleanup(loop.close)
     return config.stash[LOOP]
+
+
+@contextmanager
+def _usage_errors_as_failures() -> Iterator[None]:
+    """Ends the test with the text alone: a traceback through this package would say nothing more to a user."""
+    from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where a question is asked
+
+    try:
+        yield
+    except UsageError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def _evaluate(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.plugin.configuration import is_question_id
 from pytest_ragcheck.plugin.keys import RUN
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Recorder:
         self._config = config
         self._words: dict[str, str] = {}
         self._crashes: list[tuple[str, str]] = []
+        self._uncollected: list[str] = []
         self._lines: list[str] = []
 
     @property
@@ -36,13 +38,20 @@ class Recorder:
 
             records = take_off(report, self._config)
             self._words[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
-        if self._run is not None:
+        outcome: str = report.outcome
+        if self._run is not None and outcome == "rerun":
+            self._run.forget(report.nodeid)
+        elif self._run is not None:
             self._run.note(report.nodeid, skipped=_skipped(report), failure=_failure(report))
         elif report.when == CRASHED:
             # A worker may die before any told what it collected.
             self._crashes.append((report.nodeid, _failure(report)))
         if report.when == "teardown":
             self._words.pop(report.nodeid, None)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._uncollected.append(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -58,12 +67,13 @@ class Recorder:
         return None
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._run is not None:
             from pytest_ragcheck.plugin.ending import finish  # noqa: PLC0415 - only where there are questions
 
             for node_id, failure in self._crashes:
                 self._run.note(node_id, failure=failure)
+            self._run.cut_short = self._run.cut_short or self._why_cut_short(session)
             self._lines = finish(self._config, self._run)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -71,6 +81,16 @@ class Recorder:
             terminalreporter.section("ragcheck")
             for line in self._lines:
                 terminalreporter.write_line(line)
+
+    def _why_cut_short(self, session: pytest.Session) -> str:
+        if self._uncollected:
+            return f"{', '.join(self._uncollected)} could not be collected"
+        if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            return "the run was stopped before its end"
+        # Of question files every question is counted; of tests that use rag_check only the calls that were made.
+        if any("::" in argument and not is_question_id(argument) for argument in self._config.args):
+            return "the run was given single tests"
+        return ""
 
 
 def _skipped(report: pytest.TestReport) -> bool:

@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 class Run:
     """The questions of a run by dataset, the node ids that run them, and their records as they come in."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[str, QuestionSet] = {}
         self.sets: dict[str, QuestionSet] = {}
+        """By dataset name the questions that some item runs, or would if it were not deselected."""
+
         self.selected: dict[str, Question] = {}
         """By node id the question that it runs; deselected ones are not in it."""
 
@@ -38,7 +42,11 @@ class Run:
         self.told = False
         """Whether the controller was told what was collected."""
 
+        self.cut_short = ""
+        """Why there may be questions that nobody counted, as calls of deselected tests; empty where there are none."""
+
         self._records: dict[tuple[str, str], Record] = {}
+        self._node_keys: dict[str, list[tuple[str, str]]] = {}
         self._skipped: set[str] = set()
         self._failed: dict[str, str] = {}
 
@@ -49,17 +57,23 @@ class Run:
         Raises:
             QuestionFileError: Another file has the same dataset name.
         """
-        known = self.sets.setdefault(questions.dataset_name, questions)
+        known = self._read.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
-            raise QuestionFileError(
-                questions.path,
-                [
-                    (
-                        f"{questions.path}:1: the dataset name {questions.dataset_name!r} is also that of "
-                        f"{known.path}. Give one of them another dataset_name."
-                    )
-                ],
+            problem = (
+                f"{self._shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
+                f"{self._shown(known.path)}. Give one of them another dataset_name."
             )
+            raise QuestionFileError(questions.path, [problem])
+
+    def use(self, question: Question, variant: str) -> Question:
+        """
+        The question as an item of the variant runs it: one of a dataset of the variant's own, such as
+        `billing[Paris]`, so that no variant's record is lost to another's.
+        """
+        name = question.dataset_name + variant
+        if name not in self.sets:
+            self.sets[name] = renamed(self._read[question.dataset_name], name)
+        return replace(question, dataset_name=name)
 
     def tell(self) -> str:
         """What was collected, as one ASCII JSON string for the controller."""
@@ -68,6 +82,7 @@ class Run:
             {
                 "sets": [set_to_wire(questions) for questions in self.sets.values()],
                 "selected": {node: [q.dataset_name, q.id] for node, q in self.selected.items()},
+                "cut_short": self.cut_short,
             }
         )
 
@@ -76,13 +91,21 @@ class Run:
         told = json.loads(text)
         for wire in told["sets"]:
             if wire["dataset_name"] not in self.sets:
-                self.add(set_from_wire(wire))
+                self.sets[wire["dataset_name"]] = set_from_wire(wire)
         by_key = {(q.dataset_name, q.id): q for s in self.sets.values() for q in s.questions}
         self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in told["selected"].items()}
+        self.cut_short = self.cut_short or told["cut_short"]
 
-    def take(self, record: Record) -> None:
-        """Takes a record; a later one of the same question replaces it, as after a rerun."""
-        self._records[record.question.dataset_name, record.question.id] = record
+    def take(self, record: Record, node_id: str) -> None:
+        """Takes a record of the item; a later one of the same question replaces it."""
+        key = (record.question.dataset_name, record.question.id)
+        self._records[key] = record
+        self._node_keys.setdefault(node_id, []).append(key)
+
+    def forget(self, node_id: str) -> None:
+        """Drops what is known of an item that runs once more."""
+        for key in self._node_keys.pop(node_id, ()):
+            self._records.pop(key, None)
 
     def note(self, node_id: str, *, skipped: bool = False, failure: str = "") -> None:
         """Notes what pytest says of an item, whether or not it runs a question."""
@@ -99,7 +122,7 @@ class Run:
     def outcomes(self, settings: Settings) -> Outcomes:
         """All questions with what became of them, in collection order."""
         records = {**self._lost(), **self._records}
-        sets = [*self.sets.values(), *self._sets_of_calls()]
+        sets = list(self._sets_with_calls().values())
         order = {(q.dataset_name, q.id): i for i, q in enumerate(q for s in sets for q in s.questions)}
         skipped: dict[str, int] = {}
         for node in self._skipped & self.selected.keys():
@@ -115,8 +138,9 @@ class Run:
             skipped=skipped,
             complete=False,
             thresholds=run_thresholds(settings),
+            cut_short=self.cut_short,
         )
-        return replace(outcomes, complete=outcomes.not_run == 0)
+        return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short)
 
     def _lost(self) -> dict[tuple[str, str], Record]:
         """An ERROR for every question whose item failed without a record: a fixture broke, or its worker died."""
@@ -129,22 +153,32 @@ class Run:
                 )
         return lost
 
-    def _sets_of_calls(self) -> list[QuestionSet]:
-        """The questions of `rag_check` calls, by the file and in the order of the tests that call."""
+    def _sets_with_calls(self) -> dict[str, QuestionSet]:
+        """All sets, those of `rag_check` calls by the file and in the order of the tests that call."""
+        known = {(s.dataset_name, question.id) for s in self.sets.values() for question in s.questions}
         by_dataset: dict[str, list[Question]] = {}
-        for record in self._records.values():
-            if record.question.dataset_name not in self.sets:
+        for key, record in self._records.items():
+            if key not in known:
                 by_dataset.setdefault(record.question.dataset_name, []).append(record.question)
-        return [
-            QuestionSet(
-                dataset_name=name,
-                path=questions[0].path or Path(name),
-                questions=tuple(sorted(questions, key=lambda q: (q.line or 0, q.id))),
-            )
-            for name, questions in sorted(by_dataset.items())
-        ]
+        sets = dict(self.sets)
+        for name, called in sorted(by_dataset.items()):
+            called.sort(key=lambda question: (question.line or 0, question.id))
+            # A question file beside the test may have the same name.
+            empty = QuestionSet(dataset_name=name, path=called[0].path or Path(name), questions=())
+            known_set = sets.get(name, empty)
+            sets[name] = replace(known_set, questions=(*known_set.questions, *called))
+        return sets
+
+    def _shown(self, path: Path) -> Path:
+        return path.relative_to(self._root) if path.is_relative_to(self._root) else path
+
+
+def renamed(questions: QuestionSet, name: str) -> QuestionSet:
+    """The same questions as a set of another name."""
+    of_name = tuple(replace(question, dataset_name=name) for question in questions.questions)
+    return replace(questions, dataset_name=name, questions=of_name)
 
 
 def run_of(config: pytest.Config) -> Run:
     """The process's run; it begins when something first asks for it."""
-    return config.stash.setdefault(RUN, Run())
+    return config.stash.setdefault(RUN, Run(config.rootpath))

@@ -29,9 +29,9 @@ def select(session: pytest.Session) -> None:
 
 
 def header(config: pytest.Config) -> list[str]:
-    """The lines that stand before the first question; none where all questions are deselected."""
+    """The lines that stand before the first question; none where all are deselected, or a quiet run is wanted."""
     run = run_of(config)
-    if not run.selected:
+    if not run.selected or config.get_verbosity() < 0:
         return []
     config.stash[HEADED] = True
     return _lines(config)

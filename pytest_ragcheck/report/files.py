@@ -138,8 +138,10 @@ def _umask() -> int:
 
 
 def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
-    if not outcomes.complete:
+    if outcomes.not_run:
         return f"{outcomes.not_run} of the collected questions were not run"
+    if not outcomes.complete:
+        return outcomes.cut_short
     try:
         before = set(json.loads(last_full.read_bytes())["datasets"])
     except (OSError, ValueError, KeyError, TypeError):

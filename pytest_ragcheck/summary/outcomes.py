@@ -41,6 +41,9 @@ class Outcomes:
     thresholds: Mapping[str, float]
     """The run's own thresholds by metric, 0..1; questions may have others."""
 
+    cut_short: str = ""
+    """Why the run may lack questions that nobody counted; empty where it does not."""
+
     @property
     def dataset_name(self) -> str:
         """The only dataset's name, else the session's."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.harness import bad, broken, good, three_ways
+from tests.canned import bad, broken, good
+from tests.harness import three_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project

@@ -1,0 +1,244 @@
+"""The fixtures that users override: the system under test, the judge, the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import bad, good
+from tests.harness import three_ways, two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+CANNED_JUDGE = """
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        'def answer(query):\n    return {"answer": "30 days", "contexts": [query]}',
+        'async def answer(query):\n    return {"answer": "30 days", "contexts": [query]}',
+        'def answer(query, top_k):\n    return {"answer": "30 days", "contexts": [query] * top_k}',
+        'def answer(query):\n    return RagAnswer(text="30 days", contexts=(query,))',
+    ],
+    ids=["sync", "async", "with top_k", "RagAnswer"],
+)
+def test_the_client_may_be_a_plain_function(project: Project, function: str) -> None:
+    project.conftest(f"{CANNED_JUDGE}\n{function}\n\n@pytest.fixture\ndef rag_client():\n    return answer\n")
+    project.ask(good("terms", top_k=3))
+    run = project.run()
+    assert run.outcomes == {"passed": 1}
+    (row,) = run.predictions["predictions"]
+    assert row["prediction"] == "30 days"
+    assert row["contexts"] == ["What about terms?"] * (3 if "top_k" in function else 1)
+    assert run.summary["endpoint"] == "conftest.answer"
+    assert row["latency_seconds"] >= 0
+
+
+def test_a_function_that_raises_is_an_error_with_its_name_and_place(project: Project) -> None:
+    project.conftest(
+        CANNED_JUDGE
+        + """
+@pytest.fixture
+def rag_client():
+    def answer(query):
+        raise KeyError("index")
+    return answer
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    ((kind, message),) = run.errors_by_id.values()
+    assert kind == "endpoint"
+    assert "raised KeyError: 'index' (conftest.py:" in message
+
+
+def test_the_judge_may_be_one_that_does_not_await(project: Project) -> None:
+    project.conftest(
+        """
+class Strict:
+    def judge(self, question, answer):
+        return Judgement(answer_correctness=0.5, groundedness=0.9, error_message="Half of it is missing.")
+
+@pytest.fixture
+def rag_judge():
+    return Strict()
+
+@pytest.fixture
+def rag_client():
+    return CannedRag()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.short_summary == [
+        "FAILED billing.rag.yaml::terms - answer_correctness 0.50 < 0.70: Half of it is missing."
+    ]
+    assert run.summary["judge"] == {"kind": "Strict", "model": None, "url": None, "prompt_version": None}
+
+
+@two_ways
+def test_the_nearest_conftest_wins(project: Project) -> None:
+    project.ask(good("root"))
+    project.ask(good("inner"), file="inner/billing.rag.yaml")
+    project.ask(good("innermost"), file="inner/most/billing.rag.yaml")
+    for folder in ("inner", "inner/most"):
+        project.write(
+            f"{folder}/conftest.py",
+            "import pytest\nfrom pytest_ragcheck import RagAnswer\n"
+            "@pytest.fixture\ndef rag_client():\n"
+            f"    return lambda query: RagAnswer(text='from {folder}', contexts=('c',))\n",
+        )
+    run = project.run()
+    answers = {row["question_id"]: row["prediction"] for row in run.predictions["predictions"]}
+    assert answers == {"root": "The window is 30 days.", "inner": "from inner", "innermost": "from inner/most"}
+    assert run.verdicts == {"root": "PASS", "inner": "PASS", "innermost": "PASS"}
+
+
+def test_an_override_of_the_settings_holds_in_its_folder(project: Project) -> None:
+    project.ask(bad("root", groundedness=0.6))
+    project.ask(bad("lenient", groundedness=0.6), file="lenient/billing.rag.yaml")
+    project.write(
+        "lenient/conftest.py",
+        "import dataclasses\nimport pytest\n"
+        "@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
+        "    return dataclasses.replace(rag_settings, threshold=0.5)\n",
+    )
+    assert project.run().verdicts == {"root": "FAIL", "lenient": "PASS"}
+
+
+def test_an_override_may_use_the_fixture_that_it_overrides(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write(
+        "test_folder/conftest.py",
+        "import dataclasses\nimport pytest\n"
+        "@pytest.fixture\ndef rag_question(rag_question):\n"
+        "    return dataclasses.replace(rag_question, question='What about terms?')\n",
+    )
+    project.ask(good("other"), file="test_folder/x.rag.yaml")
+    assert project.run().asked == ["What about terms?", "What about terms?"]
+
+
+@two_ways
+def test_a_parametrized_client_asks_each_question_of_each_system_under_a_dataset_of_its_own(project: Project) -> None:
+    project.conftest(
+        CANNED_JUDGE
+        + """
+@pytest.fixture(params=["Paris", "Rome"])
+def rag_client(request):
+    return lambda query: RagAnswer(text=request.param, contexts=(request.param,))
+"""
+    )
+    project.ask(good("q1"), good("q2"))
+    run = project.run("-v")
+    assert run.outcomes == {"passed": 4}
+    assert "billing.rag.yaml::q1[Paris]" in run.text
+    rows = {(row["dataset_name"], row["question_id"]): row["prediction"] for row in run.predictions["predictions"]}
+    assert rows == {
+        ("billing[Paris]", "q1"): "Paris",
+        ("billing[Paris]", "q2"): "Paris",
+        ("billing[Rome]", "q1"): "Rome",
+        ("billing[Rome]", "q2"): "Rome",
+    }
+    assert set(run.summary["datasets"]) == {"billing[Paris]", "billing[Rome]"}
+    assert (run.summary["complete"], run.summary["n_not_run"]) == (True, 0)
+    assert run.files == [
+        "billing[Paris]_questions.json",
+        "billing[Rome]_questions.json",
+        "rag_predictions.json",
+        "rag_summary.json",
+    ]
+
+
+def test_a_plugin_that_repeats_tests_keeps_every_record(project: Project) -> None:
+    project.ask(good("q1"))
+    project.extend_conftest(
+        "@pytest.fixture\ndef count(request): return request.param\n"
+        "def pytest_generate_tests(metafunc):\n"
+        "    metafunc.fixturenames.append('count')\n"
+        "    metafunc.parametrize('count', [0, 1], indirect=True, ids=['1-2', '2-2'])\n",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 2}
+    assert set(run.summary["datasets"]) == {"billing[1-2]", "billing[2-2]"}
+
+
+@three_ways
+def test_a_fixture_that_breaks_is_an_error_in_the_files_too(project: Project) -> None:
+    project.conftest(
+        CANNED_JUDGE
+        + """
+@pytest.fixture
+def rag_client(request):
+    if "terms" in request.node.name:
+        raise OSError("the index is not there")
+    return CannedRag()
+"""
+    )
+    project.ask(good("terms"), good("hours"))
+    run = project.run()
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert run.verdicts == {"hours": "PASS", "terms": "ERROR"}
+    assert run.errors_by_id == {"terms": ("not_evaluated", "OSError: the index is not there")}
+    assert "the index is not there" in run.text
+
+
+@pytest.mark.parametrize("scope", ["function", "class", "module", "package", "session"])
+def test_an_override_may_have_any_scope(project: Project, scope: str) -> None:
+    project.conftest(
+        CANNED_JUDGE
+        + f"""
+@pytest.fixture(scope="{scope}")
+def rag_client():
+    with (HERE / "started.txt").open("a") as log:
+        log.write("started\\n")
+    return CannedRag()
+"""
+    )
+    project.ask(good("a"), good("b"))
+    assert project.run().outcomes == {"passed": 2}
+    started = len((project.folder / "started.txt").read_text().splitlines())
+    assert started == (2 if scope in {"function", "class"} else 1)
+
+
+def test_an_autouse_fixture_and_usefixtures_hold_for_questions(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        "@pytest.fixture(autouse=True, scope='module')\ndef started(): print('the server starts')\n"
+    )
+    assert "the server starts" in project.run("-s").text
+
+
+def test_a_client_of_another_kind_is_an_error_that_says_what_it_is(project: Project) -> None:
+    project.conftest(
+        CANNED_JUDGE
+        + """
+class Answers:
+    async def ask(self, question):
+        return "30 days"
+
+@pytest.fixture
+def rag_client():
+    return Answers()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.errors_by_id == {"terms": ("endpoint_reply", "Answers: ask() returned str, not a RagAnswer.")}
+
+
+def test_rag_question_in_a_test_without_questions_says_what_to_do(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("test_own.py", "def test_own(rag_result): pass\n")
+    run = project.run("test_own.py")
+    assert run.outcomes == {"error": 1}
+    assert (
+        "test_own.py::test_own: there is no question. Mark the test with "
+        '@pytest.mark.rag_questions("billing.rag.yaml"), or use rag_check.'
+    ) in run.lines

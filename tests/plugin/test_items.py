@@ -1,0 +1,231 @@
+"""How questions are collected, named, selected and found again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import bad, broken, good
+from tests.harness import three_ways, two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    from tests.harness import Project, Run
+
+
+def node_ids(run: Run) -> list[str]:
+    """What `--collect-only -q` lists."""
+    return [line for line in run.lines if "::" in line]
+
+
+def test_a_question_is_one_item_with_a_readable_id(project: Project) -> None:
+    project.ask(good("refund-window"), good("opening hours?"), file="tests/billing.rag.yaml")
+    run = project.run("--collect-only", "-q")
+    assert node_ids(run) == ["tests/billing.rag.yaml::refund-window", "tests/billing.rag.yaml::opening hours?"]
+    assert run.exit_status == 0
+
+
+@pytest.mark.parametrize("name", ["a.rag.yaml", "a.rag.yml", "a.rag.json"])
+def test_question_files_are_collected_wherever_they_lie(project: Project, name: str) -> None:
+    project.ask(good("terms"), file=f"deep/down/{name}")
+    assert node_ids(project.run("--co", "-q")) == [f"deep/down/{name}::terms"]
+
+
+@pytest.mark.parametrize("name", ["billing.yaml", "billing.json", "rag.yaml", "billing_questions.json"])
+def test_other_files_are_not_collected_by_themselves(project: Project, name: str) -> None:
+    project.ask(good("terms"), file=name)
+    run = project.run("--co", "-q")
+    assert (run.exit_status, node_ids(run)) == (pytest.ExitCode.NO_TESTS_COLLECTED, [])
+
+
+def test_a_questions_json_is_collected_when_it_is_an_argument(project: Project) -> None:
+    project.ask(good("terms"), file="billing_questions.json")
+    run = project.run("billing_questions.json")
+    assert run.verdicts == {"terms": "PASS"}
+
+
+def test_further_names_of_question_files_are_an_ini_value(project: Project) -> None:
+    project.ask(good("terms"), file="eval/billing_questions.json")
+    project.ask(good("hours"), file="eval/support.qa.yaml")
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json *.qa.yaml\n")
+    run = project.run()
+    assert run.verdicts == {"terms": "PASS", "hours": "PASS"}
+
+
+def test_the_output_folder_is_never_collected(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("pytest.ini", "[pytest]\nrag_question_files = *_questions.json\n")
+    first, second = project.run(), project.run()
+    assert "billing_questions.json" in first.files
+    assert second.outcomes == {"passed": 1}
+
+
+def test_a_written_questions_file_can_be_asked_again_when_it_is_named(project: Project) -> None:
+    project.ask(good("terms"))
+    project.run()
+    run = project.run("ragcheck-results/billing_questions.json", "--rag-output=again")
+    assert run.outcomes == {"passed": 1}
+    assert (project.folder / "again" / "billing_questions.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        (["-k", "refund"], ["billing.rag.yaml::refund-window"]),
+        (["-k", "not refund and not hours"], ["billing.rag.yaml::terms"]),
+        (["-m", "smoke"], ["billing.rag.yaml::refund-window", "billing.rag.yaml::terms"]),
+        (["-m", "smoke and not slow"], ["billing.rag.yaml::terms"]),
+        (["billing.rag.yaml::terms"], ["billing.rag.yaml::terms"]),
+        (["--deselect", "billing.rag.yaml::terms"], ["billing.rag.yaml::refund-window", "billing.rag.yaml::hours"]),
+    ],
+)
+def test_questions_are_selected_as_tests_are(project: Project, arguments: list[str], ids: list[str]) -> None:
+    project.ask(good("refund-window", tags=["smoke", "slow"]), good("terms", tags=["smoke"]), good("hours"))
+    assert node_ids(project.run("--co", "-q", "--strict-markers", *arguments)) == ids
+
+
+def test_tags_of_the_file_are_markers_of_all_its_questions(project: Project) -> None:
+    project.ask(good("terms"), good("hours", tags=["slow"]), defaults={"tags": ["billing"]})
+    project.ask(good("news"), file="news.rag.yaml")
+    run = project.run("--co", "-q", "--strict-markers", "-m", "billing")
+    assert node_ids(run) == ["billing.rag.yaml::terms", "billing.rag.yaml::hours"]
+
+
+def test_two_files_may_use_the_same_tag(project: Project) -> None:
+    project.ask(good("terms", tags=["smoke"]))
+    project.ask(good("news", tags=["smoke"]), file="news.rag.yaml")
+    assert project.run("--strict-markers").outcomes == {"passed": 2}
+
+
+@pytest.mark.parametrize("tag", ["skip", "xfail", "parametrize", "rag_questions", "mine"])
+def test_a_tag_that_is_an_existing_marker_is_refused(project: Project, tag: str) -> None:
+    project.write("pytest.ini", "[pytest]\nmarkers =\n    mine: a marker of the user's\n")
+    project.ask(good("terms", tags=[tag]))
+    run = project.run()
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    (line,) = [line for line in run.lines if line.startswith("billing.rag.yaml:")][:1]
+    assert "'terms'" in line
+    assert repr(tag) in line
+
+
+def test_the_first_failure_ends_the_run_where_the_user_says_so(project: Project) -> None:
+    project.ask(bad("prices"), good("terms"))
+    run = project.run("-x")
+    assert run.asked == ["What about prices?"]
+    assert run.outcomes == {"failed": 1}
+
+
+def test_last_failed_runs_the_failures_and_the_errors_again(project: Project) -> None:
+    project.ask(bad("prices"), good("terms"), broken("hours"))
+    project.run()
+    again = project.run("--lf")
+    assert again.asked == ["What about prices?", "What about hours?"]
+
+
+def test_quiet_runs_show_dots_and_no_header(project: Project) -> None:
+    project.ask(good("terms"), good("hours"))
+    run = project.run("-q")
+    assert run.lines[0].startswith("..")
+    assert "ragcheck:" not in run.text
+
+
+def test_collecting_opens_no_connection_and_writes_no_file(project: Project) -> None:
+    with FakeEndpoint(json_reply({"answer": "30 days", "contexts": []})) as endpoint:
+        project.write("billing.rag.yaml", "questions: [How long is the refund window?]")
+        run = project.run("--collect-only", f"--rag-url={endpoint.url}", "--rag-judge=offline")
+        assert (run.exit_status, endpoint.connections) == (0, 0)
+    assert run.files == []
+
+
+@pytest.mark.parametrize("setting", ["python_functions = check_*", "python_files = check_*.py", "python_classes = X*"])
+def test_what_pytest_is_told_of_users_own_tests_does_not_matter(project: Project, setting: str) -> None:
+    project.write("pytest.ini", f"[pytest]\n{setting}\n")
+    project.ask(good("terms"))
+    assert project.run().outcomes == {"passed": 1}
+
+
+@pytest.mark.parametrize("mode", ["prepend", "append", "importlib"])
+def test_questions_are_collected_in_every_import_mode(project: Project, mode: str) -> None:
+    project.ask(good("terms"), file="tests/billing.rag.yaml")
+    project.write("tests/test_billing.py", "def test_that(): pass")
+    assert project.run(f"--import-mode={mode}").outcomes == {"passed": 2}
+
+
+@three_ways
+def test_blanks_and_other_scripts_in_paths_and_ids_work(project: Project) -> None:
+    project.ask(
+        good("возврат денег"), bad("prix élevé", reason="Aucun prix n’est donné."), file="éval à faire/цены.rag.yaml"
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 1, "failed": 1}
+    assert run.verdicts == {"возврат денег": "PASS", "prix élevé": "FAIL"}
+    assert "éval à faire__цены_questions.json".replace(" ", "_") in run.files
+    assert run.short_summary == [
+        "FAILED éval à faire/цены.rag.yaml::prix élevé - groundedness 0.41 < 0.70: Aucun prix n’est donné."
+    ]
+    selected = project.run("éval à faire/цены.rag.yaml::возврат денег")
+    assert selected.asked == ["What about возврат денег?"]
+
+
+def test_a_failure_is_located_at_the_line_of_its_question(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    lines = (project.folder / "billing.rag.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if '"id": "prices"' in text) - 1
+    run = project.run("--tb=line")
+    assert f"{project.folder / 'billing.rag.yaml'}:{line}: groundedness 0.41 < 0.70: No price is in the contexts." in (
+        run.lines
+    )
+
+
+@two_ways
+def test_two_files_with_one_dataset_name_are_an_error_that_names_both(project: Project) -> None:
+    project.ask(good("terms"), dataset_name="billing")
+    project.ask(good("hours"), file="other/billing.rag.yaml", dataset_name="billing")
+    run = project.run()
+    assert run.exit_status in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
+    assert (
+        "other/billing.rag.yaml:1: the dataset name 'billing' is also that of billing.rag.yaml. "
+        "Give one of them another dataset_name."
+    ) in run.lines
+    # Workers run what could be collected; it does not pass for the whole.
+    assert "rag_summary.json" not in run.files
+
+
+def test_a_file_with_mistakes_is_an_error_that_says_them_all_without_a_traceback(project: Project) -> None:
+    project.write("bad.rag.yaml", "questions:\n- id: a\n  query: What?\n  gold: x\n- id: a\n  question: Where?\n")
+    run = project.run()
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    section = run.section("ERROR collecting bad.rag.yaml")
+    assert all(line.startswith("bad.rag.yaml:") for line in section)
+    assert len(section) == 2
+    assert run.files == []
+
+
+def test_files_list_questions_in_collection_order_however_they_ran(project: Project) -> None:
+    project.ask(good("a"), good("b"), good("c"))
+    project.extend_conftest("def pytest_collection_modifyitems(items): items.reverse()\n")
+    run = project.run()
+    assert run.asked == ["What about c?", "What about b?", "What about a?"]
+    assert list(run.verdicts) == ["a", "b", "c"]
+
+
+def test_a_question_without_an_id_is_named_after_its_text(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [How long is the refund window?]")
+    (node_id,) = node_ids(project.run("--co", "-q"))
+    assert node_id.startswith("billing.rag.yaml::how-long-is-the-refund-window-")
+
+
+def test_the_same_file_given_twice_is_asked_once(project: Project) -> None:
+    project.ask(good("terms"), good("hours"))
+    run = project.run("billing.rag.yaml", "billing.rag.yaml::terms")
+    assert sorted(run.asked) == ["What about hours?", "What about terms?"]
+    assert run.summary["complete"] is True
+
+
+def test_questions_and_users_own_tests_run_side_by_side(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("test_own.py", "def test_own(): pass\ndef test_red(): assert 1 == 2\n")
+    run = project.run()
+    assert run.outcomes == {"passed": 2, "failed": 1}
+    assert run.verdicts == {"terms": "PASS"}

@@ -1,0 +1,186 @@
+"""Questions that a user's own test asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import bad, broken, good
+from tests.harness import three_ways, two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+
+def calls(*ids: str, then: str = ".assert_passed()") -> str:
+    """A test a question."""
+    return "\n".join(f"def test_{id}(rag_check):\n    rag_check('What about {id}?'){then}\n" for id in ids)  # noqa: A001
+
+
+@three_ways
+def test_a_call_asks_and_judges_one_question(project: Project) -> None:
+    project.can(good("terms"), bad("prices"), broken("hours"))
+    project.write("tests/test_it.py", calls("terms", "prices", "hours"))
+    run = project.run()
+    assert run.outcomes == {"passed": 1, "failed": 2}
+    assert run.verdicts == {"test_terms-1": "PASS", "test_prices-1": "FAIL", "test_hours-1": "ERROR"}
+    assert run.errors_by_id == {"test_hours-1": ("endpoint", "canned: the endpoint is down.")}
+    assert run.predictions["dataset_name"] == "tests__test_it"
+    assert "tests__test_it_questions.json" in run.files
+    assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
+
+
+def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_traceback(project: Project) -> None:
+    project.can(bad("prices"))
+    project.write("test_it.py", calls("prices"))
+    run = project.run()
+    assert run.short_summary == [
+        "FAILED test_it.py::test_prices - groundedness 0.41 < 0.70: No price is in the contexts."
+    ]
+    assert ">       rag_check('What about prices?').assert_passed()".replace("       ", "   ") in run.text.replace(
+        "       ", "   "
+    )
+    assert "context 1 Refunds are possible for 30 days." in run.text
+
+
+def test_the_calls_of_a_test_are_counted(project: Project) -> None:
+    project.can(good("terms"), good("hours"))
+    project.write(
+        "test_it.py",
+        """
+import pytest
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_both(rag_check, n):
+    rag_check("What about terms?").assert_passed()
+    rag_check("What about hours?").assert_passed()
+""",
+    )
+    run = project.run()
+    assert list(run.verdicts) == ["test_both[1]-1", "test_both[1]-2", "test_both[2]-1", "test_both[2]-2"]
+
+
+def test_tests_of_one_name_in_two_classes_keep_their_records(project: Project) -> None:
+    project.can(good("terms"))
+    body = "    def test_it(self, rag_check):\n        rag_check('What about terms?')\n"
+    project.write("test_it.py", f"class TestA:\n{body}\nclass TestB:\n{body}")
+    assert project.run().verdicts == {"TestA.test_it-1": "PASS", "TestB.test_it-1": "PASS"}
+
+
+def test_all_that_a_question_may_have_can_be_given(project: Project) -> None:
+    project.can(good("terms"))
+    project.write(
+        "test_it.py",
+        """
+def test_it(rag_check):
+    record = rag_check(
+        "What about terms?",
+        expected=["30 days", "a month"],
+        must_mention="30 days",
+        must_not_mention=["/refund.*never/i"],
+        thresholds={"groundedness": 0.9},
+        top_k=7,
+    )
+    record.assert_passed()
+    assert record.thresholds == {
+        "answer_correctness": 0.7, "groundedness": 0.9, "must_mention": 1.0, "must_not_mention": 1.0
+    }
+    assert record.question.top_k == 7
+""",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 1}
+    (row,) = run.document("test_it_questions.json")["questions"]
+    assert row["all_acceptable_answers"] == ["30 days", "a month"]
+
+
+def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
+    (case,) = [good("terms").but(answer="I cannot answer this.", abstained=True)]
+    project.can(case)
+    project.write("test_it.py", calls("terms").replace("?')", "?', answerable=False)"))
+    run = project.run()
+    assert run.outcomes == {"passed": 1}
+    assert run.summary["abstention"]["unanswerable_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("''", "rag_check: the question is ''; give a text."),
+        ("None", "rag_check: the question is None; give a text."),
+        ("'Q?', thresholds=2", "rag_check: thresholds: answer_correctness is 2; give a number from 0 to 1."),
+        ("'Q?', thresholds={'f1': True}", "rag_check: thresholds: f1 is True; give a number from 0 to 1."),
+        (
+            "'Q?', thresholds={'f2': 0.5}",
+            (
+                "rag_check: thresholds: there is no metric 'f2'; "
+                "the metrics are answer_correctness, groundedness, exact_match, f1."
+            ),
+        ),
+    ],
+)
+def test_an_argument_that_cannot_be_used_is_named(project: Project, arguments: str, message: str) -> None:
+    project.can()
+    project.write("test_it.py", f"def test_it(rag_check):\n    rag_check({arguments})\n")
+    run = project.run()
+    assert run.outcomes == {"failed": 1}
+    assert f"pytest_ragcheck.errors.UsageError: {message}" in [line.removeprefix("E").strip() for line in run.lines]
+    assert "call.py" not in run.text
+    assert run.files == []
+
+
+@two_ways
+def test_a_question_file_beside_the_test_may_have_its_name(project: Project) -> None:
+    project.ask(good("terms"), file="test_it.rag.yaml")
+    project.can(good("hours"))
+    project.write("test_it.py", calls("hours"))
+    run = project.run()
+    assert run.verdicts == {"terms": "PASS", "test_hours-1": "PASS"}
+    assert run.summary["complete"] is True
+
+
+def test_deselected_calls_make_the_run_partial(project: Project) -> None:
+    project.can(good("terms"), good("hours"))
+    project.write("test_it.py", calls("terms", "hours"))
+    assert project.run().summary["num_examples"] == 2
+    run = project.run("-k", "terms")
+    assert run.summary["num_examples"] == 2
+    assert run.document("rag.partial_summary.json")["complete"] is False
+    assert "partial: tests that use rag_check were deselected" in run.lines
+
+
+def test_a_single_test_as_argument_makes_the_run_partial(project: Project) -> None:
+    project.can(good("terms"), good("hours"))
+    project.write("test_it.py", calls("terms", "hours"))
+    run = project.run("test_it.py::test_terms")
+    assert "rag_summary.json" not in run.files
+    assert "partial: the run was given single tests" in run.lines
+
+
+def test_the_first_failure_makes_the_run_partial_where_it_ends_the_run(project: Project) -> None:
+    project.can(bad("prices"), good("hours"))
+    project.write("test_it.py", calls("prices", "hours"))
+    run = project.run("-x")
+    assert "rag_summary.json" not in run.files
+    assert "partial: the run was stopped before its end" in run.lines
+
+
+def test_a_reason_stands_in_a_caught_error(project: Project) -> None:
+    project.can(bad("prices"), broken("hours"))
+    project.write(
+        "test_it.py",
+        """
+import pytest
+from pytest_ragcheck import QuestionErrored, QuestionFailed
+
+def test_it(rag_check):
+    with pytest.raises(QuestionFailed, match=r"^groundedness 0\\.41 < 0\\.70: No price is in the contexts\\.\\n"):
+        rag_check("What about prices?").assert_passed()
+    with pytest.raises(QuestionErrored, match=r"^canned: the endpoint is down\\.\\n"):
+        rag_check("What about hours?")
+""",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 1}
+    assert run.verdicts == {"test_it-1": "FAIL", "test_it-2": "ERROR"}
