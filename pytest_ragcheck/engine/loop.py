@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -27,10 +28,17 @@ class PrivateLoop:
 
             self._starting = start_blocking_portal("asyncio")
             self._portal = self._starting.__enter__()
-        return self._portal.call(function, *arguments)
+        future = self._portal.start_task_soon(function, *arguments)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl-C ends the waiting, not what is waited for.
+            future.cancel()
+            raise
 
     def close(self) -> None:
-        """Ends the loop and its thread; a loop that never started costs nothing to close."""
-        if self._starting is not None:
+        """Ends the loop, whatever runs in it, and its thread; a loop that never started costs nothing to close."""
+        if self._portal is not None and self._starting is not None:
+            self._portal.call(partial(self._portal.stop, cancel_remaining=True))
             self._starting.__exit__(None, None, None)
         self._starting = self._portal = None
