@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
 from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -13,8 +14,6 @@ from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.verdict import Verdict, shortfalls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.questions.question import Question
 
 
@@ -102,7 +101,7 @@ class Record:
         document["verdict"] = self.verdict.value
         document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
         document["judge"] = asdict(self.judge) if self.judge else None
-        return json.dumps(document, default=dict)
+        return json.dumps(document, default=_plain)
 
     @classmethod
     def from_json(cls, text: str) -> Record:
@@ -115,3 +114,8 @@ class Record:
         for name in ("contexts", "source_ids", "unsupported_claims"):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no type for: a mapping that is no dict, else whatever a user's metadata holds, as text."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
