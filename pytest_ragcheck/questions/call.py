@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import JUDGED
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.reader import default_dataset_name
@@ -38,10 +39,12 @@ def question_of_call(
     """
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f"rag_check: the question is {question!r}; give a text.")
-    acceptable = (expected,) if isinstance(expected, str) else tuple(expected or ())
+    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+        raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
+    acceptable = () if expected is None else _texts("expected", expected)
     return Question(
         dataset_name=default_dataset_name(test_file, root),
-        id=id.replace("::", "__"),
+        id=_usable_id(id),
         question=question,
         expected_answer=acceptable[0] if acceptable else None,
         all_acceptable_answers=acceptable,
@@ -55,26 +58,38 @@ def question_of_call(
     )
 
 
+def _usable_id(id: str) -> str:  # noqa: A002 - as above
+    """The id as a question file may have it, so that the written questions can be read back."""
+    return id.replace("::", "__").replace("[", "(").replace("]", ")")
+
+
+def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    texts: tuple[Any, ...] = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f"rag_check: {name} is {text!r}; give a text, or leave it out.")
+    return texts
+
+
 def _mentions(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    mentions = (given,) if isinstance(given, str) else tuple(given)
-    for mention in mentions:
-        try:
+    mentions = _texts(name, given)
+    try:
+        for mention in mentions:
             compile_mention(mention)
-        except ValueError as error:
-            raise UsageError(f"rag_check: {name}: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"rag_check: {name}: {error}. Correct it.") from None
     return mentions
 
 
 def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collection[str]) -> dict[str, float]:
     if given is None:
         return {}
-    both = dict.fromkeys(("answer_correctness", "groundedness"), given)
-    by_metric = dict(given) if isinstance(given, Mapping) else both
+    by_metric = given if isinstance(given, Mapping) else dict.fromkeys(JUDGED, given)
     for metric, value in by_metric.items():
         if metric not in known_metrics:
             raise UsageError(
-                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {', '.join(known_metrics)}."
+                f"rag_check: thresholds: there is no metric {metric!r}; choose from {', '.join(known_metrics)}."
             )
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number from 0 to 1.")
-    return {metric: float(value) for metric, value in by_metric.items()}  # type: ignore[arg-type]
+    return {metric: float(value) for metric, value in by_metric.items()}
