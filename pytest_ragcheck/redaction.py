@@ -6,6 +6,7 @@ import base64
 import binascii
 import html
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -169,8 +170,8 @@ class Redactor:
         return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
     def document(self, value: Any) -> Any:
-        """A copy, of JSON types only, in which every string, keys too, went through `text`."""
-        if value is None or isinstance(value, bool | int | float):
+        """A copy of what JSON can hold, in which every string, keys too, went through `text`; the rest as text."""
+        if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
             return value
         if isinstance(value, Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
@@ -56,7 +57,7 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "agent_name": outcomes.agent_name,
         "dataset_name": outcomes.dataset_name,
-        "timestamp": outcomes.timestamp.isoformat(),
+        "timestamp": outcomes.timestamp.astimezone(timezone.utc).isoformat(),
         "num_examples": len(outcomes.measured),
     }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-import tempfile
+import secrets
+import unicodedata
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import ResultsError
@@ -17,14 +17,21 @@ from pytest_ragcheck.report.documents import predictions_document, summary_docum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 DECIMALS = 6
-_UNSAFE = re.compile(r"[^\w.()\[\]@+-]+")
-_LONGEST_NAME = 150
+
+_UNSAFE = frozenset('<>:"/\\|?*')
+
+_LONGEST_NAME_BYTES = 180
+"""File systems take 255 bytes; `.partial_predictions.json`, a hash and a temporary file's ending come to it."""
+
+_DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))})
+"""What Windows takes for a device, whatever follows the first dot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +64,8 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
         for name, questions in zip(names, outcomes.sets, strict=True)
     )
     return Written(
-        predictions=writer.write(f"{prefix}_predictions.json", predictions_document(outcomes)),
-        summary=writer.write(f"{prefix}_summary.json", summary_document(outcomes, summary)),
+        predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions_document(outcomes))),
+        summary=writer.write(f"{prefix}_summary.json", rounded(summary_document(outcomes, summary))),
         questions=questions,
         partial=partial,
     )
@@ -74,67 +81,71 @@ class Writer:
     def write(self, name: str, document: dict[str, Any]) -> Path:
         """The path of the written file: the whole document, or what stood there before, never a half."""
         path = self.folder / name
-        text = json.dumps(rounded(self._redactor.document(document)), ensure_ascii=False, indent=2, allow_nan=False)
+        text = json.dumps(self._redactor.document(document), ensure_ascii=False, indent=2, allow_nan=False)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             _replace(path, text + "\n")
         except OSError as error:
             raise ResultsError(
                 f"{path}: cannot be written ({error.strerror or error}). "
-                f"Make the folder writable, or choose another with --rag-output.",
+                f"Make room or give rights there, or choose another folder with --rag-output.",
                 path=path,
             ) from error
         return path
 
 
 def safe_name(name: str) -> str:
-    """The name as the beginning of a file name: it leads to no other folder, and is neither empty nor hidden."""
-    return _UNSAFE.sub("_", name).strip(".")[:_LONGEST_NAME] or "_"
+    """
+    The name as the beginning of a file name, on every system: the name itself where that can be.
+
+    Otherwise what cannot stand there is replaced or cut, and a hash of the name added, so that no two names meet.
+    """
+    kept = "".join(char if char.isprintable() and char not in _UNSAFE else "_" for char in name)
+    # A file that begins with a dot is hidden.
+    kept = kept.strip(". ").encode()[:_LONGEST_NAME_BYTES].decode("utf-8", "ignore")
+    if kept.partition(".")[0].strip().upper() in _DEVICES:
+        kept = f"_{kept}"
+    return kept if kept == name else _with_hash(kept, name)
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """The safe form of each name; where two would be the same file, both get a hash of their own name."""
-    names = list(names)
-    safe = [safe_name(name) for name in names]
-    folded = [name.casefold() for name in safe]
-    return [
-        s if folded.count(s.casefold()) == 1 else f"{s}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-        for name, s in zip(names, safe, strict=True)
-    ]
+    """The safe form of each name; those that some systems do not tell apart get a hash of their name."""
+    safe = {name: safe_name(name) for name in names}
+    folded = Counter(map(_folded, safe.values()))
+    return [kept if folded[_folded(kept)] == 1 else _with_hash(kept, name) for name, kept in safe.items()]
 
 
 def rounded(value: Any) -> Any:
-    """The JSON value with every float at `DECIMALS` decimals."""
+    """The JSON value with every float at `DECIMALS` decimals, except in `metadata`, which is the user's."""
     if isinstance(value, float):
         return round(value, DECIMALS)
     if isinstance(value, dict):
-        return {key: rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+        return {key: item if key == "metadata" else rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
         return [rounded(item) for item in value]
     return value
 
 
+def _folded(name: str) -> str:
+    """Without what macOS and Windows do not distinguish."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _with_hash(kept: str, name: str) -> str:
+    return f"{kept or '_'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
 def _replace(path: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False
-    ) as file:
-        temporary = Path(file.name)
-        try:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-            # A temporary file is readable by its owner only; results are read by others too.
-            temporary.chmod(0o666 & ~_umask())
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    temporary.replace(path)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
