@@ -215,7 +215,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="rag_judge_prompt",
-        help="The judge's prompt: en, or the path of a file of your own.",
+        help="The judge's prompt: en, ru, or the path of a file of your own.",
         read=read_name,
         flag=False,
         default_shown="en",

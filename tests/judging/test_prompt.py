@@ -102,17 +102,47 @@ def test_the_english_prompt_holds_every_criterion_rule_and_field(rule):
     assert rule in written(load_prompt("en"))
 
 
-def test_the_packaged_prompts_version_is_its_first_line_and_is_not_sent():
-    prompt = load_prompt("en")
-    assert (prompt.name, prompt.version) == ("en", "en-1")
-    assert prompt.text.startswith("You are the judge")
-    assert "en-1" not in written(prompt)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "опираясь исключительно на переданный контекст",
+        "Не используй собственные знания",
+        "Не учитывай ничего, чего нет в переданном контексте",
+        "верно само по себе, но отсутствует в контексте, - ошибка",
+        "Утверждение в ответе, которого нет в контексте, - ошибка",
+        "Ответ, который противоречит контексту, - ошибка",
+        "answer_correctness: отвечает ли ответ на поставленный вопрос?",
+        "groundedness: содержится ли в контексте всё, что сказано в ответе?",
+        "0 - ответ совсем не соответствует критерию, 1 - полностью соответствует",
+        "error_message: если хотя бы одна оценка ниже 1, назови главную слабость",
+        "на языке вопроса",
+        "abstained: true, если ответ отказывается отвечать",
+        "unsupported_claims: части ответа, которые контекст не подтверждает",
+    ],
+)
+def test_the_russian_prompt_holds_every_criterion_rule_and_field(rule):
+    assert rule in written(load_prompt("ru"))
 
 
-def test_a_changed_prompt_needs_a_new_version():
-    # Verdicts are cached and compared under the version: raise it in prompts/en.txt, then put the new hash here.
-    sent = load_prompt("en").render(Question(dataset_name="", id="", question=""), RagAnswer(text=""), nonce="")
-    assert (load_prompt("en").version, hashlib.sha256(sent.encode()).hexdigest()[:16]) == ("en-1", "b021a508647b85ff")
+@pytest.mark.parametrize("name", ["en", "ru"])
+def test_a_packaged_prompt_names_no_threshold(name):
+    assert not re.search(r"threshold|порог|0[.,]\d", load_prompt(name).text)
+
+
+@pytest.mark.parametrize(("name", "begins"), [("en", "You are the judge"), ("ru", "Ты - judge-модель")])
+def test_a_packaged_prompts_version_is_its_first_line_and_is_not_sent(name, begins):
+    prompt = load_prompt(name)
+    assert (prompt.name, prompt.version) == (name, f"{name}-1")
+    assert prompt.text.startswith(begins)
+    assert f"{name}-1" not in written(prompt)
+
+
+@pytest.mark.parametrize(("version", "digest"), [("en-1", "b021a508647b85ff"), ("ru-1", "8217256e4901e263")])
+def test_a_changed_prompt_needs_a_new_version(version, digest):
+    # Verdicts are cached and compared under the version: raise it in the prompt's file, then put the new hash here.
+    prompt = load_prompt(version[:2])
+    sent = prompt.render(Question(dataset_name="", id="", question=""), RagAnswer(text=""), nonce="")
+    assert (prompt.version, hashlib.sha256(sent.encode()).hexdigest()[:16]) == (version, digest)
 
 
 def test_a_users_prompt_gets_the_form_of_the_reply_and_the_nonce_behind_it(tmp_path):
