@@ -88,7 +88,7 @@ def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collec
     for metric, value in by_metric.items():
         if metric not in known_metrics:
             raise UsageError(
-                f"rag_check: thresholds: there is no metric {metric!r}; choose from {', '.join(known_metrics)}."
+                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {', '.join(known_metrics)}."
             )
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number from 0 to 1.")

@@ -58,7 +58,7 @@ def test_both(rag_check, n):
 """,
     )
     run = project.run()
-    assert list(run.verdicts) == ["test_both[1]-1", "test_both[1]-2", "test_both[2]-1", "test_both[2]-2"]
+    assert list(run.verdicts) == ["test_both(1)-1", "test_both(1)-2", "test_both(2)-1", "test_both(2)-2"]
 
 
 def test_tests_of_one_name_in_two_classes_keep_their_records(project: Project) -> None:
