@@ -106,8 +106,6 @@ def _counts(counts: Counts) -> dict[str, int]:
 
 
 def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
-    if not judges:
-        return {"kind": "none"}
     if len(judges) == 1:
         return asdict(judges[0])
-    return {"kind": "several", "judges": [asdict(judge) for judge in judges]}
+    return {"kind": "several" if judges else "unknown", "judges": [asdict(judge) for judge in judges]}

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS
 from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.verdict import Verdict
@@ -13,9 +14,10 @@ from pytest_ragcheck.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.summary.outcomes import Outcomes
+
+NO_JUDGE = JudgeIdentity(kind="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,10 @@ class Summary:
     """By metric that was to be asserted and was not: how many questions, by reason."""
 
     judges: tuple[JudgeIdentity, ...]
+    """Everybody who judged, `none` where nobody did; empty where no question was asked."""
+
     endpoints: tuple[str, ...]
+    """Every system that was asked, as it may be shown."""
 
 
 def aggregate(outcomes: Outcomes) -> Summary:
@@ -75,7 +80,8 @@ def aggregate(outcomes: Outcomes) -> Summary:
         abstention=_abstention(outcomes.measured),
         performance=_performance(outcomes.records),
         dropped=_dropped(outcomes.records),
-        judges=tuple(dict.fromkeys(record.judge for record in outcomes.records if record.judge)),
+        # A question that was never asked, as after a crash, says nothing of who would have judged.
+        judges=tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint)),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
     )
 
