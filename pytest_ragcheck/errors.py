@@ -92,21 +92,42 @@ class EndpointError(MeasurementError):
         url: The endpoint, without secrets; of a callable its name.
         status: The HTTP status, where there was one.
         body: The first part of the reply's body, where there was one.
+        retry_after_seconds: How long the endpoint asked to wait, >= 0; None where it did not.
     """
 
     kind = "endpoint"
 
-    def __init__(self, message: str, *, url: str, status: int | None = None, body: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        url: str,
+        status: int | None = None,
+        body: str | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.url = url
         self.status = status
         self.body = body
+        self.retry_after_seconds = retry_after_seconds
 
 
 class EndpointUnreachable(EndpointError):
-    """No connection: refused, name not found, TLS, reset."""
+    """
+    No connection: refused, name not found, TLS, reset.
+
+    Args:
+        message: What happened, where, and what to do.
+        url: The endpoint, without secrets.
+        transient: True where the same request may succeed if it is repeated.
+    """
 
     kind = "endpoint_unreachable"
+
+    def __init__(self, message: str, *, url: str, transient: bool = True) -> None:
+        super().__init__(message, url=url)
+        self.transient = transient
 
 
 class EndpointTimeout(EndpointError):

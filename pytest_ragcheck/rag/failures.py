@@ -20,9 +20,10 @@ from pytest_ragcheck.errors import (
 )
 from pytest_ragcheck.rag.address import shown_url
 from pytest_ragcheck.rag.excerpt import excerpt, quoted
+from pytest_ragcheck.rag.retry_after import retry_after_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_ragcheck.rag.address import Address
     from pytest_ragcheck.rag.json_body import ReplyMismatch
@@ -71,7 +72,7 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
     else:
         failure = _broken_off(causes, phase)
     text = f"{address.shown}: {failure.found}\n{failure.to_do}"
-    return EndpointUnreachable(address.redactor.text(text), url=address.shown)
+    return EndpointUnreachable(address.redactor.text(text), url=address.shown, transient=failure.transient)
 
 
 def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
@@ -81,10 +82,12 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
         f"{address.shown}: the proxy {_proxy(address) or 'before it'} made no connection ({words})\n"
         f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
     )
-    return EndpointUnreachable(text, url=address.shown)
+    return EndpointUnreachable(text, url=address.shown, transient=False)
 
 
-def wrong_status(address: Address, status: int, reason: str, body: str, location: str | None) -> EndpointStatusError:
+def wrong_status(
+    address: Address, status: int, reason: str, headers: Mapping[str, str], body: str
+) -> EndpointStatusError:
     """
     A status outside 200 to 299.
 
@@ -92,21 +95,25 @@ def wrong_status(address: Address, status: int, reason: str, body: str, location
         address: Where it came from.
         status: Its number.
         reason: Its words, as the server has them.
+        headers: The reply's, by lower-case name.
         body: The body's start, decoded.
-        location: Where a redirect leads.
     """
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(reason, 60)}".rstrip()
     to_do = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
-    if 300 <= status < 400 and location:
-        target = _redirect_target(address, location)
-        found += f", which leads to {target}"
+    if 300 <= status < 400 and headers.get("location"):
+        found += f", which leads to {_redirect_target(address, headers['location'])}"
         to_do = (
             "Redirects are not followed, since the headers would go along. "
             "If that is the endpoint, set --rag-url to it; if it is a login page, set the ini option rag_headers."
         )
-    text = f"{address.shown}: {found} ({quoted(body)})\n{to_do}"
-    return EndpointStatusError(text, url=address.shown, status=status, body=body[:BODY_KEPT])
+    return EndpointStatusError(
+        f"{address.shown}: {found} ({quoted(body)})\n{to_do}",
+        url=address.shown,
+        status=status,
+        body=body[:BODY_KEPT],
+        retry_after_seconds=retry_after_seconds(headers),
+    )
 
 
 def unusable_reply(address: Address, status: int, mismatch: ReplyMismatch, body: str) -> EndpointReplyError:
@@ -134,6 +141,8 @@ def raised_inside(address: Address, error: Exception) -> EndpointError:
 class _Failure:
     found: str
     to_do: str
+    transient: bool = False
+    """True where the same request may succeed if it is repeated."""
 
 
 def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failure:
@@ -145,15 +154,19 @@ def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failur
             return _Failure(
                 f"name not found: no address is known for {host!r}",
                 "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
+                transient=cause.errno == socket.EAI_AGAIN,
             )
         if isinstance(cause, ConnectionRefusedError):
             return _Failure(
-                f"connection refused{where}", "Start the RAG service, or set --rag-url to the port where it listens."
+                f"connection refused{where}",
+                "Start the RAG service, or set --rag-url to the port where it listens.",
+                transient=True,
             )
     # The innermost error has the system's own words, such as "Network is unreachable".
     words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
     what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
-    return _Failure(f"no connection{where}: {what}", "Check the address in --rag-url, and the network from here to it.")
+    to_do = "Check the address in --rag-url, and the network from here to it."
+    return _Failure(f"no connection{where}: {what}", to_do, transient=True)
 
 
 def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
@@ -174,17 +187,19 @@ def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
 def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     log = "See the server's log: it, or a proxy before it, broke off."
     if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
-        return _Failure(f"connection reset while {phase.value}", log)
+        return _Failure(f"connection reset while {phase.value}", log, transient=True)
     # What the parser, h11 or h2, cannot read is told from an end of the connection, which httpx notices itself.
     parser = next((cause for cause in causes if type(cause).__module__.startswith(("h11", "h2"))), None)
     if phase is Phase.READING:
-        return _Failure(f"the reply's body broke off: {excerpt(str(parser or causes[0]), 120)}", log)
+        words = excerpt(str(parser or causes[0]), 120)
+        return _Failure(f"the reply's body broke off: {words}", log, transient=True)
     https = "whether the port wants https:// instead of http://."
     if parser:
         return _Failure(
             f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in --rag-url, and {https}"
         )
-    return _Failure("the connection was closed without an HTTP reply", f"See the server's log, and check {https}")
+    to_do = f"See the server's log, and check {https}"
+    return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)
 
 
 def _causes(error: BaseException, before: BaseException | None) -> Iterator[BaseException]:

@@ -153,10 +153,9 @@ class HttpEndpoint:
 
     def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
         status = response.status_code
-        text = body[:LOOKED_AT_BYTES].decode(response.encoding or "utf-8", "replace")
+        text = _decoded(body[:LOOKED_AT_BYTES], response.encoding)
         if not response.is_success:
-            location = response.headers.get("location")
-            raise wrong_status(self._address, status, response.reason_phrase, text, location)
+            raise wrong_status(self._address, status, response.reason_phrase, response.headers, text)
         if len(body) > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
             mismatch = ReplyMismatch(found, "Return fewer or shorter contexts.")
@@ -183,8 +182,7 @@ class HttpEndpoint:
             return unusable_reply(address, 200, mismatch, "")
         if isinstance(error, library.HTTPStatusError):  # of an event hook that calls raise_for_status()
             response = error.response
-            location = response.headers.get("location")
-            return wrong_status(address, response.status_code, response.reason_phrase, "", location)
+            return wrong_status(address, response.status_code, response.reason_phrase, response.headers, "")
         # Some ends of a TLS connection come through as they are, such as a client certificate asked for in vain.
         if isinstance(error, (library.TransportError, ssl.SSLError)):
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else progress.phase
@@ -211,3 +209,10 @@ class _Progress:
             self.phase = Phase.CONNECTING
         elif event.endswith(".send_request_headers.started"):
             self.phase = Phase.WAITING
+
+
+def _decoded(body: bytes, encoding: str | None) -> str:
+    try:
+        return body.decode(encoding or "utf-8", "replace")
+    except (LookupError, ValueError):  # Python's codecs that are none of text, such as charset=hex
+        return body.decode("utf-8", "replace")

@@ -178,6 +178,19 @@ def test_the_body_of_an_error_is_read_in_the_charset_that_it_declares(library):
         assert '("перегрузка")' in str(fail(endpoint.url, library))
 
 
+@pytest.mark.parametrize("charset", ["hex", "punycode", "none-such"])
+def test_a_charset_that_is_none_is_read_as_utf_8(charset, library):
+    with FakeEndpoint(reply("перегрузка", 503, content_type=f"text/plain; charset={charset}")) as endpoint:
+        assert '("перегрузка")' in str(fail(endpoint.url, library))
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("7", 7.0), (None, None)])
+def test_how_long_the_endpoint_asks_to_wait_is_kept(value, seconds, library):
+    headers = {} if value is None else {"retry_after": value}
+    with FakeEndpoint(reply("", 429, None, **headers)) as endpoint:
+        assert fail(endpoint.url, library).retry_after_seconds == seconds
+
+
 def test_no_text_repeats_a_secret_that_the_endpoint_echoes(library, caplog):
     caplog.set_level(logging.DEBUG)
 

@@ -5,8 +5,11 @@ from functools import partial
 import anyio
 import pytest
 
-from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError
+from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointUnreachable
 from tests.rag.misbehaviours import MISBEHAVIOURS
+
+PASSING = {"Connection refused", "Closed without a reply", "Reset", "Reset within the body", "The body breaks off"}
+"""Of the ways not to be reached those that may be gone the next time."""
 
 
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
@@ -29,3 +32,14 @@ def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, libr
         assert len(error.body) <= 2000
     else:
         assert (error.status, error.body) == (None, None)
+
+
+@pytest.mark.parametrize(
+    # Whether a name may be found the next time depends on the machine's resolver.
+    "name",
+    [name for name, case in MISBEHAVIOURS.items() if case.error is EndpointUnreachable and name != "Name not found"],
+)
+def test_what_may_be_gone_the_next_time_is_told_from_what_stays(name, library, monkeypatch, tmp_path):
+    error = anyio.run(partial(MISBEHAVIOURS[name].fail, library, monkeypatch, tmp_path))
+    assert isinstance(error, EndpointUnreachable)
+    assert error.transient is (name in PASSING)

@@ -1,0 +1,78 @@
+"""The page of the endpoint's errors shows the first line of every one, and none that does not happen."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.connections import http_library
+from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "endpoint.md"
+
+
+def returns_text(query):
+    return "30 days"
+
+
+def raises(query):
+    raise KeyError(query)
+
+
+async def hangs(query):
+    await anyio.sleep(60)
+
+
+FUNCTIONS = {
+    "The function raises": raises,
+    "The function returns something else": returns_text,
+    "The function takes too long": hangs,
+}
+
+
+def ask_function(name: str) -> EndpointError:
+    client = RagClient.from_callable(FUNCTIONS[name], timeout_seconds=0.05)
+    with pytest.raises(EndpointError) as caught:
+        anyio.run(client.query, "What is the refund window?")
+    return caught.value
+
+
+def shown(error: EndpointError) -> str:
+    """The first line, with hosts, ports and places as the page has them."""
+    line = str(error).partition("\n")[0]
+    line = re.sub(r"127\.0\.0\.1:\d+/query", "rag.example/query", line)
+    line = re.sub(r"(localhost|rag\.example|127\.0\.0\.1):\d+", r"\1:PORT", line)
+    line = line.replace(f"{__name__}.", "conftest.")
+    return re.sub(r"\(\S*test_endpoint_errors\.py:\d+\)", "(conftest.py:LINE)", line)
+
+
+def blocks() -> dict[str, str]:
+    """By heading the block below it."""
+    found = re.findall(r"^### (.+)\n\n```text\n(.+)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(dict(found)) == len(found), "a heading stands twice"
+    return dict(found)
+
+
+def test_every_block_of_the_page_is_produced_here_and_the_reverse():
+    assert list(blocks()) == [*MISBEHAVIOURS, *FUNCTIONS]
+    assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(blocks())
+
+
+@pytest.mark.parametrize(("name", "misbehaviour"), MISBEHAVIOURS.items(), ids=list(MISBEHAVIOURS))
+def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Misbehaviour, monkeypatch, tmp_path):
+    for variable in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file", "ssl_cert_dir"):
+        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.delenv(variable.upper(), raising=False)
+    error = anyio.run(partial(misbehaviour.fail, http_library(), monkeypatch, tmp_path))
+    assert blocks()[name] == shown(error)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_page_shows_what_a_functions_error_says(name):
+    assert blocks()[name] == shown(ask_function(name))
