@@ -19,7 +19,9 @@ PASSAGES = [
     "A return label is free of charge and valid for 14 days.",
 ]
 DEFAULT_TOP_K = 5
-STOP_WORDS = frozenset("a an and are can do does for how i is it long many of on the to what when who within".split())
+STOP_WORDS = set(
+    re.findall(r"\w+", "a an and are can do does for how i is it long many of on the to what when who within")
+)
 
 app = FastAPI()
 

@@ -1,0 +1,165 @@
+"""`ragcheck probe URL`: the checklist of the endpoint contract, gone through against a live endpoint."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.options import OPTIONS
+from pytest_ragcheck.rag.address import shown_url
+from pytest_ragcheck.rag.probe.point import CHECKLIST, Outcome, Point
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from pytest_ragcheck.rag.probe.exchange import Target
+    from pytest_ragcheck.redaction import Redactor
+
+_OF_A_RUN = frozenset(option.environment for option in OPTIONS)
+_COLOURS = {Outcome.PASS: "32", Outcome.FAIL: "31", Outcome.ADVICE: "33", Outcome.NOT_CHECKED: "2"}
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to those of `ragcheck`."""
+    parser = commands.add_parser(
+        "probe",
+        help="check a live endpoint against the contract, point by point",
+        description="Sends about a dozen requests to a RAG endpoint and goes through the contract point by point: "
+        "what was seen, and how to mend what fails. Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
+    )
+    parser.add_argument("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    parser.add_argument("--question", metavar="TEXT", help="what is asked; best one that your documents answer")
+    parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts are asked for (default: 5)")
+    parser.add_argument("--timeout", metavar="SECONDS", help="limit for a whole reply (default: 60)")
+    parser.add_argument(
+        "--header",
+        metavar="HEADER",
+        action="append",
+        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an answer may hold what the terminal's encoding has not
+    try:
+        target, redactor = _read(chosen)
+        points = _probe(target, redactor, report=None if chosen.json else _printer())
+    except UsageError as error:
+        print(f"ragcheck probe: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ragcheck probe: stopped", file=sys.stderr)
+        return 130
+    if chosen.json:
+        print(json.dumps(_document(target, points), indent=2))
+    else:
+        print(f"\n{_counted(points)}")
+    return 1 if _failed(points) else 0
+
+
+def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
+    """The target as typed; the values go through the readers of pytest's options."""
+    from pytest_ragcheck.rag.probe.checklist import QUESTION  # noqa: PLC0415 - the other commands need no HTTP
+    from pytest_ragcheck.rag.probe.exchange import Target  # noqa: PLC0415 - as above
+    from pytest_ragcheck.settings import Given, read_settings  # noqa: PLC0415 - as above
+
+    url = Given(chosen.url, "URL") if chosen.url is not None else Given(os.environ.get("RAGCHECK_URL"), "RAGCHECK_URL")
+    if not url.text:
+        raise UsageError("no URL is given. Write it, such as http://localhost:8000/query, or set RAGCHECK_URL.")
+    question = QUESTION if chosen.question is None else chosen.question
+    if not question.strip():
+        raise UsageError("--question: the text is blank. Write a question that your documents answer.")
+    typed = {
+        "rag_headers": Given(chosen.header, "--header"),
+        "rag_top_k": Given(chosen.top_k, "--top-k"),
+        "rag_timeout": Given(chosen.timeout, "--timeout"),
+    }
+    given = {"rag_url": url, **{name: each for name, each in typed.items() if each.text is not None}}
+    # The settings of a test run in the environment have no say here; the headers' secrets are there.
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
+    settings = read_settings(given, environment=environment)
+    target = Target(
+        url=settings.url or "",
+        headers=settings.headers,
+        question=question,
+        top_k=settings.top_k,
+        timeout_seconds=settings.timeout_seconds,
+    )
+    return target, settings.redactor
+
+
+def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None] | None) -> list[Point]:
+    import anyio  # noqa: PLC0415 - the other commands need no event loop
+
+    from pytest_ragcheck.rag.probe.checklist import probe_endpoint  # noqa: PLC0415 - as above
+
+    if report is not None:
+        print(f"{shown_url(target.url)}\n", flush=True)
+
+    async def probe() -> list[Point]:
+        return await probe_endpoint(target, redactor=redactor, report=report or (lambda _: None))
+
+    return anyio.run(probe)
+
+
+def _printer() -> Callable[[Point], None]:
+    """Prints a point as soon as it is known, so that a slow endpoint shows where it is slow."""
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    title_width = max(len(check.title) for check in CHECKLIST)
+
+    def show(point: Point) -> None:
+        word = f"{point.outcome.value:<{len(Outcome.NOT_CHECKED.value)}}"
+        if coloured:
+            word = f"\033[{_COLOURS[point.outcome]}m{word}\033[0m"
+        print(f"{word}  {point.check.title:<{title_width}}  {point.seen}", flush=True)
+        if point.mend:
+            print(f"{'':>{len(Outcome.NOT_CHECKED.value)}}  -> {point.mend}", flush=True)
+
+    return show
+
+
+def _counted(points: list[Point]) -> str:
+    counts = {outcome: sum(point.outcome is outcome for point in points) for outcome in Outcome}
+    words = {
+        Outcome.PASS: "passed",
+        Outcome.FAIL: "failed",
+        Outcome.ADVICE: "advice",
+        Outcome.NOT_CHECKED: "not checked",
+    }
+    shown = ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+    if _failed(points):
+        return f"{shown}: the endpoint does not keep the contract."
+    if counts[Outcome.NOT_CHECKED]:
+        return f"{shown}: nothing breaks the contract as far as it was checked."
+    return f"{shown}: the endpoint keeps the contract."
+
+
+def _failed(points: list[Point]) -> bool:
+    return any(point.outcome is Outcome.FAIL for point in points)
+
+
+def _document(target: Target, points: list[Point]) -> dict[str, Any]:
+    return {
+        "schema_version": "1",
+        "url": shown_url(target.url),
+        "passed": not _failed(points),
+        "points": [
+            {
+                "name": point.check.name,
+                "title": point.check.title,
+                "required": point.check.required,
+                "outcome": point.outcome.name.lower(),
+                "seen": point.seen,
+                "mend": point.mend or None,
+            }
+            for point in points
+        ],
+    }

@@ -1,0 +1,1 @@
+"""The endpoint contract as a checklist, gone through against a live endpoint."""

@@ -1,0 +1,223 @@
+"""The checklist, gone through point by point."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.rag.address import read_address
+from pytest_ragcheck.rag.connections import Connections, http_library
+from pytest_ragcheck.rag.excerpt import excerpt
+from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.probe.exchange import Exchange, Target, get_status, post
+from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
+from pytest_ragcheck.rag.probe.point import (
+    CHECKLIST,
+    CONCURRENT,
+    EMPTY_QUERY,
+    GET,
+    KEEP_ALIVE,
+    SHORT_CONTEXTS,
+    TIME,
+    TOP_K,
+    TOP_K_OPTIONAL,
+    UNICODE,
+    Point,
+    advised,
+    failed,
+    not_checked,
+    passed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_ragcheck.rag.connections import AnyClient
+    from pytest_ragcheck.redaction import Redactor
+
+QUESTION = "What can you help me with?"
+"""Asked where nobody says what else; harmless wherever it is asked."""
+
+ANY_SCRIPT = "¿Qué garantía hay? Сколько дней? 返品できますか？ 🙂"
+AT_ONCE = 4
+"""Requests at once; few, since somebody else may be using the endpoint."""
+
+LONG_CONTEXT = 2_000
+"""Characters. A passage is a few sentences; from here on a judge reads a page to check one."""
+
+
+async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable[[Point], None]) -> list[Point]:
+    """
+    All points of the checklist, in its order; each is also given to *report* as soon as it is known.
+
+    Args:
+        target: What is probed.
+        redactor: Knows secrets beyond those in the target.
+        report: Called once for each point.
+
+    Raises:
+        UsageError: The URL, a header or the environment cannot work.
+    """
+    address = read_address(target.url, target.headers, also_secret={})
+    points: list[Point] = []
+
+    def clean(text: str) -> str:
+        return address.redactor.text(redactor.text(text))
+
+    def tell(point: Point) -> None:
+        points.append(replace(point, seen=clean(point.seen), mend=clean(point.mend)))
+        report(points[-1])
+
+    connections = Connections(http_library())
+    try:
+        async with connections.client() as http:
+            await _Probing(http, target, tell).run()
+    finally:
+        await connections.aclose()
+    return points
+
+
+class _Probing:
+    def __init__(self, http: AnyClient, target: Target, tell: Callable[[Point], None]) -> None:
+        self._http = http
+        self._target = target
+        self._tell = tell
+        self._valid: list[Exchange] = []
+        """Exchanges whose request kept the contract."""
+
+    async def run(self) -> None:
+        first = await self._ask(self._target.question, self._target.top_k)
+        known = {point.check: point for point in points_of_first_reply(first)}
+        if first.answer is None:
+            for check in CHECKLIST:
+                self._tell(known.get(check) or not_checked(check, "the first question got no answer"))
+            return
+        for point in known.values():
+            self._tell(point)
+        second = await self._ask(self._target.question, 1)
+        self._tell(_top_k(first, second))
+        self._tell(_unicode(await self._ask(ANY_SCRIPT, self._target.top_k)))
+        self._tell(await self._concurrent())
+        self._tell(_time(self._valid, self._target.timeout_seconds))
+        self._tell(await self._top_k_optional())
+        self._tell(_empty_query(await self._post({"query": "", "top_k": self._target.top_k})))
+        self._tell(_get(await get_status(self._http, self._target)))
+        self._tell(_short_contexts(first))
+        self._tell(_keep_alive(first, second))
+
+    async def _post(self, body: dict[str, Any]) -> Exchange:
+        return await post(self._http, self._target, body)
+
+    async def _ask(self, question: str, top_k: int) -> Exchange:
+        exchange = await self._post({"query": question, "top_k": top_k})
+        self._valid.append(exchange)
+        return exchange
+
+    async def _concurrent(self) -> Point:
+        exchanges: list[Exchange] = []
+
+        async def ask() -> None:
+            exchanges.append(await self._ask(self._target.question, self._target.top_k))
+
+        started = time.perf_counter()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(AT_ONCE):
+                tasks.start_soon(ask)
+        seconds = time.perf_counter() - started
+        lost = [exchange for exchange in exchanges if exchange.answer is None]
+        if not lost:
+            return passed(CONCURRENT, f"{AT_ONCE} of {AT_ONCE} answered within {seconds:.2f} s")
+        return failed(
+            CONCURRENT,
+            f"{AT_ONCE - len(lost)} of {AT_ONCE} answered; {lost[0].found}",
+            "Take several requests at a time: questions are asked side by side.",
+        )
+
+    async def _top_k_optional(self) -> Point:
+        question = {"query": self._target.question}
+        exchanges = {
+            "null": await self._post({**question, "top_k": None}),
+            "missing": await self._post(question),
+            "0": await self._post({**question, "top_k": 0}),
+        }
+        lost = {name: exchange for name, exchange in exchanges.items() if exchange.answer is None}
+        if not lost:
+            return passed(TOP_K_OPTIONAL, "each answered")
+        seen = "; ".join(f"{name}: {exchange.found}" for name, exchange in lost.items())
+        broke_down = any(exchange.status is None or exchange.status >= 500 for exchange in lost.values())
+        return (failed if broke_down else advised)(
+            TOP_K_OPTIONAL, seen, "Take a default where it is null or missing, and return no contexts for 0."
+        )
+
+
+def _top_k(first: Exchange, second: Exchange) -> Point:
+    if second.answer is None:
+        return failed(TOP_K, f"top_k 1: {second.found}", second.to_do)
+    seen = []
+    for exchange in (first, second):
+        count = len(exchange.answer.contexts) if exchange.answer else 0
+        seen.append(f"{count} for {exchange.sent['top_k']}")
+        if count > exchange.sent["top_k"]:
+            return failed(TOP_K, ", ".join(seen), 'Return the best passages only, "top_k" of them at most.')
+    if first.answer and not first.answer.contexts:
+        return not_checked(TOP_K, "no contexts came; give --question TEXT that your documents answer")
+    return passed(TOP_K, ", ".join(seen))
+
+
+def _unicode(exchange: Exchange) -> Point:
+    if exchange.answer is not None:
+        return passed(UNICODE, f"{ANY_SCRIPT} was answered")
+    return failed(UNICODE, exchange.found, f"Read and write texts as UTF-8. What was asked: {ANY_SCRIPT}")
+
+
+def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:
+    late = [exchange for exchange in exchanges if isinstance(exchange.error, EndpointTimeout)]
+    if late:
+        return failed(TIME, f"{len(late)} of {len(exchanges)} took more than {limit_seconds:g} s", "Answer sooner.")
+    slowest = max(exchange.seconds for exchange in exchanges)
+    return passed(TIME, f"the slowest of {len(exchanges)} in {slowest:.2f} s, limit {limit_seconds:g} s")
+
+
+def _empty_query(exchange: Exchange) -> Point:
+    mend = 'Return status 400 and {"error": "query is required"}.'
+    if exchange.answer is not None:
+        return advised(EMPTY_QUERY, "it was answered", mend)
+    if exchange.status != 400:
+        return advised(EMPTY_QUERY, exchange.found, mend)
+    try:
+        reply = parse_json(exchange.body, exchange.content_type)
+    except ReplyMismatch:
+        reply = None
+    error = reply.get("error") if isinstance(reply, dict) else None
+    if isinstance(error, str) and error.strip():
+        return passed(EMPTY_QUERY, f'400, "{excerpt(error, SHOWN)}"')
+    return advised(EMPTY_QUERY, exchange.found, mend)
+
+
+def _get(status: int | None) -> Point:
+    if status == 405:
+        return passed(GET, "405")
+    seen = "no reply came" if status is None else f"status {status}"
+    return advised(GET, seen, "Reply 405 to what is not POST, so that a wrong method is told from a wrong path.")
+
+
+def _short_contexts(first: Exchange) -> Point:
+    contexts = first.answer.contexts if first.answer else ()
+    if not contexts:
+        return not_checked(SHORT_CONTEXTS, "no contexts came")
+    longest = max(map(len, contexts))
+    if longest > LONG_CONTEXT:
+        return advised(SHORT_CONTEXTS, f"the longest has {longest:,} characters", "Cut documents into short passages.")
+    return passed(SHORT_CONTEXTS, f"the longest has {longest:,} characters")
+
+
+def _keep_alive(first: Exchange, second: Exchange) -> Point:
+    if first.local_port is None or second.local_port is None:
+        return not_checked(KEEP_ALIVE, "the connection does not say")
+    if first.local_port == second.local_port:
+        return passed(KEEP_ALIVE, "two questions went over one")
+    return advised(KEEP_ALIVE, "each question needed a new one", "Keep connections open: each new one costs time.")

@@ -1,0 +1,141 @@
+"""What the reply to the first question says about the endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointTimeout
+from pytest_ragcheck.rag.excerpt import excerpt
+from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.probe.point import (
+    ANSWER,
+    CONTEXTS,
+    FIRST_REPLY,
+    JSON,
+    POST,
+    REACHABLE,
+    REQUEST,
+    STATUS,
+    TIME,
+    Check,
+    Outcome,
+    Point,
+    advised,
+    failed,
+    not_checked,
+    passed,
+)
+from pytest_ragcheck.rag.reply import read_reply
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.probe.exchange import Exchange
+
+SHOWN = 60
+"""Characters of a text of the endpoint's that a line shows, at most."""
+
+
+def points_of_first_reply(first: Exchange) -> list[Point]:
+    """The points of `FIRST_REPLY`, and TIME where it is what failed."""
+    if isinstance(first.error, EndpointTimeout) and first.connected:
+        return [
+            passed(REACHABLE, "connected"),
+            *_unknown(FIRST_REPLY[1:], "no reply came in time"),
+            failed(TIME, first.found, "Answer sooner: whoever asks gives up then. --timeout sets another limit."),
+        ]
+    if first.status is None and not isinstance(first.error, EndpointReplyError):
+        return [failed(REACHABLE, first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
+    reached = passed(REACHABLE, f"{first.http_version or 'HTTP'}, {first.seconds:.2f} s")
+    if isinstance(first.error, EndpointStatusError):
+        return [reached, *_points_of_status(first, first.error.status or 0)]
+    return [
+        reached,
+        passed(POST, "taken"),
+        passed(REQUEST, excerpt(json.dumps(first.sent, ensure_ascii=False), 2 * SHOWN)),
+        _success(first),
+        *_points_of_body(first),
+    ]
+
+
+def _points_of_status(first: Exchange, status: int) -> list[Point]:
+    if status in {400, 413, 422}:
+        check = REQUEST
+        mend = 'Take a JSON object with "query", a string, and "top_k", a number, and no further required key.'
+    elif 300 <= status < 400 or status in {404, 405, 415, 501}:
+        check, mend = POST, first.to_do
+    else:
+        check, mend = STATUS, first.to_do
+    place = FIRST_REPLY.index(check)
+    # A failure of the service itself says nothing about what the route takes.
+    earlier = [passed(POST, "taken")] if check is REQUEST else _unknown(FIRST_REPLY[1:place], f"status {status} came")
+    return [*earlier, failed(check, first.found, mend), *_unknown(FIRST_REPLY[place + 1 :], f"status {status} came")]
+
+
+def _success(first: Exchange) -> Point:
+    status = first.status or HTTPStatus.OK
+    if status == HTTPStatus.OK:
+        return passed(STATUS, f"200 {first.reason_phrase}".rstrip())
+    return failed(
+        STATUS, f"status {status} {first.reason_phrase}".rstrip(), "Return 200, the contract's status of success."
+    )
+
+
+def _points_of_body(first: Exchange) -> list[Point]:
+    try:
+        reply = parse_json(first.body, first.content_type)
+    except ReplyMismatch:
+        # The client's own words: it may have stopped reading where this body ends.
+        return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no JSON came")]
+    if not isinstance(reply, Mapping):
+        return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no object came")]
+    answer, contexts = _answer_point(reply), _contexts_point(reply)
+    if first.error is not None and answer.outcome is contexts.outcome is Outcome.PASS:  # such as one that is too large
+        return [failed(JSON, first.found, first.to_do), answer, contexts]
+    return [_json_point(first), answer, contexts]
+
+
+def _json_point(first: Exchange) -> Point:
+    size = f"{len(first.body):,} bytes"
+    media_type = first.content_type.partition(";")[0].strip().lower()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return passed(JSON, f"{media_type}, {size}")
+    shown = f"Content-Type {excerpt(media_type, SHOWN)}" if media_type else "no Content-Type"
+    return advised(JSON, f"{shown}, {size}", "Say Content-Type: application/json; other readers look at it.")
+
+
+def _answer_point(reply: Mapping[str, Any]) -> Point:
+    # Alone, so that a mistake in the other field is not taken for one in this.
+    mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply)
+    if mismatch is not None:
+        return failed(ANSWER, mismatch.found, mismatch.to_do)
+    answer = reply["answer"]
+    if not answer.strip():
+        return passed(ANSWER, "an empty one: the system declined to answer")
+    return passed(ANSWER, f'"{excerpt(answer, SHOWN)}"')
+
+
+def _contexts_point(reply: Mapping[str, Any]) -> Point:
+    if "contexts" in reply:
+        mismatch = _mismatch({"answer": "", "contexts": reply["contexts"]})
+        found = mismatch.found if mismatch else ""
+    else:
+        mismatch = _mismatch({**reply, "answer": ""})
+        found = 'the reply has no "contexts"'
+    if mismatch is not None:
+        return failed(CONTEXTS, found, mismatch.to_do)
+    contexts = reply["contexts"]
+    return passed(CONTEXTS, f"{len(contexts)} of them" if contexts else "an empty one")
+
+
+def _mismatch(reply: Mapping[str, Any]) -> ReplyMismatch | None:
+    try:
+        read_reply(reply)
+    except ReplyMismatch as mismatch:
+        return mismatch
+    return None
+
+
+def _unknown(checks: tuple[Check, ...], why: str) -> list[Point]:
+    return [not_checked(check, why) for check in checks]
