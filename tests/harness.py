@@ -54,7 +54,10 @@ class Project:
     def __init__(self, pytester: pytest.Pytester, options: tuple[str, ...] = ()) -> None:
         self.folder = pytester.path
         self._pytester = pytester
-        self._options = options
+        self.options = options
+        self.junit = True
+        """Whether runs write JUnit's file."""
+
         self._cases: dict[str, Case] = {}
 
     def ask(self, *cases: Case, file: str = "billing.rag.yaml", **top: Any) -> None:
@@ -94,7 +97,8 @@ class Project:
         """Runs pytest in the folder, in this process or in one of its own."""
         run = self._pytester.runpytest_inprocess if where == "here" else self._pytester.runpytest_subprocess
         before = self._log_length()
-        result = run(*OTHERS, *self._options, f"--junitxml={self.folder / 'junit.xml'}", *arguments)
+        junit = [f"--junitxml={self.folder / 'junit.xml'}"] if self.junit else []
+        result = run(*OTHERS, *self.options, *junit, *arguments)
         return Run(
             folder=self.folder,
             exit_status=int(result.ret),

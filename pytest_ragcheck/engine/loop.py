@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,13 +29,14 @@ class PrivateLoop:
 
             self._starting = start_blocking_portal("asyncio")
             self._portal = self._starting.__enter__()
-        future = self._portal.start_task_soon(function, *arguments)
+        future = self._portal.start_task_soon(_settled, function, arguments)
         try:
-            return future.result()
+            settled = future.result()
         except BaseException:
             # Ctrl-C ends the waiting, not what is waited for.
             future.cancel()
             raise
+        return settled()
 
     def close(self) -> None:
         """Ends the loop, whatever runs in it, and its thread; a loop that never started costs nothing to close."""
@@ -42,3 +44,23 @@ class PrivateLoop:
             self._portal.call(partial(self._portal.stop, cancel_remaining=True))
             self._starting.__exit__(None, None, None)
         self._starting = self._portal = None
+
+
+async def _settled(function: Callable[..., Awaitable[T]], arguments: tuple[Any, ...]) -> Callable[[], T]:
+    """
+    A function that returns or raises what the coroutine did.
+
+    What is no `Exception`, as Ctrl-C or a `pytest.skip()` in a user's client, would end the loop.
+    """
+    try:
+        value = await function(*arguments)
+    except (Exception, CancelledError):
+        raise
+    except BaseException as error:
+        stopped = error
+
+        def reraise() -> T:
+            raise stopped
+
+        return reraise
+    return lambda: value

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFailed, QuestionFileError
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.reprs import failure_repr
 from pytest_ragcheck.plugin.run import renamed, run_of
 from pytest_ragcheck.questions.question import Question
@@ -80,7 +81,7 @@ class QuestionItem(pytest.Function):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         """A FAIL as its text alone; everything else with a traceback."""
         if isinstance(excinfo.value, QuestionFailed):
-            return failure_repr(excinfo, excinfo.value.record)
+            return failure_repr(excinfo, excinfo.value.record, whole=self.config.getoption("tbstyle", "") != "line")
         return super().repr_failure(excinfo, *args, **options)
 
 
@@ -96,6 +97,10 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
     Raises:
         pytest.Collector.CollectError: The file has mistakes; the text names them all.
     """
+    try:
+        settings_of(config)
+    except pytest.UsageError as error:
+        raise pytest.Collector.CollectError(str(error)) from None
     run = run_of(config)
     markers = {re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers")}
     try:

@@ -76,8 +76,12 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
         patterns = session.config.getini("rag_question_files")
         if not patterns or not any(path.match(pattern) for pattern in patterns):
             return False
+    try:
+        output = settings_of(session.config).output
+    except pytest.UsageError:
+        return True  # and where the file is read, the error is said
     # What was written there is no question file of the user's, unless the user names it.
-    return argument or not path.is_relative_to(settings_of(session.config).output)
+    return argument or not path.is_relative_to(output)
 
 
 def is_question_id(node_id: str) -> bool:
@@ -105,5 +109,5 @@ def _ini_value(config: pytest.Config, option: Option) -> tuple[Any, str]:
     origin = f"{option.name} in {place}"
     try:
         return config.getini(option.name), origin
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, pytest.UsageError) as error:
         raise pytest.UsageError(f"ragcheck: {origin}: {error}") from None

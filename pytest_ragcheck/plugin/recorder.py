@@ -16,6 +16,9 @@ CRASHED = "???"
 """`when` of the report that xdist makes for an item whose worker died."""
 
 
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
 class Recorder:
     """Hears the reports, and at the end has the files written and the summary shown."""
 
@@ -85,7 +88,7 @@ class Recorder:
     def _why_cut_short(self, session: pytest.Session) -> str:
         if self._uncollected:
             return f"{', '.join(self._uncollected)} could not be collected"
-        if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        if session.shouldstop or session.shouldfail or session.exitstatus not in _ENDED:
             return "the run was stopped before its end"
         # Of question files every question is counted; of tests that use rag_check only the calls that were made.
         if any("::" in argument and not is_question_id(argument) for argument in self._config.args):

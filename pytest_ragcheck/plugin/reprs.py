@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
 
 
-def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record) -> Any:
+def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record, *, whole: bool = True) -> Any:
     """
     The record's text without a traceback; its first line alone stands in the short summary.
+
+    Where it is not wanted *whole*, pytest shows the first line by itself, after the question's place.
 
     A plain string would do from pytest 9.0 on, but with `CI` set the whole of it would go into the summary.
     """
@@ -20,7 +22,7 @@ def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record) -
     shown: Any = excinfo.getrepr(style="value")
     try:
         (entry,) = shown.reprtraceback.reprentries
-        entry.lines[:] = text.splitlines()
+        entry.lines[:] = text.splitlines() if whole else []
         set_crash(shown, record)
     except (AttributeError, TypeError, ValueError):
         return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.verdict import Verdict
@@ -19,6 +21,9 @@ _CONTEXT_LIMIT = 200
 
 _CONTEXTS_SHOWN = 3
 
+# What would colour, move or reverse what a terminal shows, and what no terminal can show. Tabs and line ends are left.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def failure_text(record: Record) -> str:
     """The whole text; its first line alone says which number is too low, or what went wrong, and why."""
@@ -28,17 +33,20 @@ def failure_text(record: Record) -> str:
 def first_line(record: Record) -> str:
     """`groundedness 0.41 < 0.70: reason` on FAIL; on ERROR the reason."""
     if record.verdict is not Verdict.FAIL:
-        return record.reason
+        return printable(record.reason)
     short = ", ".join(
         f"{metric} {below(value, record.thresholds[metric])}" for metric, value in record.shortfalls.items()
     )
-    return f"{short}: {one_line(record.reason)}" if record.reason else short
+    return f"{short}: {printable(one_line(record.reason))}" if record.reason else short
 
 
 def below(value: float, threshold: float) -> str:
     """`0.41 < 0.70`, with as many decimals as it takes to tell the two apart."""
-    digits = next((d for d in range(2, 6) if f"{value:.{d}f}" != f"{threshold:.{d}f}"), 6)
-    return f"{value:.{digits}f} < {threshold:.{digits}f}"
+    for digits in range(2, 7):
+        shown = f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+        if shown[0] != shown[1]:
+            return " < ".join(shown)
+    return f"{math.floor(value * 1e6) / 1e6:.6f} < {threshold:.6f}"
 
 
 def one_line(text: str) -> str:
@@ -46,12 +54,17 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def printable(text: str) -> str:
+    """The text with control characters as escapes, such as `\\x1b`."""
+    return _UNSHOWABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
 def cut(text: str, limit: int) -> str:
-    """The text on one line, cut at the limit, with how much was cut."""
+    """The text on one line, printable, cut at the limit, with how much was cut; `(empty)` where there is none."""
     line = one_line(text)
     if len(line) <= limit:
-        return line
-    return f"{line[:limit].rstrip()} ... (+{len(line) - limit:,} characters)"
+        return printable(line) or "(empty)"
+    return f"{printable(line[:limit].rstrip())} ... (+{len(line) - limit:,} characters)"
 
 
 def _details(record: Record) -> Iterator[str]:
@@ -68,7 +81,7 @@ def _details(record: Record) -> Iterator[str]:
     if expected:
         yield f"expected  {cut(expected, _TEXT_LIMIT)}"
     if record.answer is not None:
-        yield f"answer    {cut(record.answer, _TEXT_LIMIT) or '(empty)'}"
+        yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
         yield from _context_lines(record.contexts)
 
 

@@ -1,0 +1,156 @@
+"""What a person reads where a question failed, in the terminal, in the short summary and in JUnit's file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.canned import bad, broken, good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+
+def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(project: Project) -> None:
+    project.ask(
+        bad("prices", expected_answer="30 days", all_acceptable_answers=["a month"], thresholds={"f1": 0.9}).but(
+            answer="30 days, for 5 euros.", contexts=("Refunds are possible for 30 days.", "Shipping is free.")
+        )
+    )
+    run = project.run()
+    # f1 of "30 days for 5 euros" against "30 days": precision 2/5, recall 2/2, so 2 * 0.4 / 1.4 = 0.571.
+    assert run.section(" prices ") == [
+        "groundedness 0.41 < 0.70, f1 0.57 < 0.90: No price is in the contexts.; expected '30 days'",
+        "",
+        "answer_correctness  1.00 >= 0.70",
+        "groundedness        0.41 < 0.70",
+        "f1                  0.57 < 0.90",
+        "",
+        "question  What about prices?",
+        "expected  30 days | a month",
+        "answer    30 days, for 5 euros.",
+        "context 1 Refunds are possible for 30 days.",
+        "context 2 Shipping is free.",
+    ]
+
+
+def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
+    project.ask(
+        bad("prices").but(
+            answer="word " * 200,
+            contexts=("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000),
+            question="q" * 501,
+        )
+    )
+    run = project.run()
+    assert run.section(" prices ")[-6:] == [
+        f"question  {'q' * 500} ... (+1 characters)",
+        # 200 times "word " is 999 characters without the last blank, of which 500 are cut off, the last of them a blank.
+        f"answer    {('word ' * 100).rstrip()} ... (+499 characters)",
+        f"context 1 {'c' * 200} ... (+100 characters)",
+        "context 2 (empty)",
+        "context 3 three lines here",
+        "          (+2 contexts of 2,040 characters)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("groundedness", "shown"),
+    [(0.41, "0.41 < 0.70"), (0.699, "0.699 < 0.700"), (0.6999996, "0.699999 < 0.700000"), (0.0, "0.00 < 0.70")],
+)
+def test_a_number_never_looks_like_the_threshold_that_it_misses(
+    project: Project, groundedness: float, shown: str
+) -> None:
+    project.ask(bad("prices", groundedness=groundedness))
+    assert project.run().section(" prices ")[0] == f"groundedness {shown}: No price is in the contexts."
+
+
+def test_no_contexts_are_named(project: Project) -> None:
+    project.ask(bad("prices").but(contexts=()))
+    section = project.run().section(" prices ")
+    assert section[0] == "groundedness 0.00 < 0.70: no contexts were returned"
+    assert section[-1] == "contexts  (none)"
+
+
+def test_an_empty_answer_is_named(project: Project) -> None:
+    project.ask(bad("prices").but(answer=" \n"))
+    section = project.run().section(" prices ")
+    assert section[0] == (
+        "answer_correctness 0.00 < 0.70, groundedness 0.00 < 0.70: "
+        "the system declined to answer, although the question is answerable (the answer is empty)"
+    )
+    assert "answer    (empty)" in section
+
+
+def test_an_unanswerable_question_says_what_was_to_be_done(project: Project) -> None:
+    project.ask(good("gold", answerable=False).but(abstained=False))
+    section = project.run().section(" gold ")
+    assert section[0] == "abstained 0.00 < 1.00: the system answered, although the question is unanswerable"
+    assert "expected  (unanswerable: the system should decline to answer)" in section
+
+
+def test_a_judge_without_a_reason_gets_one(project: Project) -> None:
+    project.ask(bad("prices", reason=""))
+    assert project.run().section(" prices ")[0] == "groundedness 0.41 < 0.70: the judge named no weakness"
+
+
+def test_a_reason_of_several_lines_stands_on_one(project: Project) -> None:
+    project.ask(bad("prices", reason="No price.\n\n  Not even\ta sum."))
+    assert project.run().section(" prices ")[0] == "groundedness 0.41 < 0.70: No price. Not even a sum."
+
+
+@three_ways
+@pytest.mark.parametrize("environment", ["", "true"], ids=["at a desk", "in CI"])
+def test_the_short_summary_has_the_first_line_and_no_more(
+    project: Project, environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", environment)
+    project.ask(bad("prices"), broken("hours", "canned: down.\nTry again."))
+    run = project.run()
+    _, _, rest = run.text.partition("short test summary info")
+    assert rest.splitlines()[1:-1] == [
+        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts.",
+        "ERROR billing.rag.yaml::hours - canned: down.",
+    ]
+
+
+@pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native", "no"])
+def test_the_traceback_style_changes_nothing_in_the_short_summary(project: Project, style: str) -> None:
+    project.ask(bad("prices"))
+    run = project.run(f"--tb={style}")
+    assert run.short_summary == [
+        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts."
+    ]
+    assert ("question  What about prices?" in run.lines) == (style not in {"line", "no"})
+
+
+@pytest.mark.parametrize("options", [["--showlocals"], ["--full-trace"], ["--color=yes"], ["-vv"]])
+def test_no_option_brings_a_traceback_or_an_exceptions_name_into_a_failure(
+    project: Project, options: list[str]
+) -> None:
+    project.ask(bad("prices"))
+    run = project.run(*options)
+    assert "QuestionFailed" not in run.text
+    assert ".py:" not in run.text
+    assert "groundedness 0.41 < 0.70: No price is in the contexts." in run.text
+
+
+def test_junit_has_the_whole_text(project: Project) -> None:
+    project.ask(bad("prices"), broken("hours"))
+    run = project.run()
+    cases = {case.get("name"): case for case in ET.parse(run.folder / "junit.xml").iter("testcase")}
+    failure, error = cases["prices"].find("failure"), cases["hours"].find("error")
+    assert failure is not None
+    assert error is not None
+    assert (failure.text or "").splitlines() == run.section(" prices ")
+    assert (error.text or "").splitlines() == run.section("ERROR at setup of hours")
+
+
+def test_the_whole_reason_goes_into_the_files(project: Project) -> None:
+    reason = "No price is in the contexts. " * 100
+    project.ask(bad("prices", reason=reason))
+    (row,) = project.run().predictions["predictions"]
+    assert row["reason"] == reason.strip()

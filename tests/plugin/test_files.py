@@ -1,0 +1,265 @@
+"""The files that a run leaves behind, and when it leaves none."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime, timedelta, timezone
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from pytest_ragcheck import __version__
+from tests.canned import bad, broken, good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+
+@three_ways
+def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> None:
+    project.ask(
+        good("terms", expected_answer="30 days", metadata={"team": "billing"}, tags=["smoke"]).but(answer="30 days"),
+        bad("prices").but(unsupported_claims=("5 euros",)),
+        broken("hours"),
+        good("later", skip="later"),
+    )
+    before = datetime.now(timezone.utc)
+    run = project.run()
+    assert run.files == ["billing_questions.json", "rag_predictions.json", "rag_summary.json"]
+    questions = run.document("billing_questions.json")
+    assert (questions["dataset_name"], questions["num_questions"]) == ("billing", 4)
+    assert [row["id"] for row in questions["questions"]] == ["terms", "prices", "hours", "later"]
+    predictions = run.predictions
+    assert before <= datetime.fromisoformat(predictions["timestamp"]) <= datetime.now(timezone.utc)
+    assert datetime.fromisoformat(predictions["timestamp"]).utcoffset() == timedelta(0)
+    assert predictions["num_examples"] == 2
+    assert predictions["predictions"] == [
+        {
+            "question_id": "terms",
+            "dataset_name": "billing",
+            "question": "What about terms?",
+            "prediction": "30 days",
+            "metrics": {
+                "answer_correctness": 1.0,
+                "groundedness": 1.0,
+                "abstained": 0.0,
+                "exact_match": 1.0,
+                "f1": 1.0,
+            },
+            "metadata": {"team": "billing"},
+            "verdict": "PASS",
+            "reason": "",
+            "contexts": ["Refunds are possible for 30 days."],
+            "source_ids": None,
+            "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
+            "unscored": {},
+            "unsupported_claims": [],
+            "latency_seconds": 0.25,
+            "prompt_version": "canned-1",
+        },
+        {
+            "question_id": "prices",
+            "dataset_name": "billing",
+            "question": "What about prices?",
+            "prediction": "The window is 30 days.",
+            "metrics": {"answer_correctness": 1.0, "groundedness": 0.41, "abstained": 0.0},
+            "metadata": {},
+            "verdict": "FAIL",
+            "reason": "No price is in the contexts.",
+            "contexts": ["Refunds are possible for 30 days."],
+            "source_ids": None,
+            "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
+            "unscored": {},
+            "unsupported_claims": ["5 euros"],
+            "latency_seconds": 0.25,
+            "prompt_version": "canned-1",
+        },
+    ]
+    assert predictions["errors"] == [
+        {
+            "question_id": "hours",
+            "dataset_name": "billing",
+            "question": "What about hours?",
+            "kind": "endpoint",
+            "message": "canned: the endpoint is down.",
+        }
+    ]
+    summary = run.summary
+    assert summary["counts"] == {"pass": 1, "fail": 1, "error": 1, "skipped": 1}
+    assert summary["thresholds"] == {"answer_correctness": 0.7, "groundedness": 0.7}
+    assert (summary["judge"]["kind"], summary["judge"]["prompt_version"]) == ("canned", "canned-1")
+    assert summary["endpoint"] == "canned system"
+    assert summary["tier"] == "end_to_end"
+    assert (summary["complete"], summary["plugin_version"]) == (True, __version__)
+    # groundedness: 1.0 and 0.41, so mean 0.705 and population deviation 0.295.
+    assert summary["metric_statistics"]["groundedness"] == {
+        "mean": 0.705,
+        "min": 0.41,
+        "max": 1.0,
+        "std": 0.295,
+        "n_scored": 2,
+        "n_unscored": 0,
+    }
+
+
+@pytest.mark.parametrize("name", ["predictions", "summary"])
+def test_the_files_keep_to_their_schemas(project: Project, name: str) -> None:
+    project.ask(good("terms", expected_answer="30 days"), bad("prices"), broken("hours"), good("later", skip="later"))
+    project.ask(good("news", answerable=False).but(answer=""), file="news.rag.yaml")
+    run = project.run()
+    schema = json.loads(files("pytest_ragcheck.summary").joinpath(f"schemas/{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(run.document(f"rag_{name}.json"))
+    assert {"type", "properties"} <= set(schema)
+
+
+def test_several_datasets_have_a_session_name_and_a_questions_file_each(project: Project) -> None:
+    project.ask(good("terms"), file="tests/billing.rag.yaml")
+    project.ask(good("news"), file="tests/news.rag.yaml", dataset_name="News & more")
+    run = project.run()
+    assert run.files == [
+        "News & more_questions.json",
+        "rag_predictions.json",
+        "rag_summary.json",
+        "tests__billing_questions.json",
+    ]
+    assert run.summary["dataset_name"] == "session"
+    assert list(run.summary["datasets"]) == ["tests__billing", "News & more"]
+    assert project.run("-o", "rag_session_name=nightly").summary["dataset_name"] == "nightly"
+
+
+def test_the_agent_names_the_files_and_no_other_folder(project: Project) -> None:
+    project.ask(good("terms"))
+    run = project.run("--rag-agent=../v2 beta")
+    assert len(run.files) == 3
+    (summary,) = [name for name in run.files if name.endswith("_summary.json")]
+    assert "v2 beta" in summary
+    assert run.document(summary)["agent_name"] == "../v2 beta"
+    assert not list(project.folder.glob("*_summary.json"))
+
+
+@three_ways
+def test_the_output_folder_is_relative_to_where_it_is_typed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("pytest.ini", "[pytest]\n")
+    project.ask(good("terms"))
+    (project.folder / "inner").mkdir()
+    monkeypatch.chdir(project.folder / "inner")
+    run = project.run("..", "--rag-output=out/put")
+    assert (project.folder / "inner" / "out" / "put" / "rag_summary.json").is_file()
+    assert "results: out/put/rag_summary.json" in run.lines
+
+
+def test_the_output_folder_of_the_ini_file_is_relative_to_the_root(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_output = out\n")
+    project.ask(good("terms"))
+    (project.folder / "inner").mkdir()
+    monkeypatch.chdir(project.folder / "inner")
+    project.run("..")
+    assert (project.folder / "out" / "rag_summary.json").is_file()
+
+
+@three_ways
+@pytest.mark.parametrize(
+    "arguments", [["-k", "terms"], ["billing.rag.yaml::terms"], ["--deselect=billing.rag.yaml::b"]]
+)
+def test_a_partial_run_leaves_the_last_full_result_untouched(project: Project, arguments: list[str]) -> None:
+    project.ask(good("terms"), good("b"))
+    full = project.run().document("rag_summary.json")
+    run = project.run(*arguments)
+    assert run.document("rag_summary.json") == full
+    partial = run.document("rag.partial_summary.json")
+    assert (partial["complete"], partial["n_not_run"], partial["num_examples"]) == (False, 1, 1)
+    assert run.document("rag.partial_predictions.json")["complete"] is False
+    assert len(run.document("billing_questions.json")["questions"]) == 2
+    assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped, 1 not run" in run.lines
+    assert "partial: 1 of the collected questions were not run" in run.lines
+
+
+def test_a_stopped_run_is_partial(project: Project) -> None:
+    project.ask(bad("prices"), good("terms"))
+    run = project.run("-x")
+    assert run.files == ["billing_questions.json", "rag.partial_predictions.json", "rag.partial_summary.json"]
+
+
+def test_fewer_files_than_in_the_last_full_result_make_the_run_partial(project: Project) -> None:
+    project.ask(good("terms"))
+    project.ask(good("news"), file="news.rag.yaml")
+    project.run()
+    run = project.run("news.rag.yaml")
+    assert set(run.summary["datasets"]) == {"billing", "news"}
+    assert set(run.document("rag.partial_summary.json")["datasets"]) == {"news"}
+    assert "partial: the last full result also has billing; delete rag_summary.json to start anew" in run.lines
+
+
+def test_a_whole_file_as_argument_is_complete(project: Project) -> None:
+    project.ask(good("terms"))
+    project.ask(good("news"), file="news.rag.yaml")
+    assert project.run("news.rag.yaml").summary["complete"] is True
+
+
+def test_a_file_that_cannot_be_collected_makes_the_run_partial(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("bad.rag.yaml", "questions: 7\n")
+    run = project.run("--continue-on-collection-errors")
+    assert run.outcomes == {"passed": 1, "error": 1}
+    assert "rag_summary.json" not in run.files
+    assert "partial: bad.rag.yaml could not be collected" in run.lines
+
+
+@three_ways
+def test_an_output_folder_that_cannot_be_written_leaves_the_exit_status(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("occupied", "a file, no folder")
+    run = project.run("--rag-output=occupied/results")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
+    (line,) = [line for line in run.lines if line.startswith("results: NOT WRITTEN: ")]
+    assert "occupied" in line
+    assert line.endswith("or choose another folder with --rag-output.")
+    assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in run.lines
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_leaves_the_exit_status(project: Project) -> None:
+    project.ask(good("terms"))
+    (project.folder / "locked").mkdir(mode=0o500)
+    run = project.run("--rag-output=locked/results")
+    assert run.exit_status == 0
+    assert any("Permission denied" in line for line in run.lines)
+
+
+@three_ways
+def test_questions_that_are_all_skipped_or_deselected_leave_no_file(project: Project) -> None:
+    project.ask(good("terms", skip="later"), good("hours"))
+    run = project.run("-k", "terms")
+    assert run.files == []
+    assert "PASS" not in run.text
+
+
+def test_a_failed_write_leaves_what_stood_there(project: Project) -> None:
+    project.ask(good("terms"))
+    project.run()
+    output = project.folder / "ragcheck-results"
+    assert not [path for path in output.iterdir() if path.name.startswith(".")]
+    assert output.joinpath("rag_summary.json").stat().st_mode & 0o044 == 0o044
+
+
+def test_secrets_do_not_reach_the_files_or_the_terminal(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TOKEN", "verysecretvalue")
+    project.write("pytest.ini", "[pytest]\nrag_headers = Authorization: Bearer {env:RAG_TOKEN}\n")
+    project.ask(
+        bad("prices", reason="It says verysecretvalue.").but(
+            answer="Use verysecretvalue.", contexts=("The token is verysecretvalue.",)
+        ),
+        broken("hours", "canned: verysecretvalue was refused."),
+    )
+    run = project.run("-vv", "--rag-url=http://user:hunter2222@127.0.0.1:9/q?api_key=k3yk3yk3y")
+    everything = run.text + "".join(path.read_text() for path in (run.folder / "ragcheck-results").iterdir())
+    everything += (run.folder / "junit.xml").read_text()
+    for secret in ("verysecretvalue", "hunter2222", "k3yk3yk3y"):
+        assert secret not in everything
+    assert "groundedness 0.41 < 0.70: It says [redacted]." in run.text

@@ -1,0 +1,222 @@
+"""Reruns, killed workers, Ctrl-C: the last word on every question, and nothing lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import CONFTEST, bad, broken, good
+from tests.harness import two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+JUDGE = """
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+"""
+
+BETTER_THE_SECOND_TIME = (
+    JUDGE
+    + """
+class Improving(CannedRag):
+    async def ask(self, question):
+        answer = await super().ask(question)
+        asked = (HERE / "asked.txt").read_text().splitlines().count(question.question)
+        if asked == 1:
+            FIRST
+        return answer
+
+@pytest.fixture
+def rag_client():
+    return Improving()
+"""
+)
+
+
+@two_ways
+@pytest.mark.parametrize(
+    "first", ['return RagAnswer(text="")', 'raise EndpointError("down", url="u")', 'raise OSError("a bug")']
+)
+def test_the_last_record_counts_after_a_rerun(project: Project, first: str) -> None:
+    project.conftest(BETTER_THE_SECOND_TIME.replace("FIRST", first))
+    project.ask(good("terms"), good("hours"))
+    run = project.run("--reruns=1")
+    assert run.outcomes == {"passed": 2, "rerun": 2}
+    assert run.verdicts == {"terms": "PASS", "hours": "PASS"}
+    assert run.counts == {"pass": 2, "fail": 0, "error": 0, "skipped": 0}
+
+
+def test_a_rerun_that_does_not_get_to_a_verdict_is_an_error(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+@pytest.fixture
+def rag_client():
+    if (HERE / "asked.txt").exists():
+        raise OSError("the index went away")
+    return CannedRag()
+"""
+    )
+    project.ask(bad("prices"))
+    run = project.run("--reruns=1")
+    assert run.outcomes == {"error": 1, "rerun": 1}
+    assert run.errors_by_id == {"prices": ("not_evaluated", "OSError: the index went away")}
+
+
+def test_every_rerun_asks_anew(project: Project) -> None:
+    project.ask(bad("prices"))
+    run = project.run("--reruns=2")
+    assert run.asked == ["What about prices?"] * 3
+    assert run.verdicts == {"prices": "FAIL"}
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_killed_worker_loses_no_question(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import os, signal
+
+class Killing(CannedRag):
+    async def ask(self, question):
+        answer = await super().ask(question)
+        if "kill" in question.question:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+@pytest.fixture
+def rag_client():
+    return Killing()
+"""
+    )
+    project.ask(good("a"), good("b"), good("kill"), good("d"), good("e"))
+    run = project.run()
+    assert run.exit_status == 1
+    assert run.verdicts == {"a": "PASS", "b": "PASS", "d": "PASS", "e": "PASS", "kill": "ERROR"}
+    ((kind, message),) = run.errors_by_id.values()
+    assert kind == "not_evaluated"
+    assert "crashed while running" in message
+    assert run.summary["complete"] is True
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_worker_that_is_killed_by_the_first_question_leaves_files(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import os, signal
+
+@pytest.fixture
+def rag_client():
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    )
+    project.ask(good("a"), good("b"))
+    run = project.run("--max-worker-restart=1")
+    assert run.exit_status == 1
+    assert run.text.count("crashed while running") >= 1
+
+
+def interrupting(where: str) -> str:
+    return (
+        JUDGE
+        + f"""
+class Interrupting(CannedRag):
+    {"async " if where == "the client" else ""}def ask(self, question):
+        if "stop" in question.question:
+            raise KeyboardInterrupt
+        return RagAnswer(text="30 days", contexts=("c",))
+
+@pytest.fixture
+def rag_client(request):
+    if {where == "a fixture"} and "stop" in request.node.name:
+        raise KeyboardInterrupt
+    return Interrupting()
+"""
+    )
+
+
+@pytest.mark.parametrize("where", ["a fixture", "the client", "the client's thread"])
+def test_an_interrupted_run_writes_what_it_has_as_partial(project: Project, where: str) -> None:
+    project.conftest(interrupting(where))
+    project.ask(good("terms"), good("stop"), good("hours"))
+    run = project.run(where="apart")
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert run.files == ["billing_questions.json", "rag.partial_predictions.json", "rag.partial_summary.json"]
+    partial = run.document("rag.partial_summary.json")
+    assert (partial["complete"], partial["n_not_run"]) == (False, 2)
+    assert partial["counts"] == {"pass": 1, "fail": 0, "error": 0, "skipped": 0}
+
+
+def test_ctrl_c_while_a_question_is_asked_ends_the_run_at_once(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import asyncio, os, signal
+
+class Slow(CannedRag):
+    async def ask(self, question):
+        if "stop" in question.question:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(3600)
+        return await super().ask(question)
+
+@pytest.fixture
+def rag_client():
+    return Slow()
+"""
+    )
+    project.ask(good("terms"), good("stop"))
+    run = project.run(where="apart")
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert run.document("rag.partial_summary.json")["n_not_run"] == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "outcomes"),
+    [
+        ("pytest.skip('not today')", {"passed": 1, "skipped": 1}),
+        ("pytest.fail('no index')", {"passed": 1, "error": 1}),
+        ("pytest.xfail('known')", {"passed": 1, "xfailed": 1}),
+    ],
+)
+def test_what_a_client_tells_pytest_is_heard(project: Project, statement: str, outcomes: dict[str, int]) -> None:
+    project.conftest(
+        JUDGE
+        + f"""
+class Telling(CannedRag):
+    async def ask(self, question):
+        if "terms" in question.question:
+            {statement}
+        return await super().ask(question)
+
+@pytest.fixture
+def rag_client():
+    return Telling()
+"""
+    )
+    project.ask(good("terms"), good("hours"))
+    assert project.run().outcomes == outcomes
+
+
+def test_an_internal_end_of_the_run_in_a_test_leaves_files(project: Project) -> None:
+    project.ask(good("terms"), good("hours"))
+    project.write("test_zz.py", "import pytest\ndef test_zz(): pytest.exit('enough', returncode=9)\n")
+    run = project.run()
+    assert run.exit_status == 9
+    assert run.document("rag.partial_summary.json")["counts"]["pass"] == 2
+
+
+def test_one_run_after_another_in_one_process_share_nothing(project: Project) -> None:
+    project.write("conftest.py", CONFTEST)
+    project.write(
+        "conftest.py",
+        CONFTEST + "\n@pytest.fixture\ndef rag_client(): return CannedRag()\n" + JUDGE,
+    )
+    project.ask(good("terms"), broken("hours"))
+    first, second = project.run(), project.run("-k", "terms", "--rag-output=other")
+    assert first.counts == {"pass": 1, "fail": 0, "error": 1, "skipped": 0}
+    assert second.outcomes == {"passed": 1, "deselected": 1}

@@ -1,0 +1,230 @@
+"""Options, ini values and the environment: which wins, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import good
+from tests.harness import two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+URL = "http://127.0.0.1:9/query"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (
+            "--rag-url=localhost:8000",
+            "--rag-url: 'localhost:8000' is not a URL; write it whole, such as http://localhost:8000/query",
+        ),
+        ("--rag-threshold=70", "--rag-threshold: '70' is not a number from 0 to 1; write one such as 0.7"),
+        ("--rag-threshold=high", "--rag-threshold: 'high' is not a number from 0 to 1; write one such as 0.7"),
+        ("--rag-threshold=nan", "--rag-threshold: 'nan' is not a number from 0 to 1; write one such as 0.7"),
+        ("--rag-min=f1", "--rag-min: 'f1' is not of the form METRIC=VALUE; write it such as f1=0.5"),
+        ("--rag-min=f1=2", "--rag-min: 'f1=2' is not a number from 0 to 1; write one such as 0.7"),
+        (
+            "--rag-min=groundednes=0.5",
+            "--rag-min: 'groundednes=0.5' names no metric that can be asserted; did you mean 'groundedness'?",
+        ),
+        (
+            "--rag-judge=gpt",
+            (
+                "--rag-judge: 'gpt' is not a judge; choose one of openai, offline, none, "
+                "or override the rag_judge fixture"
+            ),
+        ),
+        ("--rag-agent=  ", "--rag-agent: '  ' is blank; leave it out, or write a name"),
+        (
+            "-orag_top_k=0",
+            "rag_top_k in pytest.ini: '0' is not a whole number from 1; write one such as 5",
+        ),
+        (
+            "-orag_timeout=-1",
+            "rag_timeout in pytest.ini: '-1' is not a number of seconds above 0; write one such as 60",
+        ),
+        (
+            "-orag_headers=secret-token",
+            (
+                "rag_headers in pytest.ini: a line is not of the form 'Name: value'; "
+                "write it such as 'Authorization: Bearer {env:RAG_TOKEN}'"
+            ),
+        ),
+        (
+            "-orag_headers=Authorization: Bearer {env:RAG_TOKEN}",
+            (
+                "rag_headers in pytest.ini: Authorization needs the environment variable 'RAG_TOKEN', "
+                "which is not set or empty. Set it, or take the header out."
+            ),
+        ),
+    ],
+)
+def test_a_wrong_value_ends_the_run_before_it_begins(project: Project, option: str, message: str) -> None:
+    project.write("pytest.ini", "[pytest]\n")
+    project.ask(good("terms"))
+    run = project.run(option)
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: ragcheck: {message}" in run.errors.splitlines()
+    assert run.asked == []
+
+
+@two_ways
+def test_a_wrong_value_in_the_environment_is_said_where_the_first_questions_are(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_URL", "staging")
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.exit_status != 0
+    assert run.section("ERROR collecting billing.rag.yaml") == [
+        "ragcheck: RAGCHECK_URL: 'staging' is not a URL; write it whole, such as http://localhost:8000/query"
+    ]
+
+
+def test_a_wrong_switch_in_the_ini_file_is_said_there_too(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_required = perhaps\n")
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.section("ERROR collecting billing.rag.yaml") == [
+        "ragcheck: rag_required in pytest.ini: invalid truth value 'perhaps'"
+    ]
+
+
+def test_a_wrong_value_in_the_environment_is_nobodys_business_where_there_are_no_questions(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_URL", "staging")
+    project.write("test_own.py", "def test_own(): pass\n")
+    assert project.run().outcomes == {"passed": 1}
+
+
+@pytest.mark.parametrize(
+    ("option", "environment", "ini", "winner"),
+    [
+        ("http://option/q", "http://environment/q", "http://ini/q", "option"),
+        (None, "http://environment/q", "http://ini/q", "environment"),
+        (None, None, "http://ini/q", "ini"),
+    ],
+)
+def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    option: str | None,
+    environment: str | None,
+    ini: str,
+    winner: str,
+) -> None:
+    if environment:
+        monkeypatch.setenv("RAGCHECK_URL", environment)
+    project.write("pytest.ini", f"[pytest]\nrag_url = {ini}\n")
+    project.ask(good("terms"))
+    run = project.run("--co", *([f"--rag-url={option}"] if option else []))
+    assert any(line.startswith(f"ragcheck: endpoint http://{winner}/q;") for line in run.lines)
+
+
+def test_every_option_is_in_pytests_help(project: Project) -> None:
+    run = project.run("--help")
+    for name in ("url", "threshold", "min", "judge", "judge-model", "judge-url", "output", "agent", "required"):
+        assert f"--rag-{name}" in run.text
+    for name in ("rag_headers", "rag_top_k", "rag_timeout", "rag_judge_prompt", "rag_question_files"):
+        assert name in run.text
+
+
+@two_ways
+def test_without_an_endpoint_questions_are_skipped_with_what_to_give(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run("-rs")
+    assert (run.exit_status, run.outcomes) == (0, {"skipped": 2})
+    assert all(
+        "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
+        in line
+        for line in run.short_summary
+    )
+    assert len(run.short_summary) == 1
+    assert run.files == []
+
+
+def test_without_an_endpoint_that_is_required_the_run_ends(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run("--rag-required")
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "ERROR: ragcheck: there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, "
+        "or override the rag_client fixture."
+    ) in run.errors.splitlines()
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_worker_says_of_each_question_that_the_endpoint_is_required(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run("--rag-required")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.outcomes == {"error": 2}
+
+
+def test_an_endpoint_is_not_required_where_nothing_asks(project: Project) -> None:
+    project.write("test_own.py", "def test_own(): pass\n")
+    project.write("billing.rag.yaml", "questions: [What?]")
+    assert project.run("--rag-required", "test_own.py").outcomes == {"passed": 1}
+    assert project.run("--rag-required", "-k", "test_own").outcomes == {"passed": 1, "deselected": 1}
+    assert project.run("--rag-required", "--collect-only").exit_status == 0
+
+
+def test_an_overridden_client_needs_no_endpoint(project: Project) -> None:
+    project.ask(good("terms"))
+    assert project.run("--rag-required").outcomes == {"passed": 1}
+
+
+NO_JUDGE = (
+    "ERROR: ragcheck: no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with "
+    "--rag-judge-model and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override "
+    "the rag_judge fixture."
+)
+NO_MODEL = "ERROR: ragcheck: the openai judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL."
+NO_KEY = (
+    "ERROR: ragcheck: the openai judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of "
+    "your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)."
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], NO_JUDGE),
+        (["--rag-judge=openai"], NO_MODEL),
+        (["--rag-judge=openai", f"--rag-judge-url={URL}"], NO_MODEL),
+        (["--rag-judge-model=gpt-5-mini"], NO_KEY),
+    ],
+)
+def test_a_judge_that_cannot_work_ends_the_run_before_it_begins(
+    project: Project, options: list[str], message: str
+) -> None:
+    project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run(f"--rag-url={URL}", *options)
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert message in run.errors.splitlines()
+    assert run.files == []
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_worker_says_of_each_question_that_there_is_no_judge_without_a_traceback(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?]")
+    run = project.run(f"--rag-url={URL}", "--rag-judge=openai")
+    assert run.outcomes == {"error": 1}
+    assert NO_MODEL.removeprefix("ERROR: ragcheck: ").removesuffix(".") in run.lines
+    assert ".py:" not in run.text
+
+
+def test_a_prompt_that_is_not_there_is_said_without_a_traceback(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+    project.write("billing.rag.yaml", "questions: [What?]")
+    run = project.run(f"--rag-url={URL}", "--rag-judge-model=m", "-orag_judge_prompt=nowhere.txt")
+    assert run.outcomes == {"error": 1}
+    assert "nowhere.txt" in run.text
+    assert ".py:" not in run.text

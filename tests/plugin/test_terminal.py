@@ -1,0 +1,149 @@
+"""What a run shows beside pytest's own progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import bad, broken, good
+from tests.harness import three_ways, two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project, Run
+
+HEADER = (
+    "ragcheck: endpoint from the rag_client fixture; judge from the rag_judge fixture; "
+    "answer_correctness >= 0.7, groundedness >= 0.7; results in ragcheck-results/"
+)
+
+
+@three_ways
+def test_a_header_says_what_the_run_will_do(project: Project) -> None:
+    project.ask(good("terms"))
+    assert project.run().lines.count(HEADER) == 1
+
+
+def test_the_header_names_endpoint_judge_and_further_thresholds(project: Project) -> None:
+    project.ask(good("terms"))
+    run = project.run(
+        "--co",
+        "--rag-url=https://me:secret99@staging.example/query?token=abcdefgh&x=1",
+        "--rag-judge-model=gpt-5-mini",
+        "--rag-min=f1=0.25",
+        "--rag-threshold=0.8",
+        "--rag-output=out",
+    )
+    (line,) = [line for line in run.lines if line.startswith("ragcheck: ")]
+    assert line.startswith(
+        "ragcheck: endpoint https://staging.example/query?token=[redacted]&x=1; judge openai gpt-5-mini; "
+    )
+    assert line.endswith("; answer_correctness >= 0.8, groundedness >= 0.8, f1 >= 0.25; results in out/")
+
+
+@three_ways
+def test_the_header_names_the_files_that_set_their_own_thresholds(project: Project) -> None:
+    project.ask(good("terms"))
+    project.ask(good("news", thresholds=0.9), file="news.rag.yaml")
+    if "n2" not in str(project.options):
+        assert "ragcheck: thresholds of their own: news" in project.run().lines
+
+
+def test_there_is_no_header_where_no_question_is_left(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("test_own.py", "def test_own(): pass\n")
+    assert "ragcheck:" not in project.run("-k", "test_own").text
+
+
+@three_ways
+def test_a_verbose_run_shows_the_asserted_scores(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), broken("hours"), good("news", must_mention="30 days"))
+    run = project.run("-v")
+    shown = {line for line in run.text.splitlines() if "billing.rag.yaml::" in line}
+    for node, words in {
+        "terms": "PASSED (answer_correctness=1.00 groundedness=1.00)",
+        "prices": "FAILED (answer_correctness=1.00 groundedness=0.41)",
+        "hours": "ERROR",
+        "news": "PASSED (answer_correctness=1.00 groundedness=1.00 must_mention=1.00)",
+    }.items():
+        assert any(f"::{node}" in line and words in line for line in shown)
+
+
+def test_a_plain_run_shows_pytests_own_letters(project: Project) -> None:
+    project.ask(good("a"), bad("b"), broken("c"), good("d", skip="s"), bad("e", xfail="x"), good("f", xfail="x"))
+    run = project.run()
+    assert any(line.startswith("billing.rag.yaml .FEsxX") for line in run.lines)
+
+
+@three_ways
+def test_a_table_of_the_metrics_ends_the_run(project: Project) -> None:
+    project.ask(
+        good("terms", expected_answer="30 days").but(answer="30 days"),
+        bad("prices", expected_answer="5 euros").but(answer="5 dollars"),
+        broken("hours"),
+        good("later", skip="later"),
+    )
+    run = project.run()
+    # f1: 1.0 and 0.5 ("5" of "5 dollars" and "5 euros"), so mean 0.75 and population deviation 0.25.
+    assert run.section(" ragcheck ") == [
+        "metric               mean    min    max    std  scored  unscored",
+        "answer_correctness  1.000  1.000  1.000  0.000       2         0",
+        "groundedness        0.705  0.410  1.000  0.295       2         0",
+        "exact_match         0.500  0.000  1.000  0.500       2         0",
+        "f1                  0.750  0.500  1.000  0.250       2         0",
+        "abstained           0.000  0.000  0.000  0.000       2         0",
+        "1 PASS, 1 FAIL, 1 ERROR, 1 skipped",
+        "judge: canned (model-1, canned-1)",
+        "results: ragcheck-results/rag_summary.json",
+        "results: ragcheck-results/rag_predictions.json",
+    ]
+
+
+def test_a_run_with_nothing_but_errors_has_no_table(project: Project) -> None:
+    project.ask(broken("hours"))
+    assert project.run().section(" ragcheck ")[0] == "0 PASS, 0 FAIL, 1 ERROR, 0 skipped"
+
+
+def test_unanswerable_questions_add_the_rates_of_abstention(project: Project) -> None:
+    project.ask(
+        good("terms"),
+        good("gold", answerable=False).but(answer="I cannot say.", abstained=True),
+        good("silver", answerable=False).but(abstained=False),
+    )
+    assert "abstention: unanswerable_accuracy 0.500, fpr 0.000, fnr 0.500" in project.run().lines
+
+
+@two_ways
+@pytest.mark.parametrize("options", [["-p", "no:terminal"], ["-p", "no:cacheprovider"], ["-p", "no:junitxml"]])
+def test_pytests_own_plugins_may_be_missing(project: Project, options: list[str]) -> None:
+    project.ask(good("terms"), bad("prices"))
+    if "no:junitxml" in options:
+        project.junit = False
+    run = project.run(*options)
+    assert run.exit_status == 1
+    assert run.verdicts == {"terms": "PASS", "prices": "FAIL"}
+
+
+def test_the_plugin_can_be_switched_off(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?]")
+    project.write("test_own.py", "def test_own(): pass\n")
+    run = project.run("-p", "no:ragcheck")
+    assert run.outcomes == {"passed": 1}
+
+
+def quiet(run: Run) -> list[str]:
+    return [line for line in run.lines if line and "generated xml" not in line]
+
+
+def test_a_quiet_run_keeps_the_table(project: Project) -> None:
+    project.ask(good("terms"))
+    lines = quiet(project.run("-q"))
+    assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in lines
+    assert not [line for line in lines if line.startswith("ragcheck:")]
+
+
+def test_durations_and_other_reports_go_on_working(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    run = project.run("--durations=5", "-rA", "-vv")
+    assert any("call" in line and "billing.rag.yaml::terms" in line for line in run.lines)
+    assert "PASSED billing.rag.yaml::terms" in run.lines

@@ -1,0 +1,131 @@
+"""What is asserted of a question, and who says so: the question over its file over the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.canned import bad, good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+
+def asserted(project: Project, *arguments: str) -> dict[str, float]:
+    """The thresholds of the only question."""
+    run = project.run(*arguments)
+    (row,) = run.predictions["predictions"]
+    thresholds: dict[str, float] = row["thresholds"]
+    return thresholds
+
+
+@pytest.mark.parametrize(
+    ("question", "file", "option", "ini", "expected"),
+    [
+        (0.1, 0.2, "0.3", "0.4", 0.1),
+        (None, 0.2, "0.3", "0.4", 0.2),
+        (None, None, "0.3", "0.4", 0.3),
+        (None, None, None, "0.4", 0.4),
+        (None, None, None, None, 0.7),
+    ],
+)
+def test_the_nearest_threshold_wins(
+    project: Project, question: float | None, file: float | None, option: str | None, ini: str | None, expected: float
+) -> None:
+    entry: dict[str, Any] = {} if question is None else {"thresholds": question}
+    top: dict[str, Any] = {} if file is None else {"defaults": {"thresholds": file}}
+    project.write("pytest.ini", "[pytest]\n" + (f"rag_threshold = {ini}\n" if ini else ""))
+    project.ask(good("terms", **entry), **top)
+    options = [f"--rag-threshold={option}"] if option else []
+    assert asserted(project, *options) == {"answer_correctness": expected, "groundedness": expected}
+
+
+def test_an_ini_value_can_be_given_on_the_command_line(project: Project) -> None:
+    project.ask(good("terms"))
+    assert asserted(project, "-o", "rag_threshold=0.9") == {"answer_correctness": 0.9, "groundedness": 0.9}
+
+
+def test_a_question_and_its_file_may_set_one_metric_each(project: Project) -> None:
+    project.ask(
+        good("terms", thresholds={"groundedness": 0.5}),
+        defaults={"thresholds": {"answer_correctness": 0.6, "groundedness": 0.1}},
+    )
+    assert asserted(project) == {"answer_correctness": 0.6, "groundedness": 0.5}
+
+
+@three_ways
+def test_rag_min_asserts_a_further_metric(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days").but(answer="30 days"), good("no-expected"))
+    run = project.run("--rag-min=f1=0.5", "--rag-min", "groundedness=0.9")
+    thresholds = {row["question_id"]: row["thresholds"] for row in run.predictions["predictions"]}
+    assert thresholds == {
+        "terms": {"answer_correctness": 0.7, "groundedness": 0.9, "f1": 0.5},
+        "no-expected": {"answer_correctness": 0.7, "groundedness": 0.9},
+    }
+    assert run.summary["dropped"] == {"f1": {"no expected answer": 1}}
+    assert "f1 not asserted on 1: no expected answer" in run.lines
+
+
+def test_the_ini_form_of_rag_min_holds_several(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_min = f1=0.5 exact_match=0.1\n")
+    project.ask(bad("terms", groundedness=1.0, expected_answer="30 days").but(answer="never"))
+    run = project.run()
+    assert run.short_summary == [
+        "FAILED billing.rag.yaml::terms - f1 0.00 < 0.50, exact_match 0.00 < 0.10: expected '30 days'"
+    ]
+
+
+def test_a_questions_threshold_wins_over_rag_min(project: Project) -> None:
+    project.ask(good("terms", thresholds={"f1": 0.1}, expected_answer="30 days"))
+    assert asserted(project, "--rag-min=f1=0.9")["f1"] == 0.1
+
+
+def test_a_score_at_its_threshold_passes(project: Project) -> None:
+    project.ask(bad("terms", groundedness=0.7))
+    assert project.run().verdicts == {"terms": "PASS"}
+
+
+def test_what_must_be_said_and_what_must_not_is_asserted(project: Project) -> None:
+    project.ask(
+        good("terms", must_mention=["30 days", "receipt"], must_not_mention=["/never|no refund/i"]).but(
+            answer="30 days, or No Refund."
+        )
+    )
+    run = project.run()
+    assert run.section(" terms ")[:6] == [
+        "must_mention 0.50 < 1.00, must_not_mention 0.00 < 1.00: "
+        "the answer does not mention 'receipt'; the answer mentions '/never|no refund/i'",
+        "",
+        "answer_correctness  1.00 >= 0.70",
+        "groundedness        1.00 >= 0.70",
+        "must_mention        0.50 < 1.00",
+        "must_not_mention    0.00 < 1.00",
+    ]
+
+
+@pytest.mark.parametrize("judge", ["none"])
+def test_without_a_judge_only_what_needs_none_is_asserted(project: Project, judge: str) -> None:
+    project.conftest("@pytest.fixture\ndef rag_client():\n    return CannedRag()\n")
+    project.ask(good("terms", must_mention="30 days"), good("hours"), good("gone", must_mention="never"))
+    run = project.run(f"--rag-judge={judge}")
+    assert run.verdicts == {"terms": "PASS", "hours": "PASS", "gone": "FAIL"}
+    assert run.summary["judge"] == {"kind": "none"}
+    assert run.summary["thresholds"] == {}
+    assert "judge: none" in run.lines
+    assert any(
+        "nothing is asserted but what questions ask for; the others are measured and pass" in x for x in run.lines
+    )
+
+
+def test_nothing_left_to_assert_is_an_error(project: Project) -> None:
+    project.ask(good("terms").but(correctness=None, groundedness=None))
+    run = project.run()
+    assert run.errors_by_id == {
+        "terms": (
+            "nothing_to_assert",
+            "nothing is left to assert (answer_correctness: no expected answer; groundedness: the judge does not score it). "
+            "Give the question an expected_answer, or assert another metric.",
+        )
+    }
