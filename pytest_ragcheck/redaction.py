@@ -203,17 +203,18 @@ def url_secrets(url: str) -> list[str]:
 def shown_url(url: str) -> str:
     """The URL as it may be shown: no user, no password, no fragment, secret-looking parameters blanked."""
     start, mark, query = url.partition("#")[0].partition("?")
+    return _without_userinfo(start) + mark + "&".join(map(_shown_pair, query.split("&")))
+
+
+def _without_userinfo(url: str) -> str:
     try:
-        parts = urlsplit(start)
-        well_formed = bool(parts.netloc) and parts.port != 0
-    except ValueError:
-        well_formed = False
-    if well_formed:
-        start = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-    else:
-        # Of what is no URL, all that could be user and password is cut.
-        start = re.sub(r"^([a-z][a-z0-9+.-]*:/*)?.*@", r"\1", start, flags=re.IGNORECASE | re.DOTALL)
-    return start + mark + "&".join(map(_shown_pair, query.split("&")))
+        parts = urlsplit(url)
+        if parts.netloc and parts.port != 0:
+            return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    except ValueError:  # half an IPv6 address, or a port that is none
+        pass
+    # Of what is no URL, all that could be user and password is cut.
+    return re.sub(r"^([a-z][a-z0-9+.-]*:/+)?.*@", r"\1", url, flags=re.IGNORECASE | re.DOTALL)
 
 
 def _forms(secret: str) -> set[str]:

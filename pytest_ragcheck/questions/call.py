@@ -77,7 +77,7 @@ def _mentions(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
         for mention in mentions:
             compile_mention(mention)
     except ValueError as error:
-        raise UsageError(f"rag_check: {name}: {error}. Correct it.") from None
+        raise UsageError(f"rag_check: {name}: {error}") from None
     return mentions
 
 

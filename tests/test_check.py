@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import Judgement, RagAnswer
+from pytest_ragcheck.check import check_question, keyless_scores
+from pytest_ragcheck.errors import (
+    EndpointReplyError,
+    EndpointTimeout,
+    JudgeReplyError,
+    JudgeUnavailable,
+    MeasurementError,
+)
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.redaction import REDACTED
+from pytest_ragcheck.settings import Settings
+from pytest_ragcheck.verdict import Verdict
+from tests.making import Answers, Judges, a_question
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.record import Record
+
+ANSWER = RagAnswer(
+    text="Refunds are possible within 30 days.",
+    contexts=("Refunds: within 30 days.",),
+    source_ids=("billing.txt",),
+    latency_seconds=0.25,
+)
+GOOD = Judgement(answer_correctness=0.9, groundedness=0.8, abstained=False)
+EXPECTED = a_question(expected_answer="30 days")
+
+
+def checked(
+    question: Question = EXPECTED,
+    answer: Any = ANSWER,
+    judge: Any = GOOD,
+    settings: Settings | None = None,
+) -> Record:
+    by = Judges(judge) if judge is None or isinstance(judge, Judgement | BaseException) else judge
+    client = Answers(answer) if isinstance(answer, RagAnswer | BaseException) else answer
+    return asyncio.run(check_question(question, client=client, judge=by, settings=settings or Settings()))
+
+
+def unjudged(question: Question, answer: RagAnswer, settings: Settings | None = None) -> Record:
+    return asyncio.run(
+        check_question(question, client=Answers(answer), judge=None, settings=settings or Settings(judge="none"))
+    )
+
+
+def values(record: Record) -> dict[str, float | None]:
+    return {metric: score.value for metric, score in record.scores.items()}
+
+
+def test_a_question_is_asked_judged_measured_and_decided() -> None:
+    record = checked()
+    assert record.verdict is Verdict.PASS
+    assert (record.answer, record.contexts) == (ANSWER.text, ANSWER.contexts)
+    assert (record.source_ids, record.latency_seconds) == (("billing.txt",), 0.25)
+    # "refunds are possible within 30 days" and "30 days" have two words in common: p = 2/6, r = 1, f1 = 0.5.
+    assert values(record) == {
+        "answer_correctness": 0.9, "groundedness": 0.8, "abstained": 0.0, "exact_match": 0.0, "f1": 0.5,
+    }  # fmt: skip
+    assert record.thresholds == {"answer_correctness": 0.7, "groundedness": 0.7}
+    assert (record.reason, record.error_kind) == ("", "")
+    assert (record.judge, record.endpoint) == (JudgeIdentity(kind="Judges"), "canned system")
+
+
+def test_a_fail_has_the_judges_reason_and_the_claims_that_it_names() -> None:
+    judgement = Judgement(
+        answer_correctness=0.9, groundedness=0.4, error_message=" No context says 30. ", unsupported_claims=("30 days",)
+    )
+    record = checked(judge=judgement)
+    assert record.verdict is Verdict.FAIL
+    assert record.shortfalls == {"groundedness": 0.4}
+    assert record.reason == "No context says 30."
+    assert record.unsupported_claims == ("30 days",)
+
+
+def test_a_pass_has_no_reason_even_if_the_judge_names_a_weakness() -> None:
+    assert checked(judge=Judgement(answer_correctness=0.9, groundedness=0.9, error_message="Too long.")).reason == ""
+
+
+def test_a_fail_without_a_reason_of_the_judges_says_so() -> None:
+    assert checked(judge=Judgement(answer_correctness=0.1, groundedness=0.9)).reason == "the judge named no weakness"
+
+
+def test_thresholds_of_the_run_are_those_of_the_settings() -> None:
+    record = checked(settings=Settings(threshold=0.95, minimums={"f1": 0.6, "groundedness": 0.5}))
+    assert record.thresholds == {"answer_correctness": 0.95, "groundedness": 0.5, "f1": 0.6}
+    assert record.shortfalls == {"answer_correctness": 0.9, "f1": 0.5}
+    assert record.reason == "the judge named no weakness; expected '30 days'"
+
+
+def test_what_is_mentioned_or_not_is_said() -> None:
+    question = a_question(expected_answer="30", must_mention=("14 days", "/30|thirty/"), must_not_mention=("possible",))
+    record = checked(question)
+    assert record.verdict is Verdict.FAIL
+    assert record.scores["must_mention"].value == 0.5
+    assert record.reason == "the answer does not mention '14 days'; the answer mentions 'possible'"
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_answer_is_an_abstention_that_needs_no_judge(text: str) -> None:
+    judge = Judges(GOOD)
+    record = checked(answer=RagAnswer(text=text, contexts=("c",)), judge=judge)
+    assert judge.judged == []
+    assert record.verdict is Verdict.FAIL
+    assert values(record) == {
+        "answer_correctness": 0.0, "groundedness": 0.0, "abstained": 1.0, "exact_match": 0.0, "f1": 0.0,
+    }  # fmt: skip
+    assert record.reason == ("the system declined to answer, although the question is answerable (the answer is empty)")
+
+
+def test_an_empty_answer_to_an_unanswerable_question_passes_and_is_in_no_mean_of_groundedness() -> None:
+    record = checked(a_question(answerable=False), RagAnswer(text=""))
+    assert record.verdict is Verdict.PASS
+    assert values(record) == {"abstained": 1.0}
+
+
+def test_an_answer_to_an_unanswerable_question_fails() -> None:
+    record = checked(a_question(answerable=False))
+    assert record.verdict is Verdict.FAIL
+    assert record.reason == "the system answered, although the question is unanswerable"
+    assert "answer_correctness" not in record.scores
+
+
+def test_a_refusal_is_told_by_its_words_where_the_judge_does_not_say() -> None:
+    refusal = RagAnswer(text="I do not know.", contexts=("c",))
+    judgement = Judgement(answer_correctness=0.0, groundedness=1.0)
+    assert checked(a_question(answerable=False), refusal, judgement).verdict is Verdict.PASS
+    record = checked(answer=refusal, judge=judgement)
+    assert record.scores["abstained"].value == 1.0
+    assert record.reason == "the system declined to answer, although the question is answerable"
+
+
+def test_the_judge_has_the_last_word_on_what_is_a_refusal() -> None:
+    refusal = RagAnswer(text="I do not know.", contexts=("c",))
+    said = Judgement(answer_correctness=0.0, groundedness=1.0, abstained=False)
+    assert checked(a_question(answerable=False), refusal, said).verdict is Verdict.FAIL
+
+
+def test_without_contexts_groundedness_is_0_and_correctness_is_still_judged() -> None:
+    record = checked(answer=RagAnswer(text="30 days"))
+    assert record.verdict is Verdict.FAIL
+    assert (values(record)["answer_correctness"], values(record)["groundedness"]) == (0.9, 0.0)
+    assert record.reason == "no contexts were returned"
+
+
+def test_without_contexts_and_with_a_wrong_answer_both_reasons_stand() -> None:
+    wrong = Judgement(answer_correctness=0.2, groundedness=0.9, error_message="It is 14 days.")
+    assert checked(answer=RagAnswer(text="30 days"), judge=wrong).reason == "no contexts were returned; It is 14 days."
+
+
+def test_a_judge_that_does_not_score_groundedness_is_not_made_to_by_missing_contexts() -> None:
+    record = checked(answer=RagAnswer(text="30 days"), judge=Judgement(answer_correctness=0.9))
+    assert record.verdict is Verdict.PASS
+    assert record.dropped == {"groundedness": "the judge does not score it"}
+
+
+def test_without_a_judge_keyless_metrics_are_measured_and_nothing_else_is_asserted() -> None:
+    record = unjudged(EXPECTED, ANSWER)
+    assert record.verdict is Verdict.PASS
+    assert values(record) == {"abstained": 0.0, "exact_match": 0.0, "f1": 0.5}
+    assert (record.thresholds, record.dropped, record.judge) == ({}, {}, None)
+
+
+def test_without_a_judge_minimums_and_mentions_are_asserted() -> None:
+    record = unjudged(
+        a_question(expected_answer="30 days", must_mention=("30 days",), thresholds={"f1": 0.6, "groundedness": 0.9}),
+        ANSWER,
+    )
+    assert record.verdict is Verdict.FAIL
+    assert record.thresholds == {"f1": 0.6, "must_mention": 1.0}
+    assert record.dropped == {"groundedness": "there is no judge"}
+    assert record.reason == "expected '30 days'"
+
+
+def test_without_a_judge_an_abstention_is_measured_and_not_asserted() -> None:
+    record = unjudged(a_question(answerable=False), ANSWER)
+    assert record.verdict is Verdict.PASS
+    assert values(record) == {"abstained": 0.0}
+    assert unjudged(EXPECTED, RagAnswer(text="")).scores["abstained"].value == 1.0
+
+
+def test_nothing_to_assert_is_an_error_of_its_own_kind() -> None:
+    record = checked(a_question(), judge=Judgement(abstained=False))
+    assert record.verdict is Verdict.ERROR
+    assert record.error_kind == "nothing_to_assert"
+    assert record.reason.startswith("nothing is left to assert (answer_correctness: no expected answer; ")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EndpointTimeout("no reply within 60 s", url="http://h"),
+        EndpointReplyError("no answer", url="http://h"),
+        MeasurementError("broken"),
+    ],
+)
+def test_what_the_endpoint_does_wrong_is_an_error_of_its_kind(error: MeasurementError) -> None:
+    record = checked(answer=error)
+    assert record.verdict is Verdict.ERROR
+    assert (record.error_kind, record.reason) == (error.kind, str(error))
+    assert (record.answer, record.scores, record.thresholds) == (None, {}, {})
+
+
+@pytest.mark.parametrize("error", [JudgeUnavailable("no quota"), JudgeReplyError("no JSON"), MeasurementError("x")])
+def test_what_the_judge_does_wrong_is_an_error_that_keeps_the_answer(error: MeasurementError) -> None:
+    record = checked(judge=error)
+    assert record.verdict is Verdict.ERROR
+    assert (record.error_kind, record.reason) == (error.kind, str(error))
+    assert (record.answer, record.latency_seconds) == (ANSWER.text, 0.25)
+    assert values(record) == {"exact_match": 0.0, "f1": 0.5}
+
+
+def test_a_bug_in_a_client_or_a_judge_passes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        checked(answer=ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        checked(judge=ZeroDivisionError())
+
+
+def test_known_and_usual_secrets_stand_nowhere_in_a_record_and_are_not_sent_to_the_judge() -> None:
+    secret = "correct-horse"
+    answer = RagAnswer(
+        text=f"The key is {secret}.", contexts=(f"key: {secret}",), source_ids=(f"{secret}.txt",), latency_seconds=1
+    )
+    judge = Judges(
+        Judgement(
+            answer_correctness=0.1, groundedness=0.1, error_message=f"It says {secret}.", unsupported_claims=(secret,)
+        )
+    )
+    client = Answers(answer)
+    client.endpoint = f"http://bob:{secret}@h/query"
+    judge.identity = JudgeIdentity(kind="mine", url=f"http://j/v1?key={secret}")  # type: ignore[attr-defined]
+    settings = Settings(secrets=(secret,))
+    record = checked(answer=client, judge=judge, settings=settings)
+    assert secret not in record.to_json()
+    assert judge.judged[0].text == f"The key is {REDACTED}."
+    assert record.judge == JudgeIdentity(kind="mine", url=f"http://j/v1?key={REDACTED}")
+    failed = checked(answer=EndpointTimeout(f"{secret} timed out", url="http://h"), settings=settings)
+    assert failed.reason == f"{REDACTED} timed out"
+
+
+def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:
+    question = a_question(expected_answer="Bearer d9b1a0c2e4f6a8b0", must_not_mention=("/d9b1/",))
+    record = checked(question, RagAnswer(text="Bearer d9b1a0c2e4f6a8b0", contexts=("c",)))
+    assert record.scores["exact_match"].value == 1.0
+    assert record.scores["must_not_mention"].value == 0.0
+    assert record.answer == f"Bearer {REDACTED}"
+
+
+def test_keyless_scores_are_those_that_apply() -> None:
+    assert keyless_scores(a_question(), ANSWER) == {}
+    assert keyless_scores(a_question(answerable=False, expected_answer="none"), ANSWER) == {}
+    assert set(keyless_scores(a_question(expected_answer="x", must_mention=("y",)), ANSWER)) == {
+        "exact_match", "f1", "must_mention",
+    }  # fmt: skip

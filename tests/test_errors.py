@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import errors
+from pytest_ragcheck.errors import (
+    EndpointStatusError,
+    JudgeUnavailable,
+    MeasurementError,
+    QuestionErrored,
+    QuestionFailed,
+    QuestionFileError,
+    RagcheckError,
+    ResultsError,
+    UsageError,
+)
+from tests.making import a_record
+
+ALL = [thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, Exception)]
+
+
+def drawn_tree() -> dict[str, str]:
+    """By class the class above it, as the module's docstring draws them."""
+    above: dict[str, str] = {}
+    path: list[str] = []
+    for line in (errors.__doc__ or "").splitlines():
+        if match := re.match(r" {4}([│├└─ ]*)([A-Z]\w+)", line):
+            depth = len(match[1]) // 4
+            path[depth:] = [match[2]]
+            above[match[2]] = path[depth - 1] if depth else "Exception"
+    return above
+
+
+def test_the_tree_in_the_docstring_is_the_tree_that_there_is() -> None:
+    assert drawn_tree() == {error.__name__: error.__bases__[0].__name__ for error in ALL}
+
+
+def test_every_error_says_in_its_docstring_what_it_means() -> None:
+    assert not [error.__name__ for error in ALL if not error.__doc__]
+
+
+def test_every_kind_of_error_row_is_of_one_class() -> None:
+    kinds = [error.kind for error in ALL if issubclass(error, MeasurementError)]
+    assert len(set(kinds)) == len(kinds)
+
+
+def test_an_error_can_be_caught_as_what_python_calls_it() -> None:
+    assert issubclass(UsageError, ValueError)
+    assert issubclass(QuestionFileError, ValueError)
+    assert issubclass(QuestionFailed, AssertionError)
+
+
+def test_each_error_carries_its_object() -> None:
+    file = QuestionFileError(Path("a.rag.yaml"), ["a.rag.yaml:1: one", "a.rag.yaml:2: two"])
+    assert (file.path, file.problems) == (Path("a.rag.yaml"), ("a.rag.yaml:1: one", "a.rag.yaml:2: two"))
+    assert str(file) == "a.rag.yaml:1: one\na.rag.yaml:2: two"
+    status = EndpointStatusError("status 500", url="http://localhost/query", status=500, body="oops")
+    assert (status.url, status.status, status.body, status.kind) == (
+        "http://localhost/query", 500, "oops", "endpoint_status",
+    )  # fmt: skip
+    judge = JudgeUnavailable("busy", reply="later", status=429, retry_after_seconds=2.0)
+    assert (judge.reply, judge.status, judge.retry_after_seconds, judge.kind) == (
+        "later",
+        429,
+        2.0,
+        "judge_unavailable",
+    )
+    assert ResultsError("full", path=Path("x.json")).path == Path("x.json")
+    record = a_record()
+    assert QuestionFailed("low", record=record).record is record
+    assert QuestionErrored("broken", record=record).record is record
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: error.__name__)
+def test_every_error_is_a_ragcheck_error(error: type[Exception]) -> None:
+    assert issubclass(error, RagcheckError)

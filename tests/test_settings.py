@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import REDACTED
+from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OWN_KEY = {"RAGCHECK_JUDGE_API_KEY": "own-judge-key"}
+OPENAI_KEY = {"OPENAI_API_KEY": "openai-key-1"}
+SERVER = {"rag_judge_url": Given("http://localhost:11434/v1", "--rag-judge-url")}
+
+
+def read(environment: Mapping[str, str] | None = None, /, **given: Given) -> Settings:
+    return read_settings(given, environment=environment or {}, folder=Path("/project"))
+
+
+def typed(text: Any, option: str = "--rag-url") -> Given:
+    return Given(text, option)
+
+
+def ini(text: Any, option: str = "rag_url") -> Given:
+    return Given(text, f"{option} in pytest.ini")
+
+
+def headers(*lines: str) -> Given:
+    return ini(list(lines), "rag_headers")
+
+
+def test_nothing_given_means_the_defaults() -> None:
+    settings = read()
+    assert replace(settings, output=Path("ragcheck-results")) == Settings()
+    assert settings.output == Path("/project/ragcheck-results")
+    assert (settings.threshold, settings.top_k, settings.timeout_seconds, settings.agent) == (0.7, 5, 60.0, "rag")
+    assert (settings.url, settings.judge, settings.required) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "url"),
+    [
+        ("typed", "http://environment", "http://typed"),
+        ("typed", "", "http://typed"),
+        ("ini", "http://environment", "http://environment"),
+        ("ini", "", "http://ini"),
+        (None, "http://environment", "http://environment"),
+    ],
+)
+def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
+    given: str | None, environment: str, url: str
+) -> None:
+    options = {"typed": {"rag_url": typed("http://typed")}, "ini": {"rag_url": ini("http://ini")}, None: {}}
+    assert read({"RAGCHECK_URL": environment}, **options[given]).url == url
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "problem"),
+    [
+        ({}, {"rag_url": typed("localhost")}, "--rag-url: 'localhost' is not a URL; write it whole, such as "),
+        ({"RAGCHECK_URL": "x"}, {}, "RAGCHECK_URL: 'x' is not a URL; write it whole, such as "),
+        (
+            {},
+            {"rag_threshold": ini("7", "rag_threshold")},
+            "rag_threshold in pytest.ini: '7' is not a number from 0 to 1; write one such as ",
+        ),
+        (
+            {},
+            {"rag_min": typed(["f1=0.5", "f1"], "--rag-min")},
+            "--rag-min: 'f1' is not of the form METRIC=VALUE; write it such as ",
+        ),
+        (
+            {},
+            {"rag_headers": headers("Authorization Bearer abc")},
+            "rag_headers in pytest.ini: a line is not of the form 'Name: value'; write it such as ",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_origin(
+    environment: dict[str, str], given: dict[str, Given], problem: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(environment, **given)
+    assert str(caught.value).startswith(problem)
+    assert "abc" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://bob:hunter2@", "https//bob:hunter2@host/q", "http://bob:hun/ter2@host", "ftp://h?token=hunter2"]
+)
+def test_a_wrong_url_is_quoted_without_its_secrets(url: str) -> None:
+    with pytest.raises(UsageError, match=r"is not a URL; write it whole") as caught:
+        read(rag_url=typed(url))
+    assert "bob" not in str(caught.value)
+    assert "ter2" not in str(caught.value)
+
+
+def test_every_setting_is_read() -> None:
+    settings = read(
+        rag_url=typed("http://h/query"),
+        rag_threshold=typed("0.8"),
+        rag_min=typed(["f1=0.5", "groundedness=0.9"]),
+        rag_judge=typed("offline"),
+        rag_judge_model=typed("m"),
+        rag_judge_url=typed("http://j/v1"),
+        rag_output=typed("out"),
+        rag_agent=typed("gpt"),
+        rag_required=typed(text=True),
+        rag_headers=headers("X-Team: billing"),
+        rag_top_k=ini("7"),
+        rag_timeout=ini("1.5"),
+        rag_judge_prompt=ini("en"),
+        rag_judge_timeout=ini("2.5"),
+        rag_session_name=ini("all"),
+        rag_question_files=ini(["*_questions.json", "more/*.yaml"]),
+    )
+    assert settings == Settings(
+        url="http://h/query",
+        headers={"X-Team": "billing"},
+        top_k=7,
+        timeout_seconds=1.5,
+        required=True,
+        threshold=0.8,
+        minimums={"f1": 0.5, "groundedness": 0.9},
+        judge="offline",
+        judge_model="m",
+        judge_url="http://j/v1",
+        judge_api_key=DUMMY_API_KEY,
+        judge_prompt="en",
+        judge_timeout_seconds=2.5,
+        output=Path("/project/out"),
+        agent="gpt",
+        session_name="all",
+        question_files=("*_questions.json", "more/*.yaml"),
+    )
+
+
+def test_the_process_environment_and_folder_are_the_defaults() -> None:
+    assert read_settings({}).output == Path.cwd() / "ragcheck-results"
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "key"),
+    [
+        ({}, {}, None),
+        (OPENAI_KEY, {}, "openai-key-1"),
+        ({**OPENAI_KEY, **OWN_KEY}, {}, "own-judge-key"),
+        (OPENAI_KEY, SERVER, DUMMY_API_KEY),
+        ({**OPENAI_KEY, **OWN_KEY}, SERVER, "own-judge-key"),
+        ({**OPENAI_KEY, "RAGCHECK_JUDGE_URL": "http://j/v1"}, {}, DUMMY_API_KEY),
+        ({**OPENAI_KEY, "RAGCHECK_JUDGE_API_KEY": " \n"}, {}, "openai-key-1"),
+        ({"OPENAI_API_KEY": " openai-key-1\n"}, {}, "openai-key-1"),
+    ],
+)
+def test_openais_key_is_never_for_another_server(
+    environment: dict[str, str], given: dict[str, Given], key: str | None
+) -> None:
+    assert read(environment, **given).judge_api_key == key
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "judge"),
+    [
+        ({}, {}, None),
+        (OPENAI_KEY, {}, "openai"),
+        ({}, SERVER, "openai"),
+        ({}, {"rag_judge_model": typed("m")}, "openai"),
+        (OPENAI_KEY, {"rag_judge": typed("none")}, "none"),
+        ({**OPENAI_KEY, "RAGCHECK_JUDGE": "offline"}, {}, "offline"),
+    ],
+)
+def test_the_judge_is_the_one_that_was_named_else_the_one_that_something_points_to(
+    environment: dict[str, str], given: dict[str, Given], judge: str | None
+) -> None:
+    assert read(environment, **given).judge == judge
+
+
+@pytest.mark.parametrize(
+    ("given", "prompt"),
+    [
+        ("en", "en"),
+        ("mine.txt", "/project/mine.txt"),
+        ("prompts/mine", "/project/prompts/mine"),
+        ("/p/x.txt", "/p/x.txt"),
+    ],
+)
+def test_a_judge_prompt_that_looks_like_a_path_is_relative_to_the_folder(given: str, prompt: str) -> None:
+    assert read(rag_judge_prompt=ini(given)).judge_prompt == prompt
+
+
+def test_headers_take_their_secrets_from_the_environment() -> None:
+    settings = read(
+        {"USER_NAME": "bob", "RAG_TOKEN": "correct-horse"},
+        rag_headers=headers("Authorization: Bearer {env:RAG_TOKEN}", "X-By: {env:USER_NAME}/{env:RAG_TOKEN}"),
+    )
+    assert settings.headers == {"Authorization": "Bearer correct-horse", "X-By": "bob/correct-horse"}
+
+
+@pytest.mark.parametrize("environment", [{}, {"RAG_TOKEN": ""}])
+def test_a_header_whose_variable_is_not_set_is_refused(environment: dict[str, str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(environment, rag_headers=headers("Authorization: Bearer {env:RAG_TOKEN}"))
+    assert str(caught.value) == (
+        "rag_headers in pytest.ini: Authorization needs the environment variable 'RAG_TOKEN', "
+        "which is not set or empty. Set it, or take the header out."
+    )
+
+
+SECRETS = {
+    "a password in the URL": ({"rag_url": typed("http://bob:correct-horse@h/q")}, {}),
+    "a percent-encoded password": ({"rag_url": typed("http://bob:correct%2Dhorse@h/q")}, {}),
+    "a parameter of the URL": ({"rag_url": typed("http://h/q?key=correct-horse")}, {}),
+    "a parameter of the judge's URL": ({"rag_judge_url": typed("http://j/v1?api-key=correct-horse")}, {}),
+    "a written-out header": ({"rag_headers": headers("X-Api-Key: correct-horse")}, {}),
+    "a header with a scheme": ({"rag_headers": headers("Authorization: Token correct-horse")}, {}),
+    "a variable in any header": ({"rag_headers": headers("X-Team: {env:TEAM}")}, {"TEAM": "correct-horse"}),
+    "the judge's key": ({}, {"RAGCHECK_JUDGE_API_KEY": "correct-horse"}),
+    "a key that is not used": (SERVER, {"OPENAI_API_KEY": "correct-horse"}),
+}
+
+
+@pytest.mark.parametrize(("given", "environment"), SECRETS.values(), ids=SECRETS)
+def test_the_redactor_knows_every_secret_of_the_settings(given: dict[str, Given], environment: dict[str, str]) -> None:
+    settings = read(environment, **given)
+    assert settings.redactor.text("it said <correct-horse>") == f"it said <{REDACTED}>"
+    assert "correct-horse" not in repr(replace(settings, url=None, judge_url=None))
+
+
+def test_a_dummy_key_and_an_ordinary_header_are_no_secrets() -> None:
+    settings = read(**SERVER, rag_headers=headers("X-Team: billing"))
+    assert settings.redactor.text(f"{DUMMY_API_KEY} for billing") == f"{DUMMY_API_KEY} for billing"
+
+
+def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
+    settings = read(OWN_KEY)
+    changed = replace(
+        settings, headers={"Authorization": "Bearer correct-horse"}, secrets=(*settings.secrets, "mine-1")
+    )
+    assert changed.redactor.text("correct-horse own-judge-key mine-1") == " ".join([REDACTED] * 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"threshold": math.nan}, "Settings: threshold: 'nan' is not a number from 0 to 1; write one such as 0.7"),
+        ({"threshold": 70}, "Settings: threshold: '70' is not a number from 0 to 1; write one such as 0.7"),
+        ({"threshold": True}, "Settings: threshold: 'True' is not a number from 0 to 1; write one such as 0.7"),
+        ({"minimums": {"f1": 2}}, "Settings: minimums: 'f1=2' is not a number from 0 to 1; write one such as 0.7"),
+        (
+            {"minimums": {"f2": 0.5}},
+            (
+                "Settings: minimums: 'f2=0.5' names no metric that can be asserted; "
+                "choose one of answer_correctness, groundedness, exact_match, f1"
+            ),
+        ),
+        (
+            {"url": "http://bob:hunter2@"},
+            "Settings: url: 'http://' is not a URL; write it whole, such as http://localhost:8000/query",
+        ),
+        (
+            {"judge_url": "j"},
+            "Settings: judge_url: 'j' is not a URL; write it whole, such as http://localhost:8000/query",
+        ),
+        (
+            {"judge": "gpt"},
+            (
+                "Settings: judge: 'gpt' is not a judge; choose one of openai, offline, none, "
+                "or override the rag_judge fixture"
+            ),
+        ),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_however_they_are_made(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        replace(Settings(), **change)
+    assert str(caught.value) == problem
+
+
+def test_a_threshold_may_be_any_kind_of_number() -> None:
+    number: Any = Decimal("0.5")
+    assert replace(Settings(), threshold=number).threshold == 0.5
+    assert replace(Settings(), threshold=1).threshold == 1
