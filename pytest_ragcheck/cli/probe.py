@@ -51,7 +51,7 @@ def _run(chosen: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="replace")  # an answer may hold what the terminal's encoding has not
     try:
         target, redactor = _read(chosen)
-        points = _probe(target, redactor, report=None if chosen.json else _printer())
+        points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
     except UsageError as error:
         print(f"ragcheck probe: {error}", file=sys.stderr)
         return 2
@@ -96,26 +96,25 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     return target, settings.redactor
 
 
-def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None] | None) -> list[Point]:
+def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None]) -> list[Point]:
     import anyio  # noqa: PLC0415 - the other commands need no event loop
 
     from pytest_ragcheck.rag.probe.checklist import probe_endpoint  # noqa: PLC0415 - as above
 
-    if report is not None:
-        print(f"{shown_url(target.url)}\n", flush=True)
-
     async def probe() -> list[Point]:
-        return await probe_endpoint(target, redactor=redactor, report=report or (lambda _: None))
+        return await probe_endpoint(target, redactor=redactor, report=report)
 
     return anyio.run(probe)
 
 
-def _printer() -> Callable[[Point], None]:
+def _printer(target: Target) -> Callable[[Point], None]:
     """Prints a point as soon as it is known, so that a slow endpoint shows where it is slow."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     title_width = max(len(check.title) for check in CHECKLIST)
 
     def show(point: Point) -> None:
+        if point.check is CHECKLIST[0]:
+            print(f"{shown_url(target.url)}\n")
         word = f"{point.outcome.value:<{len(Outcome.NOT_CHECKED.value)}}"
         if coloured:
             word = f"\033[{_COLOURS[point.outcome]}m{word}\033[0m"

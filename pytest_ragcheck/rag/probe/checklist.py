@@ -94,7 +94,7 @@ class _Probing:
         known = {point.check: point for point in points_of_first_reply(first)}
         if first.answer is None:
             for check in CHECKLIST:
-                self._tell(known.get(check) or not_checked(check, "the first question got no answer"))
+                self._tell(known.get(check) or not_checked(check, "the first reply could not be used"))
             return
         for point in known.values():
             self._tell(point)
@@ -156,7 +156,7 @@ class _Probing:
 
 def _top_k(first: Exchange, second: Exchange) -> Point:
     if second.answer is None:
-        return failed(TOP_K, f"top_k 1: {second.found}", second.to_do)
+        return failed(TOP_K, f"top_k 1: {second.found}", 'Take every "top_k" from 1.')
     seen = []
     for exchange in (first, second):
         count = len(exchange.answer.contexts) if exchange.answer else 0

@@ -66,7 +66,7 @@ FIRST_REPLY = (REACHABLE, POST, REQUEST, STATUS, JSON, ANSWER, CONTEXTS)
 
 CHECKLIST = (
     *FIRST_REPLY,
-    # Asked of an endpoint whose first reply was an answer.
+    # Asked of an endpoint whose first reply could be used.
     *(TOP_K, UNICODE, CONCURRENT, TIME),
     *(TOP_K_OPTIONAL, EMPTY_QUERY, GET, SHORT_CONTEXTS, KEEP_ALIVE),
 )
