@@ -142,6 +142,11 @@ class Run:
         counts = re.findall(r"(\d+) ([a-z]+)", last)
         return {re.sub(r"^(error|warning)s$", r"\1", word): int(number) for number, word in counts}
 
+    @property
+    def progress(self) -> list[str]:
+        """All but what differs from run to run: pytester's first two lines, and the time that it took."""
+        return [re.sub(r" in [\d.]+s", "", line) for line in self.lines if not re.match(r"(running|in): ", line)]
+
     def section(self, title: str) -> list[str]:
         """The lines under a heading of pytest's that has *title* in it, up to the next."""
         lines = iter(self.text.splitlines())

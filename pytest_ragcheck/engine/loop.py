@@ -31,7 +31,7 @@ class PrivateLoop:
             self._portal = self._starting.__enter__()
         future = self._portal.start_task_soon(_settled, function, arguments)
         try:
-            settled = future.result()
+            settled: Callable[[], T] = future.result()
         except BaseException:
             # Ctrl-C ends the waiting, not what is waited for.
             future.cancel()

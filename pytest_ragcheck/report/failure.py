@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
 
 _TEXT_LIMIT = 500
-"""Characters of question, expected answer and answer that are shown."""
+"""Characters of reason, question, expected answer and answer that are shown."""
 
 _CONTEXT_LIMIT = 200
 """Characters of one context that are shown."""
 
 _CONTEXTS_SHOWN = 3
+
+_LINES_SHOWN = 10
+"""Lines of an ERROR's reason that are shown."""
 
 # What would colour, move or reverse what a terminal shows, and what no terminal can show. Tabs and line ends are left.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -31,13 +34,14 @@ def failure_text(record: Record) -> str:
 
 
 def first_line(record: Record) -> str:
-    """`groundedness 0.41 < 0.70: reason` on FAIL; on ERROR the reason."""
+    """`groundedness 0.41 < 0.70: reason` on FAIL; on ERROR the reason, whose further lines stand below it."""
     if record.verdict is not Verdict.FAIL:
-        return printable(record.reason)
+        lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
+        return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, and nothing was said about it"
     short = ", ".join(
         f"{metric} {below(value, record.thresholds[metric])}" for metric, value in record.shortfalls.items()
     )
-    return f"{short}: {printable(one_line(record.reason))}" if record.reason else short
+    return f"{short}: {cut(record.reason, _TEXT_LIMIT)}" if record.reason else short
 
 
 def below(value: float, threshold: float) -> str:
@@ -55,7 +59,7 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters as escapes, such as `\\x1b`."""
+    """The text with each control character as its escape of four or six ASCII characters."""
     return _UNSHOWABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 

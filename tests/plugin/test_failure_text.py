@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.canned import bad, broken, good
-from tests.harness import three_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -38,17 +37,12 @@ def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(
 
 
 def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
-    project.ask(
-        bad("prices").but(
-            answer="word " * 200,
-            contexts=("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000),
-            question="q" * 501,
-        )
-    )
+    contexts = ("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000)
+    project.ask(bad("prices").but(question="q" * 501, answer="word " * 200, contexts=contexts))
     run = project.run()
     assert run.section(" prices ")[-6:] == [
         f"question  {'q' * 500} ... (+1 characters)",
-        # 200 times "word " is 999 characters without the last blank, of which 500 are cut off, the last of them a blank.
+        # 200 times "word " is 999 characters without the last blank; 500 of them are shown, the last one a blank.
         f"answer    {('word ' * 100).rstrip()} ... (+499 characters)",
         f"context 1 {'c' * 200} ... (+100 characters)",
         "context 2 (empty)",
@@ -102,8 +96,9 @@ def test_a_reason_of_several_lines_stands_on_one(project: Project) -> None:
     assert project.run().section(" prices ")[0] == "groundedness 0.41 < 0.70: No price. Not even a sum."
 
 
-@three_ways
-@pytest.mark.parametrize("environment", ["", "true"], ids=["at a desk", "in CI"])
+@pytest.mark.parametrize(
+    ("way", "environment"), [("plain", ""), ("plain", "true"), ("n2", "true"), ("no-xdist", "true")], indirect=["way"]
+)
 def test_the_short_summary_has_the_first_line_and_no_more(
     project: Project, environment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

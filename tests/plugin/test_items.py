@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import bad, broken, good
-from tests.harness import three_ways, two_ways
+from tests.harness import two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_questions_are_collected_in_every_import_mode(project: Project, mode: st
     assert project.run(f"--import-mode={mode}").outcomes == {"passed": 2}
 
 
-@three_ways
+@two_ways
 def test_blanks_and_other_scripts_in_paths_and_ids_work(project: Project) -> None:
     project.ask(
         good("возврат денег"), bad("prix élevé", reason="Aucun prix n’est donné."), file="éval à faire/цены.rag.yaml"

@@ -103,26 +103,17 @@ def test_a_wrong_value_in_the_environment_is_nobodys_business_where_there_are_no
 
 
 @pytest.mark.parametrize(
-    ("option", "environment", "ini", "winner"),
-    [
-        ("http://option/q", "http://environment/q", "http://ini/q", "option"),
-        (None, "http://environment/q", "http://ini/q", "environment"),
-        (None, None, "http://ini/q", "ini"),
-    ],
+    ("given", "winner"),
+    [({"option", "environment", "ini"}, "option"), ({"environment", "ini"}, "environment"), ({"ini"}, "ini")],
 )
 def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
-    project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-    option: str | None,
-    environment: str | None,
-    ini: str,
-    winner: str,
+    project: Project, monkeypatch: pytest.MonkeyPatch, given: set[str], winner: str
 ) -> None:
-    if environment:
-        monkeypatch.setenv("RAGCHECK_URL", environment)
-    project.write("pytest.ini", f"[pytest]\nrag_url = {ini}\n")
+    if "environment" in given:
+        monkeypatch.setenv("RAGCHECK_URL", "http://environment/q")
+    project.write("pytest.ini", "[pytest]\nrag_url = http://ini/q\n")
     project.ask(good("terms"))
-    run = project.run("--co", *([f"--rag-url={option}"] if option else []))
+    run = project.run("--co", *(["--rag-url=http://option/q"] if "option" in given else []))
     assert any(line.startswith(f"ragcheck: endpoint http://{winner}/q;") for line in run.lines)
 
 

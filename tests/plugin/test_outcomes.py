@@ -49,6 +49,26 @@ def test_a_judge_that_does_not_work_is_an_error(project: Project) -> None:
     assert run.errors_by_id == {"terms": ("judge", "canned: the judge's quota is used up.")}
 
 
+def test_an_error_without_a_text_says_its_kind(project: Project) -> None:
+    project.conftest(
+        """
+class Silent:
+    async def ask(self, question):
+        raise EndpointError(" ", url="canned")
+
+@pytest.fixture
+def rag_client():
+    return Silent()
+
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms"))
+    assert project.run().short_summary == ["ERROR billing.rag.yaml::terms - endpoint, and nothing was said about it"]
+
+
 def test_an_error_has_no_traceback(project: Project) -> None:
     project.ask(broken("hours"))
     run = project.run()
@@ -106,7 +126,6 @@ def test_a_question_that_is_expected_to_fail_and_passes_is_told_and_leaves_the_r
     assert run.verdicts == {"prices": "PASS"}
 
 
-@three_ways
 def test_an_error_is_not_swallowed_by_xfail(project: Project) -> None:
     project.ask(broken("hours", xfail="known since May"))
     run = project.run()

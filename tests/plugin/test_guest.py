@@ -1,0 +1,95 @@
+"""A pytest run without questions: the plugin is installed, and nobody notices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+HEAVY = (
+    "openai", "httpx", "httpx2", "pydantic", "jsonschema", "jmespath", "yaml", "sqlite3", "ragas", "numpy", "anyio",
+)  # fmt: skip
+
+TEST = f"""
+import sys
+
+def test_nothing_is_loaded():
+    # What other plugins load is not ours: nothing of the package beyond what every run needs may be there.
+    ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
+    assert ours <= {{
+        "metrics", "metrics.catalogue", "options", "plugin", "plugin.configuration", "plugin.fixtures",
+        "plugin.keys", "plugin.recorder",
+    }}
+    assert not {{*{HEAVY!r}}} & set(sys.modules)
+
+def test_red():
+    assert 1 == 2
+"""
+
+NO_ANYIO = ("-p", "no:anyio")
+"""Its own plugin loads itself."""
+
+
+@three_ways
+def test_nothing_is_printed_written_or_imported(project: Project) -> None:
+    project.junit = False
+    project.write("test_own.py", TEST)
+    run = project.run(*NO_ANYIO, "-v", where="apart")
+    assert run.outcomes == {"passed": 1, "failed": 1}
+    without_plugins = [line for line in run.lines if not line.startswith(("plugins:", "rootdir:"))]
+    assert "ragcheck" not in "\n".join(without_plugins).replace(str(project.folder), "")
+    of_pytester = {"runpytest-0", "runpytest-current", "stdout", "stderr"}
+    names = {path.name for path in project.folder.iterdir()} - of_pytester
+    assert names - {"__pycache__"} == {"test_own.py", ".pytest_cache"}
+
+
+def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:
+    project.junit = False
+    project.write("test_own.py", TEST.replace("assert 1 == 2", "pass"))
+    mine = project.run(*NO_ANYIO, "-q", where="apart")
+    without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", where="apart")
+    assert mine.progress == without.progress
+
+
+@pytest.mark.parametrize("options", [["--rag-threshold=0.8"], ["--rag-required"], ["--rag-url=http://localhost:9/q"]])
+def test_options_alone_change_nothing(project: Project, options: list[str]) -> None:
+    project.write("test_own.py", "def test_own(): pass\n")
+    run = project.run(*options)
+    assert (run.exit_status, run.outcomes, run.files) == (0, {"passed": 1}, [])
+    assert "ragcheck:" not in run.text
+
+
+def test_questions_that_are_not_run_change_nothing(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write("test_own.py", "def test_own(): pass\n")
+    run = project.run("test_own.py")
+    assert (run.outcomes, run.files, run.asked) == ({"passed": 1}, [], [])
+    assert "ragcheck:" not in run.text
+
+
+@pytest.mark.parametrize("options", [["--strict-markers", "--strict-config"], ["-W", "error"]])
+def test_strict_runs_are_content_with_the_plugin(project: Project, options: list[str]) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_threshold = 0.8\n")
+    project.ask(good("terms", tags=["smoke"]))
+    run = project.run(*options, where="apart")
+    assert run.outcomes == {"passed": 1}
+    assert "warning" not in run.text.lower()
+
+
+def test_the_marker_is_described(project: Project) -> None:
+    run = project.run("--markers")
+    assert (
+        "@pytest.mark.rag_questions(*paths): run the test once for each question of the files, relative to its own."
+    ) in run.lines
+
+
+def test_the_fixtures_are_described(project: Project) -> None:
+    run = project.run("--fixtures")
+    for fixture in ("rag_client", "rag_judge", "rag_settings", "rag_question", "rag_result", "rag_check"):
+        assert any(line.startswith(fixture) for line in run.lines)
