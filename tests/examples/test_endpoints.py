@@ -100,6 +100,11 @@ def express() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
 @pytest.fixture(scope="module", params=[fastapi, express])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
     with ExitStack() as stack:
