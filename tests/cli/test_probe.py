@@ -553,6 +553,33 @@ def test_headers_go_along_and_are_never_shown(ragcheck, monkeypatch: pytest.Monk
         assert not re.search(f"{TOKEN}|acme-tenant|key-123456", out + err)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"answer": f"{'x' * 50}{TOKEN}", "contexts": []},
+        {"error": f"{'x' * 290}{TOKEN}"},
+        {f"{'x' * 30}{TOKEN}": "", "contexts": []},
+        {"answer": "", "contexts": [1], f"{'x' * 30}{TOKEN}": ""},
+    ],
+)
+def test_a_secret_is_not_shown_by_half_where_a_text_is_cut(said: dict[str, object], ragcheck) -> None:
+    def echo(request: Request) -> Behaviour:
+        if request.method == "POST" and not request.json["query"]:
+            return json_reply({"error": f"{'x' * 50}{TOKEN}"}, 400)
+        return json_reply(said, content_type=f"text/{'x' * 45}{TOKEN}")
+
+    with endpoint(echo) as server:
+        _, out, _ = ragcheck("probe", server.url, "--header", f"Authorization: Bearer {TOKEN}")
+    assert TOKEN[:4] not in out
+
+
+def test_half_a_character_is_told_at_its_field(probe) -> None:
+    with endpoint(to_posts(json_reply({"answer": "30 days \ud83d", "contexts": ["\ud83d"]}))) as server:
+        _, points = probe(server.url)
+    assert points["answer"]["seen"] == r'"answer" holds half a character, \ud83d, at position 8'
+    assert points["contexts"]["seen"] == r'"contexts"[0] holds half a character, \ud83d, at position 0'
+
+
 def test_user_and_password_of_the_url_are_not_shown(ragcheck) -> None:
     with endpoint(to_posts(reply("no", 403))) as server:
         status, out, err = ragcheck("probe", server.url.replace("://", "://me:pw-123456@"))

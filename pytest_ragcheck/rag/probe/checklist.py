@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_ragcheck.rag.connections import AnyClient
+    from pytest_ragcheck.rag.probe.first_reply import Clean
     from pytest_ragcheck.redaction import Redactor
 
 QUESTION = "What can you help me with?"
@@ -65,8 +66,8 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     address = read_address(target.url, target.headers, also_secret={})
     points: list[Point] = []
 
-    def clean(text: str) -> str:
-        return address.redactor.text(redactor.text(text))
+    def clean(value: Any) -> Any:
+        return address.redactor.document(redactor.document(value))
 
     def tell(point: Point) -> None:
         points.append(replace(point, seen=clean(point.seen), mend=clean(point.mend)))
@@ -75,23 +76,24 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     connections = Connections(http_library())
     try:
         async with connections.client() as http:
-            await _Probing(http, target, tell).run()
+            await _Probing(http, target, tell, clean).run()
     finally:
         await connections.aclose()
     return points
 
 
 class _Probing:
-    def __init__(self, http: AnyClient, target: Target, tell: Callable[[Point], None]) -> None:
+    def __init__(self, http: AnyClient, target: Target, tell: Callable[[Point], None], clean: Clean) -> None:
         self._http = http
         self._target = target
         self._tell = tell
+        self._clean = clean
         self._valid: list[Exchange] = []
         """Exchanges whose request kept the contract."""
 
     async def run(self) -> None:
         first = await self._ask(self._target.question, self._target.top_k)
-        known = {point.check: point for point in points_of_first_reply(first)}
+        known = {point.check: point for point in points_of_first_reply(first, self._clean)}
         if first.answer is None:
             for check in CHECKLIST:
                 self._tell(known.get(check) or not_checked(check, "the first reply could not be used"))
@@ -104,7 +106,8 @@ class _Probing:
         self._tell(await self._concurrent())
         self._tell(_time(self._valid, self._target.timeout_seconds))
         self._tell(await self._top_k_optional())
-        self._tell(_empty_query(await self._post({"query": "", "top_k": self._target.top_k})))
+        empty = await self._post({"query": "", "top_k": self._target.top_k})
+        self._tell(_empty_query(empty, self._clean))
         self._tell(_get(await get_status(self._http, self._target)))
         self._tell(_short_contexts(first))
         self._tell(_keep_alive(first, second))
@@ -182,7 +185,7 @@ def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:
     return passed(TIME, f"the slowest of {len(exchanges)} in {slowest:.2f} s, limit {limit_seconds:g} s")
 
 
-def _empty_query(exchange: Exchange) -> Point:
+def _empty_query(exchange: Exchange, clean: Clean) -> Point:
     mend = 'Return status 400 and {"error": "query is required"}.'
     if exchange.answer is not None:
         return advised(EMPTY_QUERY, "it was answered", mend)
@@ -194,7 +197,7 @@ def _empty_query(exchange: Exchange) -> Point:
         reply = None
     error = reply.get("error") if isinstance(reply, dict) else None
     if isinstance(error, str) and error.strip():
-        return passed(EMPTY_QUERY, f'400, "{excerpt(error, SHOWN)}"')
+        return passed(EMPTY_QUERY, f'400, "{excerpt(clean(error), SHOWN)}"')
     return advised(EMPTY_QUERY, exchange.found, mend)
 
 

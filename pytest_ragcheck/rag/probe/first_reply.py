@@ -31,14 +31,25 @@ from pytest_ragcheck.rag.probe.point import (
 from pytest_ragcheck.rag.reply import read_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_ragcheck.rag.probe.exchange import Exchange
+
+    Clean = Callable[[Any], Any]
 
 SHOWN = 60
 """Characters of a text of the endpoint's that a line shows, at most."""
 
 
-def points_of_first_reply(first: Exchange) -> list[Point]:
-    """The points of `FIRST_REPLY`, and TIME where it is what failed."""
+def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
+    """
+    The points of `FIRST_REPLY`, and TIME where it is what failed.
+
+    Args:
+        first: The exchange.
+        clean: Takes the secrets out of what a point quotes, before it is shortened: half a secret would not be
+            known for one.
+    """
     if isinstance(first.error, EndpointTimeout) and first.connected:
         return [
             passed(REACHABLE, "connected"),
@@ -55,7 +66,7 @@ def points_of_first_reply(first: Exchange) -> list[Point]:
         passed(POST, "taken"),
         passed(REQUEST, excerpt(json.dumps(first.sent, ensure_ascii=False), 2 * SHOWN)),
         _success(first),
-        *_points_of_body(first),
+        *_points_of_body(first, clean),
     ]
 
 
@@ -82,7 +93,7 @@ def _success(first: Exchange) -> Point:
     )
 
 
-def _points_of_body(first: Exchange) -> list[Point]:
+def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
     try:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
@@ -90,38 +101,38 @@ def _points_of_body(first: Exchange) -> list[Point]:
         return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no JSON came")]
     if not isinstance(reply, Mapping):
         return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no object came")]
-    answer, contexts = _answer_point(reply), _contexts_point(reply)
+    answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
     if first.error is not None and answer.outcome is contexts.outcome is Outcome.PASS:  # such as one that is too large
         return [failed(JSON, first.found, first.to_do), answer, contexts]
-    return [_json_point(first), answer, contexts]
+    return [_json_point(first, clean), answer, contexts]
 
 
-def _json_point(first: Exchange) -> Point:
+def _json_point(first: Exchange, clean: Clean) -> Point:
     size = f"{len(first.body):,} bytes"
     media_type = first.content_type.partition(";")[0].strip().lower()
     if media_type == "application/json" or media_type.endswith("+json"):
         return passed(JSON, f"{media_type}, {size}")
-    shown = f"Content-Type {excerpt(media_type, SHOWN)}" if media_type else "no Content-Type"
+    shown = f"Content-Type {excerpt(clean(media_type), SHOWN)}" if media_type else "no Content-Type"
     return advised(JSON, f"{shown}, {size}", "Say Content-Type: application/json; other readers look at it.")
 
 
-def _answer_point(reply: Mapping[str, Any]) -> Point:
+def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     # Alone, so that a mistake in the other field is not taken for one in this.
-    mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply)
+    mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply, clean)
     if mismatch is not None:
         return failed(ANSWER, mismatch.found, mismatch.to_do)
     answer = reply["answer"]
     if not answer.strip():
         return passed(ANSWER, "an empty one: the system declined to answer")
-    return passed(ANSWER, f'"{excerpt(answer, SHOWN)}"')
+    return passed(ANSWER, f'"{excerpt(clean(answer), SHOWN)}"')
 
 
-def _contexts_point(reply: Mapping[str, Any]) -> Point:
+def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     if "contexts" in reply:
-        mismatch = _mismatch({"answer": "", "contexts": reply["contexts"]})
+        mismatch = _mismatch({"answer": "", "contexts": reply["contexts"]}, clean)
         found = mismatch.found if mismatch else ""
     else:
-        mismatch = _mismatch({**reply, "answer": ""})
+        mismatch = _mismatch({**reply, "answer": ""}, clean)
         found = 'the reply has no "contexts"'
     if mismatch is not None:
         return failed(CONTEXTS, found, mismatch.to_do)
@@ -129,11 +140,15 @@ def _contexts_point(reply: Mapping[str, Any]) -> Point:
     return passed(CONTEXTS, f"{len(contexts)} of them" if contexts else "an empty one")
 
 
-def _mismatch(reply: Mapping[str, Any]) -> ReplyMismatch | None:
+def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:
     try:
         read_reply(reply)
     except ReplyMismatch as mismatch:
-        return mismatch
+        try:
+            read_reply(clean(reply))
+        except ReplyMismatch as with_clean_texts:
+            return with_clean_texts
+        return mismatch  # half a character, which cleaning mends, and whose text quotes nothing
     return None
 
 
