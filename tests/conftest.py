@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
+import anyio
+import anyio.lowlevel
 import pytest
 import yaml  # noqa: F401 - its C part, once loaded, keeps to the classes of the first import, and pytester unloads
 
 from tests.harness import WAYS, Project
 
 pytest_plugins = ["pytester"]
+
+# What pytest's runs in this process load lazily, loaded once: pytester unloads it after each of them.
+for _module in ("check", "rag.client", "rag.function", "plugin.collection", "plugin.ending", "plugin.selection"):
+    import_module(f"pytest_ragcheck.{_module}")
+anyio.run(anyio.lowlevel.checkpoint)
 
 
 @pytest.fixture
