@@ -1,0 +1,186 @@
+"""
+The schemas of the result files, and their reference page, which is written from them:
+
+    python -m tests.summary.test_schemas
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from pytest_ragcheck.cli.schema import read_schema
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.rows import questions_document
+from pytest_ragcheck.report.documents import predictions_document, summary_document
+from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.verdict import Verdict
+from tests.making import a_question, a_record, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "result-files.md"
+FILES = {
+    "questions": "{dataset}_questions.json",
+    "predictions": "{agent}_predictions.json",
+    "summary": "{agent}_summary.json",
+}
+HEADING = f"## {FILES['questions']}\n"
+SCHEMAS: dict[str, dict[str, Any]] = {name: json.loads(read_schema(name)) for name in FILES}
+
+
+def sections() -> str:
+    """The part of the page that the schemas say."""
+    return "\n".join(section for name in FILES for section in sections_of(name))
+
+
+def sections_of(name: str) -> Iterator[str]:
+    schema = SCHEMAS[name]
+    definitions = schema["$defs"]
+    yield f"## {FILES[name]}\n\n{schema['description']}\n\n{table(schema, definitions)}"
+    for part, definition in definitions.items():
+        if "properties" in definition:
+            described = f"{definition['description']}\n\n" if "description" in definition else ""
+            yield f"### {part}\n\n{described}{table(definition, definitions)}"
+
+
+def table(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
+    rows = ["| key | type | meaning | if absent |", "| --- | --- | --- | --- |"]
+    for key, value in schema["properties"].items():
+        meaning, _, absent = value["description"].partition(" Absent: ")
+        rows.append(f"| `{key}` | {type_of(value, definitions)} | {meaning} | {absent.rstrip('.') or 'never'} |")
+    return "\n".join(rows) + "\n"
+
+
+def type_of(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """The type of a value in words."""
+    if "$ref" in schema:
+        name = str(schema["$ref"].rpartition("/")[2])
+        return name if "properties" in definitions[name] else type_of(definitions[name], definitions)
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    names = {"array": "list", "string": "text", "integer": "whole number"}
+    words = " or ".join(names.get(kind, kind) for kind in kinds)
+    if "items" in schema:
+        words = words.replace("list", f"list of {type_of(schema['items'], definitions)}")
+    elif isinstance(inner := schema.get("additionalProperties"), dict):
+        words += f" of {type_of(inner, definitions)}"
+    return words
+
+
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
+    """The schema and all schemas inside of it that list properties."""
+    if isinstance(schema, dict):
+        if "properties" in schema:
+            yield schema
+        for value in schema.values():
+            yield from objects(value)
+
+
+EVERYTHING = [
+    a_record(
+        question=a_question("full", metadata={"n": 0.123456789, "x": {"y": [None]}}, thresholds={"f1": 0.1234567}),
+        contexts=("a",),
+        source_ids=("1",),
+        latency_seconds=0.25,
+        scores={"f1": 0.5, "exact_match": Score.unscored("broken"), "abstained": 0.0},
+        thresholds={"f1": 0.1},
+        dropped={"answer_correctness": "no expected answer"},
+        unsupported_claims=("a",),
+    ),
+    a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None),
+    a_record(question=a_question("no-answer", answerable=False), scores={"abstained": 1.0}, answer=""),
+    an_error("late"),
+]
+RUNS = {
+    "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
+    "one judge": some_outcomes(EVERYTHING[0]),
+    "nothing but a lost question": some_outcomes(an_error("lost", judge=None, endpoint="", error_kind="not_evaluated")),
+    "several datasets, incomplete": some_outcomes(
+        *EVERYTHING, a_record(question=a_question("x", dataset_name="other")), complete=False
+    ),
+    "several judges": some_outcomes(
+        a_record("a"),
+        a_record("b", judge=JudgeIdentity(kind="openai", model="m", url="http://j", prompt_version="en-1")),
+    ),
+}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_what_is_written_is_what_the_schemas_say(run: Any) -> None:
+    Draft202012Validator(SCHEMAS["predictions"]).validate(predictions_document(run))
+    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregate(run)))
+    for questions in run.sets:
+        document = questions_document(questions.dataset_name, questions.questions)
+        Draft202012Validator(SCHEMAS["questions"]).validate(document)
+
+
+def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
+    said: set[str] = set()
+
+    def collect(value: Any) -> None:
+        if isinstance(value, dict):
+            said.update(value)
+            for inner in value.values():
+                collect(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                collect(inner)
+
+    for run in RUNS.values():
+        collect(predictions_document(run))
+        collect(summary_document(run, aggregate(run)))
+    full = a_question(
+        expected_answer="a", must_mention=("a",), must_not_mention=("b",), thresholds={"f1": 0.5}, top_k=1, tags=("t",),
+        gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),), answerable=False,
+        skip="s", xfail="x", metadata={"a": 1},
+    )  # fmt: skip
+    collect(questions_document("billing", [full]))
+    known = {key for schema in SCHEMAS.values() for part in objects(schema) for key in part["properties"]}
+    assert known - said == set()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_schema_is_one_and_leaves_nothing_open(name: str) -> None:
+    Draft202012Validator.check_schema(SCHEMAS[name])
+    for part in objects(SCHEMAS[name]):
+        assert part["additionalProperties"] is False
+        assert set(part["required"]) <= set(part["properties"])
+        for key, value in part["properties"].items():
+            assert value.get("description", "").endswith("."), key
+            assert ("Absent: " in value["description"]) is (key not in part["required"]), key
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("predictions", {}),
+        ("predictions", {**predictions_document(RUNS["one judge"]), "extra": 1}),
+        ("predictions", {**predictions_document(RUNS["one judge"]), "num_examples": "1"}),
+        ("summary", {**summary_document(RUNS["one judge"], aggregate(RUNS["one judge"])), "thresholds": {"f1": 2}}),
+        ("questions", {**questions_document("billing", []), "schema_version": "2"}),
+    ],
+)
+def test_what_is_wrong_is_refused(name: str, document: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Draft202012Validator(SCHEMAS[name]).validate(document)
+
+
+def test_the_reference_page_says_what_the_schemas_say() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page[page.index(HEADING) :] == sections(), "run: python -m tests.summary.test_schemas"
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(text[: text.index(HEADING)] + sections(), encoding="utf-8")
