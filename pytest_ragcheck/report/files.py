@@ -105,7 +105,7 @@ def safe_name(name: str) -> str:
     kept = kept.strip(". ").encode()[:_LONGEST_NAME_BYTES].decode("utf-8", "ignore")
     if kept.partition(".")[0].strip().upper() in _DEVICES:
         kept = f"_{kept}"
-    return kept if kept == name else _with_hash(kept, name)
+    return kept if kept and kept == name else _with_hash(kept, name)
 
 
 def unique_names(names: Iterable[str]) -> list[str]:

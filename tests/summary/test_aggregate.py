@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.summary.aggregate import NO_JUDGE, Counts, aggregate
+from pytest_ragcheck.verdict import Verdict
+from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
+
+
+def test_records_are_counted_by_verdict_and_skipped_questions_beside_them() -> None:
+    summary = aggregate(
+        some_outcomes(
+            a_record("a"), a_record("b", verdict=Verdict.FAIL), a_record("c"), an_error("d"), skipped={"billing": 2}
+        )
+    )
+    assert summary.totals.counts == Counts(passed=2, failed=1, errors=1, skipped=2)
+    assert summary.totals.num_examples == 3
+
+
+def test_means_are_over_the_questions_with_a_score_and_without_an_error() -> None:
+    records = (
+        a_record("a", scores={"groundedness": 1.0, "f1": 0.5}),
+        a_record("b", scores={"groundedness": 0.0, "f1": Score.unscored("broken")}, verdict=Verdict.FAIL),
+        an_error("c", scores={"groundedness": 0.3, "f1": 1.0}),
+    )
+    metrics = aggregate(some_outcomes(*records)).totals.metrics
+    assert (metrics["groundedness"].mean, metrics["groundedness"].n_scored) == (0.5, 2)
+    assert (metrics["f1"].mean, metrics["f1"].n_scored, metrics["f1"].n_unscored) == (0.5, 1, 1)
+
+
+def test_a_metric_that_nothing_was_measured_for_is_absent() -> None:
+    metrics = aggregate(some_outcomes(a_record("a", scores={"f1": Score.unscored("broken")}))).totals.metrics
+    assert metrics == {}
+
+
+def test_metrics_stand_in_the_order_of_the_catalogue_and_others_behind_them() -> None:
+    record = a_record("a", scores={"zeal": 1.0, "must_mention": 1.0, "f1": 1.0, "answer_correctness": 1.0, "art": 1.0})
+    assert list(aggregate(some_outcomes(record)).totals.metrics) == [
+        "answer_correctness", "f1", "must_mention", "art", "zeal",
+    ]  # fmt: skip
+
+
+def test_each_dataset_has_its_own_numbers_in_collection_order() -> None:
+    first = a_record(question=a_question("a", dataset_name="z"), scores={"f1": 1.0})
+    second = a_record(question=a_question("a", dataset_name="b"), scores={"f1": 0.0}, verdict=Verdict.FAIL)
+    sets = (
+        a_set("z", first.question),
+        a_set("b", second.question, a_question("skipped", dataset_name="b")),
+        a_set("deselected", a_question("x", dataset_name="deselected")),
+    )
+    summary = aggregate(some_outcomes(first, second, sets=sets, skipped={"b": 1}))
+    assert list(summary.datasets) == ["z", "b", "deselected"]
+    assert summary.datasets["z"].counts == Counts(passed=1, failed=0, errors=0, skipped=0)
+    assert summary.datasets["b"].counts == Counts(passed=0, failed=1, errors=0, skipped=1)
+    assert summary.datasets["b"].metrics["f1"].mean == 0.0
+    assert summary.datasets["deselected"].num_examples == 0
+
+
+def test_abstention_rates_say_who_declined_what() -> None:
+    def told(name: str, *, answerable: bool, abstained: float) -> object:
+        return a_record(question=a_question(name, answerable=answerable), scores={"abstained": abstained})
+
+    records = [
+        told("a", answerable=False, abstained=1.0),
+        told("b", answerable=False, abstained=1.0),
+        told("c", answerable=False, abstained=0.0),
+        told("d", answerable=True, abstained=1.0),
+        told("e", answerable=True, abstained=0.0),
+        told("f", answerable=True, abstained=0.0),
+        told("g", answerable=True, abstained=0.0),
+    ]
+    error = an_error("h", question=a_question("h", answerable=False), scores={"abstained": 0.0})
+    rates = aggregate(some_outcomes(*records, error)).abstention  # type: ignore[arg-type]
+    # Two of three unanswerable ones were declined; one of four answerable ones was.
+    assert rates == {
+        "unanswerable_accuracy": pytest.approx(2 / 3), "fpr": pytest.approx(1 / 4), "fnr": pytest.approx(1 / 3),
+    }  # fmt: skip
+
+
+def test_a_rate_that_is_not_defined_is_absent() -> None:
+    answerable = a_record("a", scores={"abstained": 0.0})
+    unanswerable = a_record(question=a_question("b", answerable=False), scores={"abstained": 1.0})
+    assert aggregate(some_outcomes(answerable)).abstention == {"fpr": 0.0}
+    assert aggregate(some_outcomes(unanswerable)).abstention == {"unanswerable_accuracy": 1.0, "fnr": 0.0}
+    assert aggregate(some_outcomes(a_record("c"))).abstention == {}
+
+
+def test_latency_is_of_every_question_that_the_endpoint_answered() -> None:
+    summary = aggregate(
+        some_outcomes(
+            a_record("a", latency_seconds=1.0),
+            a_record("b", latency_seconds=3.0, verdict=Verdict.FAIL),
+            an_error("c"),
+            an_error("judged in vain", latency_seconds=2.0, answer="x"),
+        )
+    )
+    assert summary.performance == {
+        "latency_mean_seconds": 2.0,
+        "latency_p50_seconds": 2.0,
+        "latency_p95_seconds": pytest.approx(2.9),
+        "latency_p99_seconds": pytest.approx(2.98),
+        "latency_max_seconds": 3.0,
+    }
+    assert aggregate(some_outcomes(an_error("c"))).performance == {}
+
+
+def test_dropped_metrics_are_counted_by_reason() -> None:
+    records = [a_record(name, dropped={"answer_correctness": "no expected answer"}) for name in "ab"]
+    other = a_record("c", dropped={"answer_correctness": "the judge does not score it", "f1": "no expected answer"})
+    assert aggregate(some_outcomes(*records, other)).dropped == {
+        "answer_correctness": {"no expected answer": 2, "the judge does not score it": 1},
+        "f1": {"no expected answer": 1},
+    }
+
+
+def test_everybody_who_judged_or_was_asked_is_named_once() -> None:
+    other = JudgeIdentity(kind="openai", model="m")
+    summary = aggregate(
+        some_outcomes(
+            a_record("a"),
+            a_record("b", judge=other, endpoint="f"),
+            a_record("c"),
+            a_record("d", judge=None),
+            an_error("never asked", judge=None, endpoint=""),
+        )
+    )
+    assert summary.judges == (OFFLINE, other, NO_JUDGE)
+    assert summary.endpoints == ("http://localhost/query", "f")
+
+
+def test_an_empty_run_has_no_numbers() -> None:
+    summary = aggregate(some_outcomes())
+    assert summary.totals.counts == Counts(passed=0, failed=0, errors=0, skipped=0)
+    assert (summary.datasets, summary.judges, summary.totals.metrics) == ({}, (), {})
