@@ -7,13 +7,13 @@ The schemas of the result files, and their reference page, which is written from
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from pytest_ragcheck.cli.schema import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage
@@ -33,7 +33,10 @@ FILES = {
     "summary": "{agent}_summary.json",
 }
 HEADING = f"## {FILES['questions']}\n"
-SCHEMAS: dict[str, dict[str, Any]] = {name: json.loads(read_schema(name)) for name in FILES}
+SHIPPED = files("pytest_ragcheck.summary") / "schemas"
+SCHEMAS: dict[str, dict[str, Any]] = {
+    name: json.loads((SHIPPED / f"{name}.schema.json").read_text(encoding="utf-8")) for name in FILES
+}
 
 
 def sections() -> str:
