@@ -1,0 +1,167 @@
+"""The contexts, read once, as what an answer's sentences are held against."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline_numbers import other_reading
+from pytest_ragcheck.judging.offline_words import STOP_WORDS
+from pytest_ragcheck.judging.text import END, is_number, numbers_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ragcheck.judging.text import Terms
+
+# Contexts are cut into pieces of so many terms, and three neighbouring pieces are a window. To find sentences in them
+# costs more than all the rest and is no better: RAGTruth 0.787 against 0.790, MT-RAG 0.974 and 0.975, WiCE 0.834 and
+# 0.832.
+_PIECE = 25
+# How far apart, in terms, two neighbours of the answer may stand in the contexts; 4 and 8 are within 0.003.
+_PAIR_REACH = 6
+# Above so many pieces (6,000 terms) only pieces are tried that have a term of the claim, its rarest terms first, and of
+# each term so many at either end: a bound for contexts of megabytes.
+_MOST_PIECES = 256
+_SEEDS = 32
+# A claim's number contradicts a context sentence that has so much of the claim's words; sentences that have nearly as
+# much as the best are read too.
+_NEAR_COPY, _AS_NEAR = 0.85, 0.15
+
+
+class Evidence:
+    """
+    What the contexts say about some terms.
+
+    Args:
+        contexts: The passages.
+        wanted: The terms that will be asked for; no others are kept, so that memory follows the answer.
+        asked: The question's terms, which an answer may repeat.
+        terms: The dictionary of terms to use.
+    """
+
+    def __init__(self, contexts: Iterable[str], *, wanted: frozenset[str], asked: frozenset[str], terms: Terms) -> None:
+        self._wanted = wanted
+        self.known = set(asked)
+        """The wanted terms that the contexts have, and the question's."""
+        self._pieces: list[list[str]] = []
+        self.pairs: set[tuple[str, str]] = set()
+        """The pairs of wanted terms that stand near each other, in both orders."""
+        self._numbers = set(numbers_in(asked))
+        for context in contexts:
+            self._read(terms.with_ends(context))
+
+    def _read(self, found: list[str]) -> None:
+        distinct = set(found)
+        self.known |= self._wanted & distinct
+        self._numbers.update(numbers_in(distinct))
+        spots = [spot for spot in enumerate(found) if spot[1] in self._wanted]
+        for step in (1, 2, 3):
+            near = [
+                (term, later)
+                for (spot, term), (later_spot, later) in zip(spots, spots[step:], strict=False)
+                if later_spot - spot <= _PAIR_REACH
+            ]
+            self.pairs.update(near, [(later, term) for term, later in near])
+        self._pieces += [found[start : start + _PIECE] for start in range(0, len(found), _PIECE)]
+        self._pieces.append([])  # no window and no sentence goes from one context into the next
+
+    def has_number(self, number: str) -> bool:
+        """Do the contexts or the question have *number*, in either reading of its dots and commas."""
+        return number in self._numbers or other_reading(number) in self._numbers
+
+    def best_window(self, terms: frozenset[str]) -> int:
+        """How many of *terms* the best window of the contexts has."""
+        windows, middles = self._windows, self._middles(terms)
+        tried = windows if middles is None else map(windows.__getitem__, middles)
+        return max((len(terms & window) for window in tried), default=0)
+
+    def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
+        """
+        A number of *claim* and the one that the contexts have in its place.
+
+        That is so where the context sentences nearest to *claim* do not have its number, but have another one
+        between the same two neighbours. None where the contexts contradict no number.
+        """
+        nearest = self._nearest(frozenset(term for term in claim if not is_number(term) and term not in STOP_WORDS))
+        have = set(chain.from_iterable(nearest))
+        frames = {
+            (before, after): term
+            for before, term, after in _in_frames(claim)
+            if is_number(term) and have.isdisjoint((term, other_reading(term)))
+        }
+        if not frames:
+            return None
+        own = frozenset(claim)
+        for before, term, after in chain.from_iterable(map(_in_frames, nearest)):
+            if (before, after) in frames and is_number(term) and term not in own:
+                return frames[before, after], term
+        return None
+
+    @cached_property
+    def _held(self) -> list[frozenset[str]]:
+        """Of each piece the wanted terms; the empty one after the last is the first one's left neighbour."""
+        return [*(self._wanted.intersection(piece) for piece in self._pieces), frozenset()]
+
+    @cached_property
+    def _windows(self) -> list[frozenset[str]]:
+        """Of each piece the wanted terms of it and its neighbours; nothing between two contexts."""
+        held = self._held
+        return [
+            held[at - 1].union(*held[at : at + 2]) if piece else frozenset() for at, piece in enumerate(self._pieces)
+        ]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The pieces that have each wanted term."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, held in enumerate(self._held):
+            for term in held:
+                places[term].append(place)
+        return places
+
+    def _middles(self, terms: frozenset[str]) -> list[int] | None:
+        """The pieces to try as the middle of a window; None for all."""
+        if len(self._pieces) <= _MOST_PIECES:
+            return None
+        middles: set[int] = set()
+        for places in sorted((self._places[term] for term in terms if term in self._places), key=len):
+            middles.update(places if len(places) <= 2 * _SEEDS else places[:_SEEDS] + places[-_SEEDS:])
+            if len(middles) > _MOST_PIECES:
+                break
+        return sorted(middles)
+
+    def _nearest(self, plain: frozenset[str]) -> list[list[str]]:
+        """The sentences of the contexts that have nearly all of *plain*; empty where none has."""
+        if not plain:
+            return []
+        enough = _NEAR_COPY * len(plain)
+        middles, held = self._middles(plain), self._held
+        places = (
+            range(len(self._pieces))
+            if middles is None
+            else {at - back for at in middles for back in (0, 1) if at >= back}
+        )
+        near = [
+            (len(plain.intersection(sentence)), sentence)
+            for at in places
+            if len(plain & held[at].union(held[at + 1])) >= enough
+            for sentence in _between_ends(chain(*self._pieces[at : at + 2]))
+        ]
+        top = max((count for count, _ in near), default=0)
+        least = top - _AS_NEAR * len(plain)
+        return [sentence for count, sentence in near if count >= least] if top >= enough else []
+
+
+def _between_ends(terms: Iterable[str]) -> Iterator[list[str]]:
+    for is_end, sentence in groupby(terms, END.__eq__):
+        if not is_end:
+            yield list(sentence)
+
+
+def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Each term that is no stop word, between the two next to it."""
+    content = [term for term in terms if term not in STOP_WORDS]
+    return zip(("", *content), content, (*content[1:], ""), strict=False)

@@ -1,0 +1,283 @@
+"""How much of an expected answer an answer has: the offline judge's correctness."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline_words import LINKS, NEGATIONS, NO, STOP_WORDS, UNITS, YES
+from pytest_ragcheck.judging.text import is_number, sentences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_ragcheck.judging.text import Terms
+
+# Behind each constant is what it changes on EVOUNA-NQ, EVOUNA-TQ and NQ301.
+
+# Weights of an expected answer's terms, beside 1 for a word. Stop words at 1: -0.002 of the area under the curve each.
+# The other two change nothing there; they let "30" answer "how many days?", and stop "45 days" for "30 days".
+_STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
+# The share of spelling and order in the score. Without it: -0.006, -0.002, -0.010 of the area under the curve.
+_FORM = 0.1
+_LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
+# An answer that is nothing but a part of a short expected answer, "Beardsley" for "Peter Beardsley", reaches this.
+# Without it: -0.002, +0.003, -0.012 of balanced accuracy.
+_PART = 0.8
+_MOST_TERMS_OF_A_PART, _MOST_TERMS_OF_A_WHOLE, _LEAST_OF_A_PART = 3, 4, 0.3
+_HIGHEST_WITHOUT_NUMBER = 0.5
+_OPPOSED = 0.2
+_INFERRED_AGREEMENT = 0.8
+# The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.92, 0.95 and 0.80.
+_LINE, _PASS_LINE = 0.67, 0.7
+
+_OPENING = 1000  # characters in which the first sentence is looked for
+_PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
+_FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)\s?(?:[.,:;!。，、！]|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """How much of one expected answer an answer has."""
+
+    score: float
+    """0..1; 0.7 is where human labels part best."""
+
+    expected: str
+    """The expected answer, verbatim."""
+
+    missing: tuple[str, ...] = ()
+    """What the answer lacks of it, verbatim as far as blanks divide words."""
+
+    is_opposed: bool = False
+    """The answer says the opposite: no for yes, "not Paris" for "Paris"."""
+
+
+class AnswerText:
+    """
+    An answer, read once, as what expected answers are looked for in.
+
+    Args:
+        text: The answer, or what is left of it without its refusals.
+        question: The question, whose words answer nothing.
+        terms: The dictionary of terms to use.
+    """
+
+    def __init__(self, text: str, *, question: str, terms: Terms) -> None:
+        self._text = text
+        self._terms = terms
+        self._asked = frozenset(terms.of(question))
+        self._words = words(text)
+        self._in_order = terms.of_words(self._words)
+        self._all = frozenset(self._in_order)
+
+    def best_recall(self, acceptable: Iterable[str]) -> Recall:
+        """
+        The recall of the acceptable answer that the answer has most of; the first one's of equals.
+
+        Raises:
+            ValueError: There is no acceptable answer.
+        """
+        best: Recall | None = None
+        for expected in acceptable:
+            recall = self._recall(expected, above=-1.0 if best is None else best.score)
+            if best is None or (recall is not None and recall.score > best.score):
+                best = recall
+            if best is not None and best.score == 1.0:
+                break
+        if best is None:
+            raise ValueError("there is no acceptable answer")
+        return best
+
+    def _recall(self, expected: str, *, above: float) -> Recall | None:
+        """How much of *expected* the answer has; None where that is clearly no more than *above*."""
+        wanted = _says_yes(expected)
+        if wanted is not None and len(expected.split()) == 1:
+            return self._agreement(expected, yes=wanted)
+        found = words(expected)
+        sought = _Sought(expected=expected, words=found, terms=self._terms.of_words(found), asked=self._asked)
+        if not sought.weights:
+            return Recall(score=0.0, expected=expected, missing=(expected.strip(),))
+        missing = self._missing(sought)
+        share = sought.share_without(missing)
+        is_part = self._is_part(sought, share)
+        if not is_part and _calibrated((1 - _FORM) * share + _FORM) <= above:
+            return None
+        raw = (1 - _FORM) * share + _FORM * self._form(sought, missing, default=share)
+        if is_part:
+            raw = max(raw, _PART)
+        lacks_number = self._lacks_number(sought, missing)
+        if lacks_number:
+            raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
+        opposed = (wanted is not None and self._says_yes is (not wanted)) or self._denies(sought, missing)
+        if opposed:
+            raw = min(raw, _OPPOSED)
+        return Recall(
+            score=_calibrated(raw), expected=expected, missing=sought.verbatim(missing, self._terms), is_opposed=opposed
+        )
+
+    @cached_property
+    def _says_yes(self) -> bool | None:
+        return _says_yes(self._text)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """What the answer says beside stop words and the question's words."""
+        return self._all - STOP_WORDS - self._asked
+
+    @cached_property
+    def _spelt(self) -> str:
+        return f" {' '.join(self._words)} "
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(_neighbours(self._in_order))
+
+    @cached_property
+    def _units(self) -> Mapping[str, set[str]]:
+        """The units that stand after each number."""
+        return _units(self._in_order)
+
+    @cached_property
+    def _has_negation(self) -> bool:
+        return any(map(_negates, self._words))
+
+    def _missing(self, sought: _Sought) -> frozenset[str]:
+        """The terms that the answer has not, or has with another unit."""
+        missing = sought.weights.keys() - self._all
+        for number, units in _units(sought.terms).items():
+            if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
+                missing.add(number)
+        return frozenset(missing)
+
+    def _form(self, sought: _Sought, missing: frozenset[str], *, default: float) -> float:
+        """
+        How near the answer's spelling and order are, 0..1.
+
+        Of terms that are all there, the share of neighbours that are neighbours in the answer; else the share of the
+        expected answer's groups of three characters that the answer has, or *default* where it is long.
+        """
+        if not missing:
+            pairs = _neighbours(sought.terms)
+            return sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else 1.0
+        spelt = f" {' '.join(sought.words)} "
+        if len(spelt) > _LONGEST_SPELT:
+            return default
+        groups = {spelt[place : place + 3] for place in range(len(spelt) - 2)}
+        return sum(group in self._spelt for group in groups) / len(groups)
+
+    def _is_part(self, sought: _Sought, share: float) -> bool:
+        """Is the answer nothing but a good part of a short expected answer."""
+        return (
+            _LEAST_OF_A_PART <= share < 1
+            and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART
+            and len(sought.weights.keys() - STOP_WORDS) <= _MOST_TERMS_OF_A_WHOLE
+            and self._own <= sought.weights.keys()
+        )
+
+    def _lacks_number(self, sought: _Sought, missing: frozenset[str]) -> bool:
+        """
+        Does the answer lack an expected number.
+
+        "1788" for "18 January 1788" does not: it has one of the numbers and no other.
+        """
+        if not any(is_number(term) and term not in self._asked for term in missing):
+            return False
+        has_some = any(is_number(term) and term not in missing for term in sought.weights)
+        has_other = any(is_number(term) and (term not in sought.weights or term in missing) for term in self._own)
+        return has_other or not has_some
+
+    def _agreement(self, expected: str, *, yes: bool) -> Recall:
+        """Recall of a bare yes or no: said outright, or else told by a negation in the first sentence."""
+        if self._says_yes is not None:
+            agrees, certainty = self._says_yes is yes, 1.0
+        else:
+            opening = words(next(sentences(self._text[:_OPENING]), ""))
+            agrees, certainty = any(map(_negates, opening)) is not yes, _INFERRED_AGREEMENT
+        score = certainty if agrees else 1 - certainty
+        missing = () if score == 1.0 else (expected.strip(),)
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
+
+    def _denies(self, sought: _Sought, missing: frozenset[str]) -> bool:
+        """Does a negation stand before every mention of what the answer has of the expected one."""
+        if not self._has_negation or any(map(_negates, sought.words)):
+            return False
+        found = sought.weights.keys() - missing - STOP_WORDS - self._asked
+        is_denied, mentions = False, 0
+        for word in self._words:
+            if _negates(word):
+                is_denied = True
+            elif self._terms[word] in found:
+                if not is_denied:
+                    return False
+                mentions += 1
+            elif word not in LINKS:
+                is_denied = False
+        return mentions > 0
+
+
+class _Sought:
+    """An expected answer, as it is looked for."""
+
+    def __init__(self, *, expected: str, words: list[str], terms: list[str], asked: frozenset[str]) -> None:
+        self.expected = expected
+        self.words = words
+        self.terms = terms
+        only_stop_words = STOP_WORDS.issuperset(terms)
+        self.weights = {term: 1.0 if only_stop_words else _weight(term, asked) for term in terms}
+
+    def share_without(self, missing: frozenset[str]) -> float:
+        """The share of the weight that is not *missing*."""
+        found = sum(weight for term, weight in self.weights.items() if term not in missing)
+        return found / sum(self.weights.values())
+
+    def verbatim(self, missing: frozenset[str], terms: Terms) -> tuple[str, ...]:
+        """The words that hold *missing* terms, as they are written, each once; stop words only among themselves."""
+        if not missing:
+            return ()
+        telling = missing - STOP_WORDS or missing
+        found = (word.strip(_PUNCTUATION) for word in self.expected.split() if not telling.isdisjoint(terms.of(word)))
+        return tuple(dict.fromkeys(found)) or (self.expected.strip(),)
+
+
+def _weight(term: str, asked: frozenset[str]) -> float:
+    if term in STOP_WORDS:
+        return _STOP_WORD
+    weight = _NUMBER if is_number(term) else 1.0
+    return weight * _ASKED if term in asked else weight
+
+
+def _units(in_order: list[str]) -> dict[str, set[str]]:
+    """The units that stand right after each number."""
+    units: dict[str, set[str]] = {}
+    for term, following in itertools.pairwise(in_order):
+        if following in UNITS and is_number(term):
+            units.setdefault(term, set()).add(following)
+    return units
+
+
+def _neighbours(in_order: list[str]) -> list[tuple[str, str]]:
+    content = [term for term in in_order if term not in STOP_WORDS]
+    return list(itertools.pairwise(content))
+
+
+def _negates(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
+
+
+def _says_yes(text: str) -> bool | None:
+    """True for a text that begins with "Yes," or the like, False with "No,", None with neither ("No one knows")."""
+    first = _FIRST_WORD.match(text.casefold())
+    if first is None:
+        return None
+    return True if first[1] in YES else False if first[1] in NO else None
+
+
+def _calibrated(raw: float) -> float:
+    """*raw* on the scale of scores: `_LINE` is `_PASS_LINE`, and straight lines lead from there to 0 and 1."""
+    if raw < _LINE:
+        return _PASS_LINE * raw / _LINE
+    return min(1.0, _PASS_LINE + (1 - _PASS_LINE) * (raw - _LINE) / (1 - _LINE))

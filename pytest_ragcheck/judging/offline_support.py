@@ -1,0 +1,196 @@
+"""How far the contexts support what an answer says: the offline judge's groundedness."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline_evidence import Evidence
+from pytest_ragcheck.judging.offline_numbers import canonical_number
+from pytest_ragcheck.judging.offline_words import FRAMING, REFUSING, STOP_WORDS
+from pytest_ragcheck.judging.refusals import beside_declining, declines
+from pytest_ragcheck.judging.text import NUMBER, folded_words, normalised, numbers_in, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.text import Terms
+
+PASS_LINE = 0.7
+
+# The constants stand where people's labels of RAGTruth-QA, MT-RAG and WiCE part well, all three at once; each is flat
+# around its value. Behind each is what the area under the curve on the three sets is without it.
+
+# Long answers have more places to go wrong than a mean over them shows: -0.016, +0.003, -0.002.
+_ABSENCE_WEIGHT = 0.08
+# Absent words that stand together weigh more than scattered ones, a run of four as eight: -0.002, +0.001, -0.003.
+_RUN_EXPONENT = 1.5
+# What one wrong number takes off, and what an answer with one can reach: -0.028, 0.000, -0.038.
+_NUMBER_FAULT, _HIGHEST_WITH_NUMBER_FAULT = 0.3, 0.6
+# The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.70, 0.93 and 0.74.
+_LINE = 0.37
+# A refusal that keeps to the question's words claims nothing. One with up to four words of its own has this raw
+# support, since people call such refusals unfaithful more often (at 1: 0.000, -0.016, 0.000); more are a claim.
+_REFUSAL_IN_OWN_WORDS = 0.7
+_MOST_OWN_WORDS_OF_A_REFUSAL = 4
+
+_SILENT = STOP_WORDS | FRAMING
+_DIGIT = re.compile(r"\d")
+_CITATION = re.compile(
+    r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
+    r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """How far the contexts support a sentence, or a whole answer."""
+
+    score: float
+    """0..1 on the scale of `groundedness`."""
+
+    sentence: str
+    """The sentence, verbatim."""
+
+    number: str | None = None
+    """A number of the sentence, as it stands there, that the contexts do not have in its place."""
+
+    number_instead: str | None = None
+    """The number that the contexts have there; None where they have none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groundedness:
+    """How far the contexts support an answer."""
+
+    score: float
+    """0..1; `PASS_LINE` is where human labels part best."""
+
+    sentences: tuple[Support, ...]
+    """Each sentence that claims something, in the answer's order."""
+
+    @property
+    def worst(self) -> Support | None:
+        """The sentence to name: with the lowest score, of those with a wrong number if there are any."""
+        wrong = [support for support in self.sentences if support.number is not None]
+        return min(wrong or self.sentences, key=lambda support: support.score, default=None)
+
+
+def groundedness(answer: str, *, question: str, contexts: Sequence[str], terms: Terms) -> Groundedness:
+    """
+    How far *contexts* support *answer*.
+
+    Returns:
+        The score over the whole answer and each sentence's. An answer that claims nothing (a bare refusal, "Yes.")
+        scores 1.0.
+    """
+    asked = frozenset(terms.of(question))
+    claims = [claim for sentence in sentences(answer) if (claim := _claim(sentence, asked, terms)) is not None]
+    evidence = Evidence(
+        contexts, wanted=frozenset().union(*(claim.content for claim in claims)), asked=asked, terms=terms
+    )
+    measured = [_measured(claim, evidence) for claim in claims]
+    if not measured:
+        return Groundedness(score=1.0, sentences=())
+    size = sum(each.size for each in measured)
+    raw = sum(each.support * each.size for each in measured) / size - _ABSENCE_WEIGHT * math.log1p(
+        sum(each.absence for each in measured)
+    )
+    return Groundedness(
+        score=_score(raw, number_fault=any(each.fault for each in measured)),
+        sentences=tuple(_supported(each) for each in measured),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    sentence: str
+    terms: Sequence[str]
+    content: Sequence[str]
+    is_refusal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    claim: _Claim
+    support: float
+    absence: float
+    fault: tuple[str, str | None] | None
+
+    @property
+    def size(self) -> int:
+        return len(self.claim.content)
+
+
+def _claim(sentence: str, asked: frozenset[str], terms: Terms) -> _Claim | None:
+    folded = normalised(_CITATION.sub(" ", sentence) if _DIGIT.search(sentence) else sentence)
+    found = folded_words(folded)
+    if refuses := declines(folded, found):
+        found = folded_words(beside_declining(folded))
+    all_terms = terms.of_words(found)
+    content = [term for term in all_terms if term not in _SILENT]
+    if refuses:
+        content = [term for term in content if term not in asked and term not in REFUSING]
+    if not content:
+        return None
+    return _Claim(
+        sentence=sentence,
+        terms=all_terms,
+        content=content,
+        is_refusal=refuses and len(content) <= _MOST_OWN_WORDS_OF_A_REFUSAL,
+    )
+
+
+def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
+    if claim.is_refusal:
+        return _Measured(claim=claim, support=_REFUSAL_IN_OWN_WORDS, absence=0.0, fault=None)
+    content, known = claim.content, evidence.known
+    present = [term in known for term in content]
+    pairs = list(pairwise(content))
+    pair_share = sum(map(evidence.pairs.__contains__, pairs)) / len(pairs) if pairs else float(present[0])
+    distinct = frozenset(content)
+    return _Measured(
+        claim=claim,
+        support=(sum(present) / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
+        absence=sum(len(list(run)) ** _RUN_EXPONENT for found, run in groupby(present) if not found),
+        fault=_number_fault(claim, evidence),
+    )
+
+
+def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
+    """The first number of the claim that the contexts lack, else one that they have otherwise, and what they have."""
+    numbers = numbers_in(dict.fromkeys(claim.content))
+    if not numbers:
+        return None
+    written = {canonical_number(number): number for number in NUMBER.findall(claim.sentence)}
+    for number in numbers:
+        # "one" is seldom a quantity, and small numbers in words mostly count what the answer itself lists.
+        if not evidence.has_number(number) and (number in written or len(number) > 1):
+            return written.get(number, number), None
+    contradicted = evidence.contradicted_number(claim.terms)
+    return None if contradicted is None else (written.get(contradicted[0], contradicted[0]), contradicted[1])
+
+
+def _supported(each: _Measured) -> Support:
+    number, instead = each.fault or (None, None)
+    return Support(
+        sentence=each.claim.sentence,
+        score=_score(each.support - _ABSENCE_WEIGHT * math.log1p(each.absence), number_fault=number is not None),
+        number=number,
+        number_instead=instead,
+    )
+
+
+def _score(raw: float, *, number_fault: bool) -> float:
+    """*raw* support on the scale of scores: `_LINE` is `PASS_LINE`, and straight lines lead from there to 0 and 1."""
+    if number_fault:
+        raw -= _NUMBER_FAULT
+    if raw < _LINE:
+        score = max(0.0, PASS_LINE * raw / _LINE)
+    else:
+        score = min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - _LINE) / (1 - _LINE))
+    return min(score, _HIGHEST_WITH_NUMBER_FAULT) if number_fault else score
