@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import openai  # noqa: F401 - takes a second to load, and pytester unloads what a run loads
 import pytest
 
 from tests.harness import two_ways
