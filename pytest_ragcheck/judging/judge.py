@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.refusals import is_refusal
 from pytest_ragcheck.rag.ask import are_texts, number, settled
@@ -31,8 +31,13 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
     if empty:
         # To say nothing is right where there is nothing to say, and then no score of 0.0 may go into a mean.
         return Judgement(answer_correctness=0.0, groundedness=0.0 if question.answerable else None, abstained=True)
-    judgement = await settled(by.judge, question, answer)
     name = type(by).__qualname__
+    if not hasattr(by, "judge"):
+        raise JudgeError(
+            f"{name}: the rag_judge has no method judge(question, answer). "
+            "Return an object with that method, or None to do without a judge."
+        )
+    judgement = await settled(by.judge, question, answer)
     if not isinstance(judgement, Judgement):
         raise JudgeReplyError(f"{name}: judge() returned {judgement!r:.80}, not a Judgement.")
     if problem := _problem(judgement):

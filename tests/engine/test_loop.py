@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 from concurrent.futures import CancelledError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from pytest_ragcheck.engine.loop import PrivateLoop
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 @pytest.fixture
@@ -46,6 +50,15 @@ def test_what_is_raised_inside_is_raised_outside(loop: PrivateLoop) -> None:
     assert loop.run(where, "still")[0] == "still"
 
 
+def test_what_would_end_a_loop_ends_this_one_not(loop: PrivateLoop) -> None:
+    async def leaving() -> None:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit, match="3"):
+        loop.run(leaving)
+    assert loop.run(where, "still")[0] == "still"
+
+
 def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
     started, ended = threading.Event(), []
 
@@ -69,12 +82,19 @@ def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
     assert ended == ["CancelledError"]
 
 
+def called_by(frame: FrameType | None) -> list[str]:
+    """The names of the functions that a thread is in, the innermost first."""
+    return [] if frame is None else [frame.f_code.co_name, *called_by(frame.f_back)]
+
+
 def test_an_interrupted_waiting_ends_what_it_waited_for(loop: PrivateLoop) -> None:
     ended = threading.Event()
     main = threading.main_thread().ident
     assert main is not None
 
     async def interrupting() -> None:
+        while called_by(sys._current_frames()[main])[:3] != ["wait", "result", "run"]:  # noqa: ASYNC110 - who waits sets no event
+            await anyio.sleep(0.01)
         signal.pthread_kill(main, signal.SIGINT)
         try:
             await anyio.sleep_forever()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import Judgement, Question, RagAnswer
-from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judge import judge, judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from tests.making import OFFLINE, Judges, a_question
@@ -64,6 +64,16 @@ def test_what_is_no_judgement_is_a_judge_error(said: Any) -> None:
     with pytest.raises(JudgeReplyError) as caught:
         judged(said)
     assert str(caught.value) == f"Judges: judge() returned {said!r}, not a Judgement."
+
+
+def test_what_has_no_method_judge_is_named_with_what_to_return() -> None:
+    by: Any = len
+    with pytest.raises(JudgeError) as caught:
+        asyncio.run(judge(a_question(), ANSWER, by))
+    assert str(caught.value) == (
+        "builtin_function_or_method: the rag_judge has no method judge(question, answer). "
+        "Return an object with that method, or None to do without a judge."
+    )
 
 
 def test_absent_texts_and_lists_of_claims_are_taken() -> None:
