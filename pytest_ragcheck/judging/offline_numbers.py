@@ -115,6 +115,8 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
         current = float(terms[start])
     except ValueError:  # a version such as 1.2.3
         return start + 1, 0.0
+    if len(terms[start]) > _LONGEST_NUMBER:  # a float would lose it
+        return start + 1, 0.0
     total, end, smallest_scale = 0.0, start + 1, float("inf")
     room = _room_after(words[start])
     while end < len(words):

@@ -48,10 +48,10 @@ _CITATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """How far the contexts support a sentence, or a whole answer."""
+    """How far the contexts support one sentence of an answer."""
 
     score: float
-    """0..1 on the scale of `groundedness`."""
+    """0..1, what an answer of this sentence alone would score."""
 
     sentence: str
     """The sentence, verbatim."""

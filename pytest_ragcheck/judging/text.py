@@ -105,7 +105,7 @@ def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
 
 def _pairs(before: str, word: str) -> list[str]:
     """The pairs of characters of *word*, where it is written in a script without word boundaries."""
-    if word.isascii() or not _UNSPACED_RUN.search(word):
+    if word.isascii() or word[0].isdigit() or not _UNSPACED_RUN.search(word):
         return [word]
     pairs: list[str] = []
     for run in _RUNS.findall(word):

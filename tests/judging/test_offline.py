@@ -70,11 +70,12 @@ class TestCorrectness:
         assert judged("30 days", "a month", "30 days", "four weeks").answer_correctness == 1.0
 
     def test_of_acceptable_answers_that_are_lacking_the_nearest_is_named(self):
-        judgement = judged("A month at most.", "30 days", "a month or two", "four weeks", "a fortnight")
-        assert judgement.error_message == 'the answer does not have "a month or two"'
+        expected = ("30 days", "a month or two years", "four weeks", "a fortnight")
+        judgement = judged("A month at most.", *expected, contexts=("A month at most.",))
+        assert judgement.error_message == 'the answer does not have "a month or two years"'
 
     def test_needs_an_acceptable_answer(self):
-        with pytest.raises(ValueError, match="^there is no acceptable answer$"):
+        with pytest.raises(ValueError, match=r"^there is no acceptable answer$"):
             AnswerText("30 days", question="", terms=Terms()).best_recall(())
 
     def test_finds_the_expected_answer_inside_a_longer_text(self):
@@ -406,6 +407,14 @@ def test_a_context_that_says_what_the_answer_says_never_lowers_groundedness(answ
 @given(answer=TEXTS.filter(lambda text: any(map(str.isalnum, text))))
 def test_an_answer_that_is_the_expected_one_is_right(answer: str):
     assert judged(answer, answer, contexts=(answer,)).answer_correctness == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800", "30\ud800 days", "\x00", "1" * 5000 + " million", "x" * 5000, "$" * 50, "\u200b"]
+)
+def test_strange_text_is_judged_like_any_other(text: str):
+    judgement = judged(text, text, contexts=(text,))
+    assert all(score is not None and 0 <= score <= 1 for score in scores(judgement))
 
 
 def test_a_judge_that_has_seen_many_words_judges_as_before():

@@ -36,6 +36,7 @@ def terms(text: str) -> list[str]:
         ("тридцати дней", "30 дней"),
         ("dreißig", "30"),
         ("٣٠", "30"),
+        ("๑๒๓", "123"),
     ],
 )
 def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: str):
