@@ -78,12 +78,24 @@ class _Kind:
 # No value may hold a bracket, so that text which was redacted once stays as it is.
 _VALUE = r"[^\s\"'`,;&<>\\\[\]]"
 _IS = r"(?:\\{0,2}[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:\\{0,2}[\"'])?"
-_PREFIXES = (
-    "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "xai-", "pplx-", "lsv2_", "hf_", "npm_",
-    "pypi-", "glpat-", "dop_v1_", "shpat_", "dapi", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
-    "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AIza", "ya29.", "SG.",
+# How the keys of well-known services begin. Prose has no underscore: one look tells that none of the first is there.
+_UNDERSCORED = (
+    "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "lsv2_", "hf_", "npm_", "dop_v1_", "shpat_",
+    "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
 )  # fmt: skip
-"""How the keys of well-known services begin."""
+_OTHERS = (
+    "sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AIza",
+    "ya29.", "SG.",
+)  # fmt: skip
+
+
+def _key_of_service(prefixes: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})", re.ASCII)
+
+
+def _has_random_run(value: str) -> bool:
+    return _RANDOM_RUN.search(value) is not None
+
 
 _KINDS = (
     _Kind(
@@ -121,10 +133,11 @@ _KINDS = (
         ("hooks.slack.com/", "/api/webhooks/"),
         re.compile(r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})"),
     ),
+    _Kind(("_",), _key_of_service(_UNDERSCORED), _has_random_run),
     _Kind(
-        tuple(map(str.lower, _PREFIXES)),
-        re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, _PREFIXES))})[\w.-]{{10,}})", re.ASCII),
-        lambda value: _RANDOM_RUN.search(value) is not None,
+        ("sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xox", "aiza", "ya29.", "sg."),
+        _key_of_service(_OTHERS),
+        _has_random_run,
     ),
     _Kind(("akia", "asia"), re.compile(r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b")),
     # No start within what was read as one: else a text of nothing but beginnings takes quadratic time.
