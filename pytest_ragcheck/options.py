@@ -172,6 +172,13 @@ OPTIONS: tuple[Option, ...] = (
         metavar="URL",
     ),
     Option(
+        name="rag_baseline",
+        help="Compares with the predictions file of an earlier full run: a question that newly fails or is missing "
+        "makes the run fail.",
+        read=read_name,
+        metavar="PREDICTIONS",
+    ),
+    Option(
         name="rag_output",
         help="Folder of the result files.",
         read=read_name,

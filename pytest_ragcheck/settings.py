@@ -64,6 +64,9 @@ class Settings:
     judge_timeout_seconds: float = 60.0
     """For one request to the judge, > 0."""
 
+    baseline: Path | None = None
+    """The predictions file that the run is compared with; None: it is compared with nothing."""
+
     output: Path = Path("ragcheck-results")
     """Folder of the result files."""
 
@@ -163,6 +166,7 @@ def read_settings(
         judge_api_key=api_key,
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
+        baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
         output=folder / values.get("rag_output", defaults.output),
         agent=values.get("rag_agent", defaults.agent),
         session_name=values.get("rag_session_name", defaults.session_name),

@@ -39,7 +39,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     configuration.check_given(config)
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Recorder(config), "ragcheck-recorder")
+        recorder = Recorder(config)
+        config.pluginmanager.register(recorder, "ragcheck-recorder")
+        if configuration.names_baseline(config):
+            from pytest_ragcheck.plugin.gate import Gate  # noqa: PLC0415 - only where there is a baseline
+
+            config.pluginmanager.register(Gate(config, recorder), "ragcheck-gate")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

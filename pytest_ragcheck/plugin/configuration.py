@@ -67,6 +67,11 @@ def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = 
     return {name: given for name, given in found.items() if given is not None}
 
 
+def names_baseline(config: pytest.Config) -> bool:
+    """Whether the run was given a baseline; what is in it is another matter."""
+    return config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
+
+
 def is_question_file(session: pytest.Session, path: Path) -> bool:
     """Whether pytest is to collect the file as questions."""
     argument = session.isinitpath(path)
@@ -92,7 +97,7 @@ def is_question_id(node_id: str) -> bool:
 def _given(config: pytest.Config, option: Option) -> Given | None:
     value = config.getoption(option.name, default=None) if option.flag else None
     origin = option.switch
-    if value is not None and option.name == "rag_output":
+    if option.name in {"rag_output", "rag_baseline"} and value and value.strip():
         # What is typed is relative to where it is typed; what is configured, to the root.
         value = config.invocation_params.dir / value
     if value is None:

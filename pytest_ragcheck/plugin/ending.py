@@ -23,7 +23,7 @@ def finish(config: pytest.Config, run: Run) -> list[str]:
     settings = settings_of(config)
     outcomes = run.outcomes(settings)
     summary = aggregate(outcomes)
-    lines = list(summary_lines(outcomes, summary))
+    lines = [*summary_lines(outcomes, summary), *run.comparison]
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
     except ResultsError as error:

@@ -148,7 +148,7 @@ class RagCheck:
         __tracebackhide__ = True
         from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only for who calls
         from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as above
-        from pytest_ragcheck.questions.call import question_of_call  # noqa: PLC0415 - as above
+        from pytest_ragcheck.questions.call import id_of_call, question_of_call  # noqa: PLC0415 - as above
 
         self._calls += 1
         item = self._request.node
@@ -158,7 +158,7 @@ class RagCheck:
                 test_file=item.path,
                 root=self._request.config.rootpath,
                 line=(item.location[1] or 0) + 1,
-                id=f"{item.nodeid.partition('::')[2].replace('::', '.')}-{self._calls}",
+                id=id_of_call(item.nodeid, self._calls),
                 expected=expected,
                 answerable=answerable,
                 must_mention=must_mention,

@@ -28,6 +28,7 @@ class Recorder:
         self._crashes: list[tuple[str, str]] = []
         self._uncollected: list[str] = []
         self._lines: list[str] = []
+        self._settled = False
 
     @property
     def _run(self) -> Run | None:
@@ -74,10 +75,18 @@ class Recorder:
         if self._run is not None:
             from pytest_ragcheck.plugin.ending import finish  # noqa: PLC0415 - only where there are questions
 
-            for node_id, failure in self._crashes:
-                self._run.note(node_id, failure=failure)
-            self._run.cut_short = self._run.cut_short or self._why_cut_short(session)
+            self.settle(session, self._run)
             self._lines = finish(self._config, self._run)
+
+    def settle(self, session: pytest.Session, run: Run) -> None:
+        """Notes, when the last item has ended, what that says of the run; what happens later is none of its."""
+        if self._settled:
+            return
+        self._settled = True
+        for node_id, failure in self._crashes:
+            run.note(node_id, failure=failure)
+        run.unfinished = self._why_unfinished(session)
+        run.cut_short = run.cut_short or run.unfinished or self._why_cut_short()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._lines:
@@ -85,11 +94,14 @@ class Recorder:
             for line in self._lines:
                 terminalreporter.write_line(line)
 
-    def _why_cut_short(self, session: pytest.Session) -> str:
+    def _why_unfinished(self, session: pytest.Session) -> str:
         if self._uncollected:
             return f"{', '.join(self._uncollected)} could not be collected"
         if session.shouldstop or session.shouldfail or session.exitstatus not in _ENDED:
             return "the run was stopped before its end"
+        return ""
+
+    def _why_cut_short(self) -> str:
         # Of question files every question is counted; of tests that use rag_check only the calls that were made.
         if any("::" in argument and not is_question_id(argument) for argument in self._config.args):
             return "the run was given single tests"

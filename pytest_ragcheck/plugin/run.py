@@ -45,6 +45,12 @@ class Run:
         self.cut_short = ""
         """Why there may be questions that nobody counted, as calls of deselected tests; empty where there are none."""
 
+        self.unfinished = ""
+        """Why pytest did not come to all of its items; empty where it did."""
+
+        self.comparison: list[str] = []
+        """How the run compares with the baseline, in lines; empty without one."""
+
         self._records: dict[tuple[str, str], Record] = {}
         self._node_keys: dict[str, list[tuple[str, str]]] = {}
         self._skipped: set[str] = set()
@@ -106,6 +112,10 @@ class Run:
         """Drops what is known of an item that runs once more."""
         for key in self._node_keys.pop(node_id, ()):
             self._records.pop(key, None)
+
+    def keys_of(self, node_id: str) -> list[tuple[str, str]]:
+        """Dataset name and id of the questions that the item recorded."""
+        return self._node_keys.get(node_id, [])
 
     def note(self, node_id: str, *, skipped: bool = False, failure: str = "") -> None:
         """Notes what pytest says of an item, whether or not it runs a question."""

@@ -58,6 +58,11 @@ def question_of_call(
     )
 
 
+def id_of_call(node_id: str, number: int) -> str:
+    """The id of the question that the test of the node id asks by its *number*-th call, from 1."""
+    return _usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
+
+
 def _usable_id(id: str) -> str:  # noqa: A002 - as above
     """The id as a question file may have it, so that the written questions can be read back."""
     return id.replace("::", "__").replace("[", "(").replace("]", ")")

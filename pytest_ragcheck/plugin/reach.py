@@ -1,0 +1,83 @@
+"""How far a run reaches: would it have met a question that it did not collect, if the question were still there?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.questions.call import id_of_call
+from pytest_ragcheck.questions.reader import default_dataset_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_ragcheck.plugin.run import Run
+
+
+class Reach:
+    """
+    What a run was asked to collect.
+
+    A file that was collected was read whole, whatever was deselected afterwards. Of a dataset that was not collected
+    only the name is known, which is by default made of its file's path.
+
+    Args:
+        config: pytest's.
+        run: Of which all items have ended.
+        complete: Whether every collected question was run or skipped; one that leaves some out was meant to.
+        not_passed: Node ids of what did not pass, be it a test that may not have come to all of its `rag_check`
+            calls, or a test file that was skipped whole.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:
+        self._root = config.rootpath
+        self._read = run.sets.keys()
+        self._not_passed = {
+            (self._dataset_name(node_id), _without_number(id_of_call(node_id, 1)))
+            for node_id in not_passed
+            if node_id not in run.selected
+        }
+        skipped_files = any("::" not in node_id for node_id in not_passed)
+        narrowed = not complete or skipped_files or config.getoption("lf", False) or config.getoption("ignore_glob")
+        start = config.invocation_params.dir
+        self._ignored = [_absolute(start / path) for path in config.getoption("ignore") or ()]
+        self._searched = [_absolute(start / argument.partition("::")[0]) for argument in config.args]
+        if narrowed:
+            self._searched = []
+        elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            self._searched = [self._root]
+
+    def would_meet(self, dataset_name: str, id: str) -> bool:  # noqa: A002 - the question's own word
+        """Whether the run would have the question if it still existed."""
+        if dataset_name in self._read:
+            return True
+        if (dataset_name, _without_number(id)) in self._not_passed:
+            return False
+        if any(self._covers(path, dataset_name) for path in self._ignored):
+            return False
+        return any(self._covers(path, dataset_name) for path in self._searched)
+
+    def _covers(self, path: Path, dataset_name: str) -> bool:
+        if self._root.is_relative_to(path):
+            return True
+        if not path.is_relative_to(self._root):
+            return False
+        if path.is_dir():
+            return dataset_name.startswith("__".join(path.relative_to(self._root).parts) + "__")
+        return dataset_name == default_dataset_name(path, self._root)
+
+    def _dataset_name(self, node_id: str) -> str:
+        return default_dataset_name(self._root / node_id.partition("::")[0], self._root)
+
+
+def _absolute(path: Path) -> Path:
+    # Links are not followed, as in pytest and in the names of datasets.
+    return Path(os.path.abspath(path))  # noqa: PTH100 - see above
+
+
+def _without_number(id: str) -> str:  # noqa: A002 - as above
+    """The part of a `rag_check` call's id that all calls of its test have."""
+    return id.rpartition("-")[0]
