@@ -7,13 +7,14 @@ The schemas of the result files, and their reference page, which is written from
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from pytest_ragcheck.cli.schema import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage
@@ -28,15 +29,16 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "result-files.md"
 FILES = {
-    "questions": "{dataset}_questions.json",
     "predictions": "{agent}_predictions.json",
     "summary": "{agent}_summary.json",
 }
-HEADING = f"## {FILES['questions']}\n"
-SHIPPED = files("pytest_ragcheck.summary") / "schemas"
-SCHEMAS: dict[str, dict[str, Any]] = {
-    name: json.loads((SHIPPED / f"{name}.schema.json").read_text(encoding="utf-8")) for name in FILES
-}
+HEADING = f"## {FILES['predictions']}\n"
+SCHEMAS: dict[str, dict[str, Any]] = {name: json.loads(read_schema(name)) for name in FILES}
+FULL = a_question(
+    "full", expected_answer="a", must_mention=("a",), must_not_mention=("b",), thresholds={"f1": 0.5}, top_k=1,
+    tags=("t",), gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),),
+    answerable=False, skip="s", xfail="x", metadata={"a": 1},
+)  # fmt: skip
 
 
 def sections() -> str:
@@ -125,7 +127,7 @@ def test_what_is_written_is_what_the_schemas_say(run: Any) -> None:
     Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregate(run)))
     for questions in run.sets:
         document = questions_document(questions.dataset_name, questions.questions)
-        Draft202012Validator(SCHEMAS["questions"]).validate(document)
+        Draft202012Validator(json.loads(read_schema("questions"))).validate(document)
 
 
 def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
@@ -143,12 +145,6 @@ def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
     for run in RUNS.values():
         collect(predictions_document(run))
         collect(summary_document(run, aggregate(run)))
-    full = a_question(
-        expected_answer="a", must_mention=("a",), must_not_mention=("b",), thresholds={"f1": 0.5}, top_k=1, tags=("t",),
-        gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),), answerable=False,
-        skip="s", xfail="x", metadata={"a": 1},
-    )  # fmt: skip
-    collect(questions_document("billing", [full]))
     known = {key for schema in SCHEMAS.values() for part in objects(schema) for key in part["properties"]}
     assert known - said == set()
 
@@ -171,12 +167,30 @@ def test_a_schema_is_one_and_leaves_nothing_open(name: str) -> None:
         ("predictions", {**predictions_document(RUNS["one judge"]), "extra": 1}),
         ("predictions", {**predictions_document(RUNS["one judge"]), "num_examples": "1"}),
         ("summary", {**summary_document(RUNS["one judge"], aggregate(RUNS["one judge"])), "thresholds": {"f1": 2}}),
-        ("questions", {**questions_document("billing", []), "schema_version": "2"}),
     ],
 )
 def test_what_is_wrong_is_refused(name: str, document: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Draft202012Validator(SCHEMAS[name]).validate(document)
+
+
+def rows_of(heading: str) -> dict[str, str]:
+    """By key the last column of the table under a heading of the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    under = page[page.index(f"\n{heading}\n") :].partition("\n#")[2].partition("\n#")[0]
+    return dict(re.findall(r"(?m)^\| `(\w+)` \|.*\| ([^|]+) \|$", under))
+
+
+def test_the_reference_page_has_every_key_of_the_questions_file_and_no_other() -> None:
+    full, bare = (questions_document("billing", [question]) for question in (FULL, a_question("bare")))
+    assert rows_of("## {dataset}_questions.json") == dict.fromkeys(full, "never")
+    (row,), (least,) = full["questions"], bare["questions"]
+    said = rows_of("### question")
+    assert list(said) == list(row)
+    assert [key for key, absent in said.items() if absent == "never"] == list(least)
+    passage = rows_of("### passage")
+    assert list(passage) == list(row["gold_passages"][0])
+    assert [key for key, absent in passage.items() if absent == "never"] == list(row["distractors"][0])
 
 
 def test_the_reference_page_says_what_the_schemas_say() -> None:
