@@ -180,9 +180,9 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["-eyJ", "eyJ.", "://a:", "Bearer A ", "token=", "&a=", "cookie: a=b;", "-----BEGIN "])
-def test_hostile_text_of_millions_of_characters_is_redacted_in_linear_time(unit: str) -> None:
-    # In quadratic time, as an earlier pattern had it, this would take hours.
-    text = unit * (2_000_000 // len(unit))
+def test_hostile_text_is_redacted_in_linear_time(unit: str) -> None:
+    # In quadratic time, as an earlier pattern had it, this would take many minutes.
+    text = unit * (500_000 // len(unit))
     assert UNKNOWING.text(f"{text} -----END PRIVATE KEY----- hf_AbCdEfGhIjKlMnOp12345678").endswith(REDACTED)
 
 
