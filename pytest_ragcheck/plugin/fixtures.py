@@ -201,6 +201,8 @@ def _evaluate(
 ) -> Record:
     from pytest_ragcheck.check import check_question  # noqa: PLC0415 - only where a question is asked
     from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - as above
+    from pytest_ragcheck.record import Record  # noqa: PLC0415 - as above
+    from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
 
     if not hasattr(client, "ask") and callable(client):
         client = RagClient.from_callable(client, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
@@ -208,6 +210,13 @@ def _evaluate(
     async def check() -> Record:
         return await check_question(question, client=client, judge=judge, settings=settings)
 
-    record = loop_of(request.config).run(check)
+    try:
+        record = loop_of(request.config).run(check)
+    except pytest.xfail.Exception:
+        raise
+    except pytest.fail.Exception as stopped:
+        # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
+        reason = settings.redactor.text(str(stopped))
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
     request.node.stash.setdefault(RECORDS, []).append(record)
     return record

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import CONFTEST, bad, broken, good
+from tests.harness import two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -205,6 +206,29 @@ def rag_client():
     )
     project.ask(good("terms"), good("hours"))
     assert project.run().outcomes == outcomes
+
+
+@two_ways
+def test_a_question_that_its_client_fails_is_an_error_of_a_call_too(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+class Telling(CannedRag):
+    async def ask(self, question):
+        pytest.fail("no index, api_key=sk-abcdef0123456789abcdef")
+
+@pytest.fixture
+def rag_client():
+    return Telling()
+"""
+    )
+    project.ask(good("terms"))
+    project.write("test_own.py", "def test_own(rag_check):\n    rag_check('What about terms?')\n")
+    run = project.run()
+    assert run.outcomes == {"failed": 1, "error": 1}
+    said = ("not_evaluated", "no index, api_key=[redacted]")
+    assert run.errors_by_id == {"terms": said, "test_own-1": said}
+    assert run.section("ERROR at setup of terms")[-3:] == [said[1], "", "question  What about terms?"]
 
 
 def test_an_internal_end_of_the_run_in_a_test_leaves_files(project: Project) -> None:
