@@ -201,7 +201,7 @@ class Run:
         """By test name what JUnit's file says: `failure`, `error`, `skipped` or `passed`, and the message."""
         found = {}
         for case in ET.parse(self.folder / "junit.xml").iter("testcase"):
-            problem = next(iter(case), None)
+            problem = next((part for part in case if part.tag in {"failure", "error", "skipped"}), None)
             what = ("passed", "") if problem is None else (problem.tag, problem.get("message", ""))
             found[case.get("name", "")] = what
         return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
 from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.properties import add_properties
 from pytest_ragcheck.plugin.reprs import failure_repr, set_crash
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.record import Record
@@ -24,9 +25,11 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     run = item.config.stash.get(RUN, None)
     if run is not None and not run.told and hasattr(item.config, "workerinput"):
         luggage["collected"] = run.tell()
-    if records := item.stash.get(RECORDS, []):
+    records = item.stash.get(RECORDS, [])
+    if records:
         luggage["records"] = [record.to_json() for record in records]
-        records.clear()
+    add_properties(item, report, records)
+    records.clear()
     if luggage:
         setattr(report, ATTRIBUTE, json.dumps(luggage))
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):

@@ -1,0 +1,77 @@
+"""A question's numbers as properties of its reports: JUnit's file has them, and whoever else reads reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.report.files import DECIMALS
+from pytest_ragcheck.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.record import Record
+
+PREFIX = "ragcheck."
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One execution of an item."""
+
+    records: list[Record] = field(default_factory=list)
+    failed: bool = False
+    """Whether its call failed."""
+
+
+ATTEMPT: pytest.StashKey[Attempt] = pytest.StashKey()
+"""Of an item that is running."""
+
+
+def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> None:
+    """
+    Gives the report the properties of all that the item has recorded so far, as pytest's `record_property` would.
+
+    They are not kept in pytest's own list of the item, which a rerun would add to.
+    """
+    attempt = item.stash.setdefault(ATTEMPT, Attempt())
+    attempt.records += records
+    if report.when == "call":
+        attempt.failed = report.failed
+    # Where both call and teardown fail, JUnit's file has a test case for each.
+    if not (attempt.failed and report.when == "teardown" and report.failed):
+        report.user_properties += properties(attempt.records)
+    if report.when == "teardown":
+        del item.stash[ATTEMPT]
+
+
+def properties(records: Sequence[Record]) -> Iterator[tuple[str, str | float]]:
+    """Names and values; where there are several questions, their names are numbered: `ragcheck.2.verdict`."""
+    for number, record in enumerate(records, 1):
+        prefix = f"{PREFIX}{number}." if len(records) > 1 else PREFIX
+        for name, text in _texts(record):
+            yield prefix + name, text
+        for name, value in _numbers(record):
+            # A float and nothing derived from it: see `crossing.ATTRIBUTE`.
+            yield prefix + name, round(float(value), DECIMALS)
+
+
+def _texts(record: Record) -> Iterator[tuple[str, str]]:
+    yield "verdict", record.verdict.value
+    if record.verdict is Verdict.ERROR:
+        yield "error_kind", record.error_kind
+    yield "dataset_name", record.question.dataset_name
+    yield "question_id", record.question.id
+
+
+def _numbers(record: Record) -> Iterator[tuple[str, float]]:
+    for metric, score in record.scores.items():
+        if score.value is not None:
+            yield metric, score.value
+    for metric, threshold in record.thresholds.items():
+        yield f"{metric}.threshold", threshold
+    if record.latency_seconds is not None:
+        yield "latency_seconds", record.latency_seconds
