@@ -11,7 +11,7 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
         ├── EndpointError
         │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
         │   ├── EndpointTimeout              no complete reply in time
-        │   ├── EndpointStatusError          a status other than 200
+        │   ├── EndpointStatusError          a status outside 200 to 299
         │   └── EndpointReplyError           a reply that does not keep the contract
         └── JudgeError
             ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
@@ -137,7 +137,7 @@ class EndpointTimeout(EndpointError):
 
 
 class EndpointStatusError(EndpointError):
-    """A status other than 200."""
+    """A status outside 200 to 299."""
 
     kind = "endpoint_status"
 

@@ -125,6 +125,30 @@ def read_header(text: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
+def read_shape(text: str) -> str:
+    """The name of a shape."""
+    from pytest_ragcheck.rag.named_shapes import read_name  # noqa: PLC0415 - only for whoever gives one
+
+    read_name(text)
+    return text
+
+
+def read_request(text: str) -> str:
+    """A template of requests, as it was written."""
+    from pytest_ragcheck.rag.request import read_template  # noqa: PLC0415 - only for whoever gives one
+
+    read_template(text)
+    return text
+
+
+def read_response(text: str) -> str:
+    """Expressions for the parts of a reply, as they were written."""
+    from pytest_ragcheck.rag.reading import Reading  # noqa: PLC0415 - only for whoever gives them
+
+    Reading.from_text(text)
+    return text
+
+
 OPTIONS: tuple[Option, ...] = (
     Option(
         name="rag_url",
@@ -198,6 +222,27 @@ OPTIONS: tuple[Option, ...] = (
         read=bool,
         kind="switch",
         default_shown="off",
+    ),
+    Option(
+        name="rag_shape",
+        help="How the endpoint is asked and its reply read: query, search-rag, server or openai-chat.",
+        read=read_shape,
+        flag=False,
+        default_shown="query",
+    ),
+    Option(
+        name="rag_request",
+        help="How the endpoint is asked, in place of the shape's own way: JSON with {query} and {top_k} in its "
+        "strings, or GET and a query-string with them.",
+        read=read_request,
+        flag=False,
+    ),
+    Option(
+        name="rag_response",
+        help="Where answer, contexts and source_ids are in a reply, in place of the shape's own places: "
+        "answer=EXPRESSION contexts=EXPRESSION, in JMESPath.",
+        read=read_response,
+        flag=False,
     ),
     Option(
         name="rag_headers",

@@ -216,7 +216,12 @@ def url_secrets(url: str) -> list[str]:
 def shown_url(url: str) -> str:
     """The URL as it may be shown: no user, no password, no fragment, secret-looking parameters blanked."""
     start, mark, query = url.partition("#")[0].partition("?")
-    return _without_userinfo(start) + mark + "&".join(map(_shown_pair, query.split("&")))
+    return _without_userinfo(start) + mark + shown_query(query)
+
+
+def shown_query(query: str) -> str:
+    """A URL's query-string as it may be shown: the values of parameters that look secret blanked."""
+    return "&".join(map(_shown_pair, query.split("&")))
 
 
 def _without_userinfo(url: str) -> str:

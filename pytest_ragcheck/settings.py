@@ -10,7 +10,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.options import OPTIONS, Option, read_fraction, read_judge, read_minimum, read_url
+from pytest_ragcheck.options import (
+    OPTIONS,
+    Option,
+    read_fraction,
+    read_judge,
+    read_minimum,
+    read_request,
+    read_response,
+    read_shape,
+    read_url,
+)
 from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
 
 if TYPE_CHECKING:
@@ -33,6 +43,15 @@ class Settings:
 
     url: str | None = None
     """The endpoint; None: questions need a `rag_client` fixture."""
+
+    shape: str = "query"
+    """How the endpoint is asked and its reply read: the name of a shape."""
+
+    request: str | None = None
+    """A template of requests in place of the shape's."""
+
+    response: str | None = None
+    """Expressions for the parts of a reply in place of the shape's."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with every request to the endpoint; may hold secrets."""
@@ -93,6 +112,11 @@ class Settings:
         for name in ("url", "judge_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
+        _check("shape", self.shape, read_shape)
+        if self.request is not None:
+            _check("request", self.request, read_request)
+        if self.response is not None:
+            _check("response", self.response, read_response)
         if self.judge is not None:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
@@ -154,6 +178,9 @@ def read_settings(
     defaults = Settings()
     return Settings(
         url=values.get("rag_url"),
+        shape=values.get("rag_shape", defaults.shape),
+        request=values.get("rag_request"),
+        response=values.get("rag_response"),
         headers=MappingProxyType(headers),
         top_k=values.get("rag_top_k", defaults.top_k),
         timeout_seconds=values.get("rag_timeout", defaults.timeout_seconds),

@@ -17,9 +17,10 @@ PACKAGE = Path(pytest_ragcheck.__file__).parent
 # folders where its own imports allow it.
 ORDER = (
     {"errors", "metrics.score", "metrics.catalogue"},
-    {"options", "redaction", "settings"},
+    {"redaction"},
     {"questions"},
     {"rag"},
+    {"options", "settings"},  # whose values the parts above read
     {"judging"},
     {"metrics"},
     {"verdict"},

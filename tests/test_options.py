@@ -21,7 +21,10 @@ from pytest_ragcheck.options import (
     read_judge,
     read_minimum,
     read_name,
+    read_request,
+    read_response,
     read_seconds,
+    read_shape,
     read_url,
 )
 from pytest_ragcheck.settings import Given, Settings, read_settings
@@ -39,6 +42,9 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_judge: "gpt",
     read_name: " ",
     read_header: "Bearer abc",
+    read_shape: "chat",
+    read_request: '{"input": "{question}"}',
+    read_response: "answer=result.text contexts=references[",
     read_count: "0",
     read_seconds: "60 s",
 }

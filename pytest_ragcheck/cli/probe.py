@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.options import OPTIONS
-from pytest_ragcheck.rag.address import shown_url
 from pytest_ragcheck.rag.probe.point import CHECKLIST, Outcome, Point
+from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     import argparse

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import time
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.rag.excerpt import LONGEST, excerpt, quoted
+from pytest_ragcheck.rag.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import Redactor
 
 _SEARCHED_FOR_SECRETS = 20 * LONGEST
@@ -34,7 +32,9 @@ class Failures:
         )
         if said := self._said(body):
             text += f"\nThe server says: {said}"
-        return JudgeUnavailable(text, reply=said or None, status=status, retry_after_seconds=_retry_after(headers))
+        return JudgeUnavailable(
+            text, reply=said or None, status=status, retry_after_seconds=retry_after_seconds(headers)
+        )
 
     def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
         """No connection, or one that broke."""
@@ -105,13 +105,3 @@ def _status_template(status: int, code: str | None) -> str:
     if code == "insufficient_quota":
         return _NO_QUOTA
     return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)
-
-
-def _retry_after(headers: Any) -> float | None:
-    value = str(headers.get("retry-after", "")).strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None

@@ -46,12 +46,7 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[
     from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - only where a question is asked
 
     with _usage_errors_as_failures():
-        client = RagClient(
-            rag_settings.url,
-            headers=rag_settings.headers,
-            top_k=rag_settings.top_k,
-            timeout_seconds=rag_settings.timeout_seconds,
-        )
+        client = RagClient.from_settings(rag_settings)
     yield client
     loop_of(pytestconfig).run(client.aclose)
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.redaction import REDACTED, Redactor
+from pytest_ragcheck.redaction import Redactor, shown_query, shown_url, url_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 EXAMPLE = "http://localhost:8000/query"
 
-_SECRET_NAME = re.compile(
-    r"(key|token|secret|signature|sig|password|passwd|pwd|auth|authorization|credentials?|session|^code)$",
-    re.IGNORECASE,
-)
-_SECRET_LOOK = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
 _PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragma|user-agent", re.IGNORECASE)
@@ -51,21 +46,14 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
     Raises:
         UsageError: The URL or a header cannot be sent; the text says what to write, and shows no header's value.
     """
-    parts = _split(url)
+    _check_url(url)
     for name, value in headers.items():
         _check_header(name, value)
-    secrets = (*_secrets_in_url(parts), *_secrets_in_headers({**also_secret, **headers}))
+    secrets = (*url_secrets(url), *_secrets_in_headers({**also_secret, **headers}))
     return Address(url=url, shown=shown_url(url), redactor=Redactor(secrets))
 
 
-def shown_url(url: str) -> str:
-    """The URL without userinfo and fragment, values of the query-string that look secret blanked."""
-    parts = urlsplit(url)
-    query = "&".join(_shown_pair(pair) for pair in parts.query.split("&"))
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query, fragment="").geturl()
-
-
-def _split(url: str) -> SplitResult:
+def _check_url(url: str) -> None:
     if not isinstance(url, str):
         raise UsageError(
             f"RagClient takes the endpoint's URL as a str, not {type(url).__name__}. "
@@ -90,10 +78,10 @@ def _split(url: str) -> SplitResult:
             f"the endpoint's URL {masked!r} has the scheme {scheme!r}; only http and https can be asked. "
             f"Write http://{rest} or https://{rest}."
         )
-    return _split_authority(url, masked)
+    _check_authority(url, masked)
 
 
-def _split_authority(url: str, masked: str) -> SplitResult:
+def _check_authority(url: str, masked: str) -> None:
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -118,33 +106,13 @@ def _split_authority(url: str, masked: str) -> SplitResult:
             f"the endpoint's URL {masked!r} has a port that is not a number from 1 to 65535. "
             f"Write it as in {EXAMPLE}; an IPv6 address goes in brackets, and a '/' or '@' in a password as %2F or %40."
         )
-    return parts
 
 
 def _masked(url: str) -> str:
     """A URL that may be malformed, for a text: all that could be userinfo is cut, up to the last `@`."""
     head, mark, query = url.partition("#")[0].partition("?")
     head = re.sub(r"^([a-z][a-z0-9+.-]*://)?.*@", r"\1", head, flags=re.IGNORECASE | re.DOTALL)
-    return head + mark + "&".join(_shown_pair(pair) for pair in query.split("&"))
-
-
-def _shown_pair(pair: str) -> str:
-    name, equals, value = pair.partition("=")
-    return f"{name}={REDACTED}" if equals and value and _is_secret(name, value) else pair
-
-
-def _is_secret(name: str, value: str) -> bool:
-    return bool(_SECRET_NAME.search(unquote_plus(name)) or _SECRET_LOOK.fullmatch(unquote_plus(value)))
-
-
-def _secrets_in_url(parts: SplitResult) -> Iterator[str]:
-    if parts.password:
-        # Basic credentials travel as base64 of both; the redactor finds that form of the pair.
-        yield from (unquote(parts.password), f"{unquote(parts.username or '')}:{unquote(parts.password)}")
-    for pair in parts.query.split("&"):
-        name, _, value = pair.partition("=")
-        if _is_secret(name, value):
-            yield from (value, unquote_plus(value))
+    return head + mark + shown_query(query)
 
 
 def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import EndpointReplyError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
         EndpointError: There is no answer that can be judged.
     """
     name = endpoint_name(client)
+    if not hasattr(client, "ask"):
+        raise EndpointError(
+            f"{name}: the rag_client has no method ask(question)\n"
+            "Return a RagClient, a function, or an object with that method; a client of httpx or httpx2 goes to "
+            "RagClient.from_settings(rag_settings, http=client).",
+            url=name,
+        )
     answer = await settled(client.ask, question)
     if not isinstance(answer, RagAnswer):
         raise EndpointReplyError(f"{name}: ask() returned {type(answer).__name__}, not a RagAnswer.", url=name)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.settings import Settings
 
     Reply = RagAnswer | Mapping[str, Any]
 
@@ -43,18 +44,23 @@ class Endpoint(Protocol):
 
 class RagClient:
     """
-    Asks a RAG endpoint that keeps the contract: `POST {"query", "top_k"}` -> `{"answer", "contexts"}`.
+    Asks a RAG endpoint: `POST {"query", "top_k"}` -> `{"answer", "contexts"}`, or in any other shape.
 
     It can be used from several event loops; after closing, a further question opens connections anew.
 
     Args:
-        url: Where questions are posted, such as `http://localhost:8000/query`.
+        url: Where questions are sent, such as `http://localhost:8000/query`.
         headers: Sent with every question; no text shows their values.
         top_k: How many contexts are asked for where a question does not say, >= 1.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
         http: Your own `AsyncClient` of httpx or httpx2, for TLS settings, proxies or an app in this process.
             It is used as it is and not closed; the limit of time stays `timeout_seconds`, redirects are not followed.
+        shape: `query` (the contract), `search-rag`, `server` or `openai-chat`.
+        request: In place of the shape's own, how the endpoint is asked: JSON such as
+            `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`.
+        response: In place of the shape's own, where the parts of the reply are, in JMESPath:
+            `answer=result.text contexts=references[].content[]`, and `source_ids=` if the reply has any.
 
     Raises:
         UsageError: An argument cannot work.
@@ -69,8 +75,12 @@ class RagClient:
         timeout_seconds: float = 60.0,
         max_reply_bytes: int = 10_000_000,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
+        shape: str = "query",
+        request: str | None = None,
+        response: str | None = None,
     ) -> None:
         from pytest_ragcheck.rag.http import HttpEndpoint  # noqa: PLC0415 - a function needs no HTTP library
+        from pytest_ragcheck.rag.shape import read_shape  # noqa: PLC0415 - as above
 
         _check_limits(top_k, timeout_seconds)
         if not _is_whole(max_reply_bytes):
@@ -81,8 +91,34 @@ class RagClient:
             timeout_seconds=timeout_seconds,
             max_reply_bytes=max_reply_bytes,
             http=http,
+            shape=read_shape(shape, request, response),
         )
         self._top_k = top_k
+
+    @classmethod
+    def from_settings(cls, settings: Settings, *, http: httpx.AsyncClient | httpx2.AsyncClient | None = None) -> Self:
+        """
+        The client of the run's own endpoint, as `--rag-url` and the ini file describe it.
+
+        Args:
+            settings: What the `rag_settings` fixture gives.
+            http: As for `RagClient`.
+
+        Raises:
+            UsageError: The settings name no endpoint, or something in them cannot work.
+        """
+        if settings.url is None:
+            raise UsageError("the settings name no endpoint: give --rag-url=URL, or set RAGCHECK_URL.")
+        return cls(
+            settings.url,
+            headers=settings.headers,
+            top_k=settings.top_k,
+            timeout_seconds=settings.timeout_seconds,
+            http=http,
+            shape=settings.shape,
+            request=settings.request,
+            response=settings.response,
+        )
 
     @classmethod
     def from_callable(

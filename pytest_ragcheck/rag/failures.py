@@ -18,20 +18,19 @@ from pytest_ragcheck.errors import (
     EndpointTimeout,
     EndpointUnreachable,
 )
-from pytest_ragcheck.rag.address import shown_url
 from pytest_ragcheck.rag.excerpt import excerpt, quoted
 from pytest_ragcheck.rag.retry_after import retry_after_seconds
+from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_ragcheck.rag.address import Address
     from pytest_ragcheck.rag.json_body import ReplyMismatch
+    from pytest_ragcheck.rag.request import RequestTemplate
 
 BODY_KEPT = 2_000
 """Characters of a body that an error carries, at most."""
-
-REQUEST = '{"query": str, "top_k": int}'
 
 
 class Phase(Enum):
@@ -86,7 +85,7 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
 
 
 def wrong_status(
-    address: Address, status: int, reason: str, headers: Mapping[str, str], body: str
+    address: Address, status: int, reason: str, headers: Mapping[str, str], body: str, *, asked: RequestTemplate
 ) -> EndpointStatusError:
     """
     A status outside 200 to 299.
@@ -97,10 +96,12 @@ def wrong_status(
         reason: Its words, as the server has them.
         headers: The reply's, by lower-case name.
         body: The body's start, decoded.
+        asked: The request that it was the reply to.
     """
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(reason, 60)}".rstrip()
     to_do = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
+    to_do = to_do.format(request=asked.shown, method=asked.method)
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         to_do = (
@@ -229,13 +230,13 @@ def _redirect_target(address: Address, location: str) -> str:
         return f"{excerpt(location)!r}, which is no URL"
 
 
-_REFUSED = f"The endpoint has to take POST with the JSON {REQUEST}."
+_REFUSED = "The endpoint has to take {request}. To send it something else, set the ini option rag_request."
 _TO_DO = {
     400: _REFUSED,
     401: "Give the endpoint's credentials by the ini option rag_headers.",
     403: "Check the credentials in the ini option rag_headers, and what they allow.",
     404: "There is no such route: check the path in --rag-url.",
-    405: "The route has to take POST: check the path in --rag-url, and the methods of the route.",
+    405: "The route has to take {method}: check the path in --rag-url, and the methods of the route.",
     407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
     413: "The request is too large for the endpoint: raise its limit.",
     415: _REFUSED,

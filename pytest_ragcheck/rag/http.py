@@ -1,8 +1,7 @@
-"""One question over HTTP: `POST {"query", "top_k"}`, and what comes back."""
+"""One question over HTTP, and what comes back."""
 
 from __future__ import annotations
 
-import json
 import math
 import ssl
 import sys
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.rag.address import read_address
 from pytest_ragcheck.rag.connections import Connections, http_library, library_of
 from pytest_ragcheck.rag.failures import (
@@ -25,14 +24,15 @@ from pytest_ragcheck.rag.failures import (
     wrong_status,
 )
 from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.reply import OtherShape, read_reply
+from pytest_ragcheck.rag.shape import read_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_ragcheck.errors import EndpointError, EndpointTimeout
+    from pytest_ragcheck.errors import EndpointStatusError, EndpointTimeout
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.connections import AnyClient, AnyResponse
+    from pytest_ragcheck.rag.shape import Shape
 
 LOOKED_AT_BYTES = 16_384
 """As much of a body that is of no use is read for the text of its error."""
@@ -40,19 +40,18 @@ LOOKED_AT_BYTES = 16_384
 LOOKED_AT_SECONDS = 1.0
 """And no longer than this."""
 
-AS_IT_IS = "Or leave the endpoint as it is, and wrap it with RagClient.from_callable in conftest.py."
-
 
 class HttpEndpoint:
     """
-    An endpoint that keeps the contract over HTTP.
+    An endpoint that is asked over HTTP.
 
     Args:
-        url: Where questions are posted.
+        url: Where questions are sent.
         headers: Sent with every question.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte.
         max_reply_bytes: Limit of a reply's body, decompressed.
         http: A user's own client of httpx or httpx2; it is used as it is, and not closed.
+        shape: How it is asked, and how its reply is read; as in the contract if None.
 
     Raises:
         UsageError: URL, header or client cannot work.
@@ -66,14 +65,16 @@ class HttpEndpoint:
         timeout_seconds: float,
         max_reply_bytes: int,
         http: AnyClient | None,
+        shape: Shape | None = None,
     ) -> None:
+        self._shape = read_shape() if shape is None else shape
         self._library = http_library() if http is None else library_of(http)
         self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
         self._http = http
         self._connections = Connections(self._library) if http is None else None
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
-        self._headers = {"accept": "application/json", "content-type": "application/json"}
+        self._headers = {"accept": "application/json", **self._shape.request.headers}
         self._headers |= {name.lower(): value for name, value in headers.items()}
         # The limit is on the whole exchange, not on its steps. But a TLS handshake that is cancelled from outside
         # leaves its socket open for the garbage collector to complain of: so connecting is given up a little sooner.
@@ -84,7 +85,7 @@ class HttpEndpoint:
             raise UsageError(f"the endpoint's URL {self.name!r} cannot be used: {error}.") from None
         # The library logs every request with the text of its URL.
         text_only = {"__str__": lambda _: self.name, "__repr__": lambda _: f"URL({self.name!r})"}
-        self._unlogged_url: Any = type("URL", (self._library.URL,), text_only)(url)
+        self._unlogged_type: Any = type("URL", (self._library.URL,), text_only)
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ class HttpEndpoint:
         """The endpoint's answer; raises an `EndpointError` where there is none."""
         progress = _Progress()
         with anyio.move_on_after(self._timeout_seconds):
-            return await self._ask({"query": query, "top_k": top_k}, progress)
+            return await self._ask(self._shape.request.fill(query, top_k), progress)
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
     async def aclose(self) -> None:
@@ -103,22 +104,24 @@ class HttpEndpoint:
         if self._connections is not None:
             await self._connections.aclose()
 
-    async def _ask(self, question: dict[str, Any], progress: _Progress) -> RagAnswer:
+    async def _ask(self, question: Any, progress: _Progress) -> RagAnswer:
         if self._connections is None:
             return await self._ask_over(self._http, question, progress)
         async with self._connections.client() as client:
             return await self._ask_over(client, question, progress)
 
-    async def _ask_over(self, client: Any, question: dict[str, Any], progress: _Progress) -> RagAnswer:
+    async def _ask_over(self, client: Any, question: Any, progress: _Progress) -> RagAnswer:
+        template = self._shape.request
+        url = self._url_for(question)
         request = client.build_request(
-            "POST",
-            self._url,
-            content=json.dumps(question).encode(),
+            template.method,
+            url,
+            content=template.content(question),
             headers=self._headers,
             timeout=self._step_limits,
             extensions={"trace": progress.trace},
         )
-        request.url = self._unlogged_url
+        request.url = self._unlogged_type(url)
         progress.before = sys.exc_info()[1]
         started = time.perf_counter()
         try:
@@ -134,6 +137,19 @@ class HttpEndpoint:
                 raise
             raise failure from error
         return self._read(response, body, time.perf_counter() - started)
+
+    def _url_for(self, question: Any) -> Any:
+        url = self._shape.request.url(self._address.url, question)
+        if url == self._address.url:
+            return self._url
+        try:
+            return self._library.URL(url)
+        except self._library.InvalidURL as error:
+            raise EndpointError(
+                f"{self.name}: the question makes no URL ({error})\n"
+                "Ask by POST: set rag_request to JSON, if the endpoint takes it.",
+                url=self.name,
+            ) from None
 
     async def _read_body(self, response: AnyResponse) -> bytes:
         """The body, decompressed; cut off soon after the limit."""
@@ -155,19 +171,29 @@ class HttpEndpoint:
         status = response.status_code
         text = _decoded(body[:LOOKED_AT_BYTES], response.encoding)
         if not response.is_success:
-            raise wrong_status(self._address, status, response.reason_phrase, response.headers, text)
+            raise self._wrong_status(response, text)
         if len(body) > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
             mismatch = ReplyMismatch(found, "Return fewer or shorter contexts.")
             raise unusable_reply(self._address, status, mismatch, text)
         try:
-            answer = read_reply(parse_json(body, response.headers.get("content-type", "")))
-        except OtherShape as shape:
-            mismatch = ReplyMismatch(shape.found, f"{shape.to_do} {AS_IT_IS}")
-            raise unusable_reply(self._address, status, mismatch, text) from None
+            reply = parse_json(body, response.headers.get("content-type", ""))
         except ReplyMismatch as mismatch:
             raise unusable_reply(self._address, status, mismatch, text) from None
+        try:
+            answer = self._shape.reading.read(reply)
+        except ReplyMismatch as mismatch:
+            from pytest_ragcheck.rag.variants import with_the_setting  # noqa: PLC0415 - few replies need it
+
+            mismatch = with_the_setting(mismatch, reply, self._shape)
+            raise unusable_reply(self._address, status, mismatch, text) from None
         return replace(answer, latency_seconds=latency_seconds)
+
+    def _wrong_status(self, response: AnyResponse, body: str) -> EndpointStatusError:
+        asked = self._shape.request
+        return wrong_status(
+            self._address, response.status_code, response.reason_phrase, response.headers, body, asked=asked
+        )
 
     def _failure(self, error: Any, progress: _Progress, seconds: float) -> EndpointError | None:
         """What the error says of the endpoint; None for a mistake of ours."""
@@ -181,8 +207,7 @@ class HttpEndpoint:
             mismatch = ReplyMismatch(found, "Check what compresses it: the endpoint, or a proxy before it.")
             return unusable_reply(address, 200, mismatch, "")
         if isinstance(error, library.HTTPStatusError):  # of an event hook that calls raise_for_status()
-            response = error.response
-            return wrong_status(address, response.status_code, response.reason_phrase, response.headers, "")
+            return self._wrong_status(error.response, "")
         # Some ends of a TLS connection come through as they are, such as a client certificate asked for in vain.
         if isinstance(error, (library.TransportError, ssl.SSLError)):
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else progress.phase

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.address import read_address, shown_url
+from pytest_ragcheck.rag.address import read_address
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.redaction import shown_url
 
 
 @pytest.mark.parametrize(
