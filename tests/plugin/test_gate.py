@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -32,6 +33,8 @@ def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> No
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.outcomes == {"passed": 1, "failed": 2}
     assert run.junit["gate"] == ("failure", "1 newly failing against baseline.json")
+    (suite,) = ET.parse(project.folder / "junit.xml").iter("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "0")
     assert "FAILED ragcheck::gate - 1 newly failing against baseline.json" in run.short_summary
     assert run.section("ragcheck::gate") == [
         "1 newly failing against baseline.json",

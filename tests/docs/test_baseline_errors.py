@@ -1,0 +1,67 @@
+"""The page of a baseline's errors shows what a user sees, for every one that there is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.baseline import read_baseline
+from tests.baselines import passed, predictions
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "baseline.md"
+
+FOLDER = object()
+"""Stands for a folder of the file's name."""
+
+ROW = passed("refund-window")
+CASES: dict[str, object] = {
+    "There is no such file": None,
+    "The file cannot be read": FOLDER,
+    "The file is not UTF-8": b"\xff\xfe{\x00}\x00",
+    "The file is not JSON": b'{\n  "complete": true,\n<<<<<<< HEAD\n',
+    "The JSON cannot be read": b"[" * 200_000,
+    "A summary": {"overall_metrics": {}, "datasets": {}},
+    "A questions file": {"dataset_name": "billing", "questions": []},
+    "Something else": {"results": []},
+    "A partial run": predictions(ROW, complete=False),
+    "Predictions without a version": {"predictions": []},
+    "Predictions of another version": predictions(ROW, schema_version="2"),
+    "There are no questions": predictions(),
+    "A list is missing": {key: value for key, value in predictions(ROW).items() if key != "errors"},
+    "A row is none": predictions(predictions=["refund-window"]),
+    "A row has something else in a field": predictions({**ROW, "verdict": "passed"}),
+    "A question has two rows": predictions(ROW, ROW),
+}
+
+
+def shown() -> dict[str, str]:
+    """The text block under each heading of the page."""
+    parts = re.split(r"^### (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    blocks = {}
+    for heading, body in zip(parts[::2], parts[1::2], strict=True):
+        (blocks[heading],) = re.findall(r"^```text\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
+    return blocks
+
+
+def produced(content: object, path: Path) -> str:
+    """What a user sees of a baseline with the content."""
+    if content is FOLDER:
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(UsageError) as caught:
+        read_baseline(path, name=path.name)
+    return f"{caught.value}\n"
+
+
+def test_every_block_of_the_page_has_its_case_and_every_case_its_block() -> None:
+    assert list(shown()) == list(CASES)
+
+
+@pytest.mark.parametrize("heading", CASES)
+def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
+    assert shown().get(heading) == produced(CASES[heading], tmp_path / "baseline.json")
