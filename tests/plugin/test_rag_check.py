@@ -140,6 +140,22 @@ def test_a_question_file_beside_the_test_may_have_its_name(project: Project) -> 
     assert run.summary["complete"] is True
 
 
+def test_without_a_judge_the_test_says_how_to_choose_one(project: Project) -> None:
+    project.write("test_it.py", calls("terms"))
+    run = project.run("--rag-url=http://127.0.0.1:9/query")
+    assert run.outcomes == {"error": 1}
+    assert run.section("ERROR at setup of test_terms")[0].startswith(
+        "no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with "
+    )
+    assert run.files == []
+
+
+def test_without_an_endpoint_the_test_is_skipped(project: Project) -> None:
+    project.write("test_it.py", calls("terms"))
+    assert project.run().outcomes == {"skipped": 1}
+    assert project.run("--rag-required").outcomes == {"error": 1}
+
+
 def test_deselected_calls_make_the_run_partial(project: Project) -> None:
     project.can(good("terms"), good("hours"))
     project.write("test_it.py", calls("terms", "hours"))
