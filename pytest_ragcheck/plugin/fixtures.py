@@ -200,7 +200,8 @@ def _evaluate(
     from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
 
     if not hasattr(client, "ask") and callable(client):
-        client = RagClient.from_callable(client, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
+        function: Any = client
+        client = RagClient.from_callable(function, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
 
     async def check() -> Record:
         return await check_question(question, client=client, judge=judge, settings=settings)
