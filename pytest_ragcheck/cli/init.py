@@ -57,7 +57,7 @@ def new_files(project: Project) -> list[NewFile]:
     """The files that the project should have, whether they are there or not."""
     found = [
         NewFile(path=project.tests / "first.rag.yaml", text=starter.QUESTIONS),
-        NewFile(path=project.tests / starter.SCHEMA_FILE, text=read_schema("question-file")),
+        NewFile(path=project.tests / starter.SCHEMA_FILE, text=read_schema("questions")),
     ]
     if project.configuration is None:
         found.append(NewFile(path=project.folder / "pytest.ini", text=starter.ini_file(project)))
@@ -84,7 +84,7 @@ def _show(new: NewFile, project: Project) -> str:
         return f"would leave as it is  {project.shown(new.path)}"
     heading = f"would write           {project.shown(new.path)}"
     if new.path.name == starter.SCHEMA_FILE:
-        return f"{heading}  (what ragcheck schema question-file prints)"
+        return f"{heading}  (what ragcheck schema questions prints)"
     return "\n".join((heading, *(f"    {line}".rstrip() for line in new.text.splitlines())))
 
 

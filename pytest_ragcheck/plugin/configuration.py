@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.settings import Given, Settings
 
-QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json")
+QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
 """How the name of a file ends that is collected wherever it lies."""
 
 _INI_TYPES: dict[str, Any] = {"text": None, "words": "args", "lines": "linelist", "switch": "bool"}

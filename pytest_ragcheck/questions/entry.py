@@ -58,7 +58,7 @@ class EntryReader:
                 node.line, f"is {seen(node)}. Write a mapping with 'question', or just the text to ask."
             )
             return None
-        site = Site(self.mistakes, _subject(node, number))
+        site = Site(self.mistakes, subject_of(node, number))
         entries = named_entries(site, node, QUESTION)
         text = self._read_question(site, node, entries)
         question_id = self._read_id(site, node, entries, text)
@@ -118,7 +118,7 @@ class EntryReader:
         return question_id
 
 
-def _subject(node: MappingNode, number: int) -> str:
+def subject_of(node: MappingNode, number: int) -> str:
     """What mistakes call the question: by its id, be that good or bad, else by the id that its text would give."""
     typed = {QUESTION.real_names.get(entry.key): entry.value for entry in reversed(node.entries)}
     given_id, text = typed.get("id"), typed.get("question")

@@ -6,6 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.metrics.catalogue import JUDGED
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
 from pytest_ragcheck.questions.names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.nodes import Entry, MappingNode, Scalar
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.mistakes import Site
 
-JUDGED = ("answer_correctness", "groundedness")
-"""The metrics that a single number under `thresholds` is for."""
+ANSWERS = ("expected_answer", "all_acceptable_answers")
+"""The keys that an unanswerable question cannot have."""
 
-_ANSWERS = ("expected_answer", "all_acceptable_answers")
-_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_MARKER_OPERATORS = frozenset({"and", "or", "not"})
+TAG = "[A-Za-z][A-Za-z0-9_]*"
+"""The regular expression of a whole tag."""
+
+MARKER_OPERATORS = frozenset({"and", "or", "not"})
+"""What has a meaning of its own in `pytest -m`."""
+
+_TAG = re.compile(TAG)
 
 
 def read_expected_answer(site: Site, entries: Mapping[str, Entry]) -> str | None:
@@ -57,7 +62,7 @@ def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
     entry = entries["answerable"]
     flag = read_flag(site, entry)
     answerable = flag is None or flag != (entry.key in INVERTED)
-    answers = [item for key in _ANSWERS if key in entries for item in one_or_more(entries[key])]
+    answers = [item for key in ANSWERS if key in entries for item in one_or_more(entries[key])]
     if answers and not answerable:
         site.mistake(
             entry.line,
@@ -152,7 +157,7 @@ def read_thresholds(
         minimum = read_share(site, entry)
         own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
     else:
-        wrong(site, entry, "a number from 0 to 1, or a mapping such as {groundedness: 0.9}")
+        wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
     return MappingProxyType({**defaults, **own})
 
 
@@ -182,7 +187,7 @@ def read_tags(
         if tag is None:
             continue
         own.append(tag)
-        if not _TAG.fullmatch(tag) or tag in _MARKER_OPERATORS:
+        if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
             site.mistake(
                 item.line,
                 f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter and go on "

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
+
+from pytest_ragcheck.questions.characters import UNPRINTABLE
 
 # Questions made from a template often differ only behind their first words, where four digits alone would soon collide.
 _SLUG_LENGTH = 60
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 
 
 def derived_id(question: str) -> str:
@@ -35,7 +39,12 @@ def id_mistake(text: str) -> str | None:
         return "has a square bracket in its id, where pytest begins a test's parameters. Write '(' or '-' instead."
     if text != text.strip():
         return "has white space around its id. Delete it."
-    unprintable = next((char for char in text if not char.isprintable()), None)
-    if unprintable is not None:
+    if (unprintable := unprintable_in(text)) is not None:
         return f"has the unprintable character U+{ord(unprintable):04X} in its id. Delete it, or write '-' instead."
     return None
+
+
+def unprintable_in(text: str) -> str | None:
+    """The first character of *text* that is not seen, or breaks a line; None if there is none."""
+    found = _UNPRINTABLE.search(text)
+    return found[0] if found else None

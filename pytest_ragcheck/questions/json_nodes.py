@@ -9,104 +9,116 @@ from json import JSONDecodeError
 from pytest_ragcheck.questions.nodes import MAX_DEPTH, Entry, ListNode, MappingNode, Node, Scalar, Unreadable, too_deep
 from pytest_ragcheck.questions.values import shortened
 
+_SPACE = r"[ \t\n\r]*"
+_STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
 # NaN and Infinity are no JSON, but Python's json module writes them: they are taken here and refused by
 # the field they stand in, together with the other mistakes of the file.
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\n\r]*)(?:
-        (?P<mark>[{}\[\],:])
-      | (?P<string>"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")
-      | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity)
-      | (?P<literal>true|false|null)
-    )""",
-    re.VERBOSE,
-)
-_STRAY = re.compile(r"[ \t\n\r]*(?P<found>\"[^\n]{0,20}|[^\s{}\[\],:]{1,20}|.)?")
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity"
+
+_VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER})|(true|false|null)|([\[{{]))")
+_KEY = re.compile(rf"{_SPACE}({_STRING}){_SPACE}:")
+_KEY_ALONE = re.compile(_SPACE + _STRING)
+_MARK = re.compile(rf"{_SPACE}([,\]}}])")
+_FOUND = re.compile(rf"{_SPACE}({_STRING}|{_NUMBER}|true|false|null|\"[^\n]{{0,20}}|[^\s{{}}\[\],:]{{1,20}}|.)")
 
 
-def compose_json(text: str) -> Node:
+def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
     """
     The tree of the one JSON value in *text*.
+
+    Args:
+        text: JSON and white space.
+        line: The line of the file on which it begins.
+        whole: What *text* is, for a mistake at its end.
 
     Raises:
         Unreadable: It is not JSON, or nests too deep.
     """
-    scanner = _Scanner(text)
-    node = scanner.value(scanner.next("a value"), depth=1)
+    scanner = _Scanner(text, line, whole)
+    node = scanner.value("a value", depth=1)
     scanner.end()
     return node
 
 
 class _Scanner:
-    """Reads tokens one after another and counts the lines."""
+    """Reads one value after another and counts the lines."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, line: int, whole: str) -> None:
         self._text = text
+        self._whole = whole
         self._position = 0
-        self._line = 1
+        self._line = line
+        self._counted = 0  # the lines are counted up to here
 
-    def next(self, wanted: str) -> re.Match[str]:
-        """The next token; *wanted* says what may stand here, for the error."""
-        token = _TOKEN.match(self._text, self._position)
+    def value(self, wanted: str, *, depth: int) -> Node:
+        """The value that stands next; *wanted* says what may stand there, for the error."""
+        token = _VALUE.match(self._text, self._position)
         if token is None:
             raise self._unexpected(wanted)
-        self._line += token["space"].count("\n")
         self._position = token.end()
-        return token
-
-    def value(self, token: re.Match[str], *, depth: int) -> Node:
-        line = self._line
-        if (string := token["string"]) is not None:
-            return Scalar(line, self._decode(string), quoted=True)
-        if (number := token["number"]) is not None:
-            return Scalar(line, number, quoted=False)
-        if (literal := token["literal"]) is not None:
-            return Scalar(line, literal, quoted=False, literal=literal != "null")
+        index = token.lastindex or 0
+        line = self._line_at(token.start(index))
+        if index == 1:
+            return Scalar(line, self._decode(token[1]), quoted=True)
+        if index == 2:
+            return Scalar(line, token[2], quoted=False)
+        if index == 3:
+            return Scalar(line, token[3], quoted=False, literal=token[3] != "null")
         if depth > MAX_DEPTH:
             raise too_deep(line)
-        if token["mark"] == "[":
-            return ListNode(line, self._items(depth))
-        if token["mark"] == "{":
-            return MappingNode(line, self._entries(depth))
-        raise self._unexpected("a value", token)
+        if token[4] == "[":
+            return ListNode(line, self._items(depth + 1))
+        return MappingNode(line, self._entries(depth + 1))
 
     def _items(self, depth: int) -> list[Node]:
         items: list[Node] = []
-        token = self.next("a value or ']'")
-        if token["mark"] == "]":
+        if self._closes("]"):
             return items
+        wanted = "a value or ']'"
         while True:
-            items.append(self.value(token, depth=depth + 1))
-            token = self.next("',' or ']'")
-            if token["mark"] == "]":
+            items.append(self.value(wanted, depth=depth))
+            if self._closes("]", separated=True):
                 return items
-            if token["mark"] != ",":
-                raise self._unexpected("',' or ']'", token)
-            token = self.next("a value")
+            wanted = "a value"
 
     def _entries(self, depth: int) -> list[Entry]:
         entries: list[Entry] = []
-        token = self.next("a key in quotes or '}'")
-        if token["mark"] == "}":
+        if self._closes("}"):
             return entries
+        wanted = "a key in quotes or '}'"
         while True:
-            if (string := token["string"]) is None:
-                raise self._unexpected("a key in quotes", token)
-            key, line = self._decode(string), self._line
-            colon = self.next("':'")
-            if colon["mark"] != ":":
-                raise self._unexpected("':'", colon)
-            entries.append(Entry(key, line, self.value(self.next("a value"), depth=depth + 1)))
-            token = self.next("',' or '}'")
-            if token["mark"] == "}":
+            token = _KEY.match(self._text, self._position)
+            if token is None:
+                if alone := _KEY_ALONE.match(self._text, self._position):
+                    self._position, wanted = alone.end(), "':'"
+                raise self._unexpected(wanted)
+            self._position = token.end()
+            line = self._line_at(token.start(1))
+            key = self._decode(token[1])
+            entries.append(Entry(key, line, self.value("a value", depth=depth)))
+            if self._closes("}", separated=True):
                 return entries
-            if token["mark"] != ",":
-                raise self._unexpected("',' or '}'", token)
-            token = self.next("a key in quotes")
+            wanted = "a key in quotes"
+
+    def _closes(self, mark: str, *, separated: bool = False) -> bool:
+        """Whether *mark* stands next; where values are *separated*, it or a comma has to."""
+        token = _MARK.match(self._text, self._position)
+        found = token[1] if token else None
+        if token and (found == mark or (separated and found == ",")):
+            self._position = token.end()
+        elif separated:
+            raise self._unexpected(f"',' or {mark!r}")
+        return found == mark
 
     def end(self) -> None:
         """Raises if anything but white space follows."""
         if self._text[self._position :].strip(" \t\n\r"):
-            raise self._unexpected("the end of the file")
+            raise self._unexpected(f"the end of the {self._whole}")
+
+    def _line_at(self, position: int) -> int:
+        self._line += self._text.count("\n", self._counted, position)
+        self._counted = position
+        return self._line
 
     def _decode(self, string: str) -> str:
         if "\\" not in string:
@@ -120,14 +132,10 @@ class _Scanner:
             ) from error
         return decoded
 
-    def _unexpected(self, wanted: str, token: re.Match[str] | None = None) -> Unreadable:
-        if token is not None:
-            found, line = shortened(token[0].strip()), self._line
-        else:
-            stray = _STRAY.match(self._text, self._position)
-            assert stray is not None  # noqa: S101 - every part of the pattern is optional
-            line = self._line + self._text.count("\n", self._position, stray.start("found"))
-            found = repr(stray["found"]) if stray["found"] else "the end of the file"
+    def _unexpected(self, wanted: str) -> Unreadable:
+        found = _FOUND.match(self._text, self._position)
+        shown = shortened(found[1]) if found else f"the end of the {self._whole}"
+        line = self._line_at(found.start(1) if found else len(self._text.rstrip()))
         return Unreadable(
-            line, f"is not JSON: {found} stands where {wanted} belongs. Correct it there or shortly before."
+            line, f"is not JSON: {shown} stands where {wanted} belongs. Correct it there or shortly before."
         )

@@ -6,7 +6,10 @@ import re
 import unicodedata
 import warnings
 
-_REGEX = re.compile(r"/(?P<pattern>.+)/(?P<flags>[gimsuyx]*)", re.DOTALL)
+FLAGS = "gimsuyx"
+"""What is written behind regular expressions somewhere; here `i` alone may be."""
+
+_REGEX = re.compile(rf"/(?P<pattern>.+)/(?P<flags>[{FLAGS}]*)", re.DOTALL)
 
 # A letter or digit of a script that sets words apart by spaces: Latin, Greek, Cyrillic, Hebrew, Arabic, Indic.
 # Thai, Han and kana do not, and Korean hangs particles on its words: beside them no boundary can be asked for.

@@ -36,7 +36,7 @@ def read_question_file(
     path: Path, *, root: Path, known_metrics: Collection[str], reserved_tags: Collection[str] = ()
 ) -> QuestionSet:
     """
-    All questions of the file at *path*, which is JSON or YAML as its name ends.
+    All questions of the file at *path*, which is YAML, JSON, JSON Lines or CSV as its name ends.
 
     Args:
         path: The file.
@@ -50,7 +50,7 @@ def read_question_file(
     mistakes = Mistakes(_below_root(path, root) or path.as_posix())
     site = Site(mistakes, "the file")
     try:
-        node = compose_file(path)
+        node = compose_file(path, mistakes)
     except Unreadable as error:
         site.mistake(error.line, error.text)
         raise QuestionFileError(path, mistakes.texts()) from error
@@ -58,6 +58,8 @@ def read_question_file(
         reason = error.strerror or type(error).__name__
         text = f"{mistakes.shown_path}: the file cannot be read: {reason}. Check its name and its permissions."
         raise QuestionFileError(path, [text]) from error
+    if node is None:
+        raise QuestionFileError(path, mistakes.texts())
     top = read_top(site, node, known_metrics=known_metrics, reserved_tags=reserved_tags)
     reader = EntryReader(
         dataset_name=top.dataset_name or default_dataset_name(path, root),

@@ -5,38 +5,58 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.csv_nodes import compose_csv
 from pytest_ragcheck.questions.json_nodes import compose_json
+from pytest_ragcheck.questions.jsonl_nodes import compose_jsonl
 from pytest_ragcheck.questions.nodes import Node, Scalar, Unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
+    from pytest_ragcheck.questions.mistakes import Mistakes
+
+_FIRST_QUESTION = {
+    ".yaml": "a question, such as '- question: ...'",
+    ".yml": "a question, such as '- question: ...'",
+    ".json": """a question, such as [{"question": "..."}]""",
+    ".jsonl": """a question on each line, such as {"question": "..."}""",
+    ".csv": "the names of the keys into a first row, such as question,expected_answer, and a question into each other",
+}
+"""By the end of a file's name, what an empty one should hold."""
+
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # What YAML calls printable, and neither libyaml nor PyYAML reads on behind anything else.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def compose_file(path: Path) -> Node:
+def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
     """
-    The tree of the file at *path*, whose name says whether it is JSON or YAML.
+    The tree of the file at *path*, whose name says what it is; of JSON Lines and CSV a list.
+
+    Lines and rows that cannot be read are noted, and the others read; None if none can.
 
     Raises:
         Unreadable: It is empty, no UTF-8 text, or not what its name says.
         OSError: It cannot be read.
     """
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise Unreadable(1, f"ends in {suffix!r}, and question files are YAML or JSON. Convert it, and name it so.")
+    if suffix not in _FIRST_QUESTION:
+        known = ", ".join(_FIRST_QUESTION)
+        raise Unreadable(1, f"ends in {suffix!r}, and question files in {known}. Convert it, and name it so.")
     text = _decoded(path.read_bytes())
-    node = _compose_json(text) if suffix == ".json" else _compose_yaml(text)
-    if node is None or (isinstance(node, Scalar) and node.is_null):
-        raise Unreadable(1, "is empty. Write a question, such as '- question: ...', or delete the file.")
+    node = _compose(text, suffix, mistakes) if text.strip() else None
+    if not mistakes.found and (node is None or (isinstance(node, Scalar) and node.is_null)):
+        raise Unreadable(1, f"is empty. Write {_FIRST_QUESTION[suffix]}, or delete the file.")
     return node
 
 
-def _compose_json(text: str) -> Node | None:
-    return compose_json(text) if text.strip() else None
+def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
+    if suffix == ".csv":
+        return compose_csv(text, mistakes)
+    if suffix == ".jsonl":
+        return compose_jsonl(text, mistakes)
+    return compose_json(text) if suffix == ".json" else _compose_yaml(text)
 
 
 def _compose_yaml(text: str) -> Node | None:
@@ -49,6 +69,8 @@ def _compose_yaml(text: str) -> Node | None:
 
 
 def _decoded(content: bytes) -> str:
+    if content.startswith(_UTF_16_MARKS):
+        raise Unreadable(1, "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

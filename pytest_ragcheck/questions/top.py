@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields import read_tags, read_thresholds, read_top_k
+from pytest_ragcheck.questions.ids import unprintable_in
 from pytest_ragcheck.questions.names import DEFAULTS, FILE, named_entries, near_match
 from pytest_ragcheck.questions.nodes import ListNode, MappingNode, Node
 from pytest_ragcheck.questions.question import NOTHING
-from pytest_ragcheck.questions.values import read_flag, read_text, read_whole_number, seen, shortened, wrong
+from pytest_ragcheck.questions.values import number_in, read_flag, read_text, read_whole_number, seen, shortened, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -83,10 +84,12 @@ def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry])
 def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
     if "schema_version" not in entries:
         return
-    version = read_text(site, entries["schema_version"])
-    if version is not None and version != SCHEMA_VERSION:
+    entry = entries["schema_version"]
+    version = read_text(site, entry)
+    # To JSON, and so to the schema, 1 and 1.0 are one number.
+    if version is not None and version != SCHEMA_VERSION and number_in(entry.value) != float(SCHEMA_VERSION):
         site.mistake(
-            entries["schema_version"].line,
+            entry.line,
             f"has the schema_version {shortened(version)}, and this version of pytest-ragcheck reads "
             f"{SCHEMA_VERSION!r}. Update pytest-ragcheck, or delete the key from a file of your own.",
         )
@@ -124,7 +127,7 @@ def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
 
 def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
     name = read_text(site, entries["dataset_name"]) if "dataset_name" in entries else None
-    if name is not None and (name != name.strip() or not name.isprintable()):
+    if name is not None and (name != name.strip() or unprintable_in(name) is not None):
         site.mistake(
             entries["dataset_name"].line,
             f"has the dataset_name {shortened(name)}, with white space around it or unprintable characters in it. "
@@ -140,7 +143,7 @@ def _read_defaults(
         return Defaults()
     entry = entries["defaults"]
     if not isinstance(entry.value, MappingNode):
-        wrong(site, entry, "a mapping, such as {top_k: 5}")
+        wrong(site, entry, 'a mapping, such as {"top_k": 5}')
         return Defaults()
     parts = named_entries(site, entry.value, DEFAULTS)
     return Defaults(

@@ -16,6 +16,9 @@ from pytest_ragcheck.questions.nodes import Entry, ListNode, MappingNode, Node, 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.mistakes import Site
 
+MAX_COUNT = 999_999_999
+"""Far beyond any count here."""
+
 # JSON's numbers and YAML's `.7`. A number with leading zeros is an article number or a postcode: a text.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
@@ -101,31 +104,34 @@ def is_flag(node: Node) -> bool:
 
 def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
     """A whole number of *minimum* or more."""
-    node = entry.value
-    # Nine digits are beyond any count here and below what `int` refuses to read.
-    if isinstance(node, Scalar) and not node.quoted and _INTEGER.fullmatch(node.text) and len(node.text) <= 9:
-        number = int(node.text)
-        if number >= minimum:
-            return number
-    wrong(site, entry, f"a whole number from {minimum} to 999999999")
+    number = number_in(entry.value)
+    # To JSON, 3 and 3.0 are one number.
+    if number is not None and number.is_integer() and minimum <= number <= MAX_COUNT:
+        return int(number)
+    wrong(site, entry, f"a whole number from {minimum} to {MAX_COUNT}")
     return None
 
 
 def read_share(site: Site, entry: Entry) -> float | None:
     """A number from 0 to 1."""
-    node = entry.value
-    if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):
-        number = float(node.text)
-        if 0 <= number <= 1:
-            return number
+    number = number_in(entry.value)
+    if number is not None and 0 <= number <= 1:
+        return number
     wrong(site, entry, "a number from 0 to 1, such as 0.7")
+    return None
+
+
+def number_in(node: Node) -> float | None:
+    """The number in *node*, infinite if it is too large for a float; None if it holds none."""
+    if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):
+        return float(node.text)
     return None
 
 
 def read_json_mapping(site: Site, entry: Entry) -> dict[str, Any] | None:
     """A mapping of any JSON values."""
     if not isinstance(entry.value, MappingNode):
-        wrong(site, entry, "a mapping, such as {team: billing}")
+        wrong(site, entry, 'a mapping, such as {"team": "billing"}')
         return None
     return _json_mapping(site, entry.value)
 

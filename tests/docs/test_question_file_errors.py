@@ -13,6 +13,7 @@ from pytest_ragcheck.questions.reader import read_question_file
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "question-files.md"
 METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
+CSV = "billing.rag.csv"
 MARKERS = ("parametrize", "skip", "slow", "xfail")
 
 
@@ -27,9 +28,10 @@ BOMB = "\n".join(["a0: &a0 [x, x, x, x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{
 CASES = {
     # The file
     "The file cannot be read": Case(None),
-    "The file is neither YAML nor JSON": Case("question\nWho pays?\n", "billing.rag.csv"),
+    "The file has no form that is read": Case("Who pays?", "billing.rag.xlsx"),
     "The file is empty": Case("# nothing but a comment\n"),
     "The file is not UTF-8": Case("- Qué?\n".encode("latin-1")),
+    "The file is UTF-16": Case("question\tid\r\nWho pays?\ta\r\n".encode("utf-16"), "billing.rag.csv"),
     "The file has NUL characters": Case(b"- What\0?\n"),
     "The file has control characters": Case("- What\x07?\n"),
     "The file is not JSON": Case('{\n  "questions": [\n    "Who pays for returns?",\n  ]\n}\n', "billing.rag.json"),
@@ -44,6 +46,20 @@ CASES = {
     "A key is a list or a mapping": Case("- {[question]: Who pays for returns?}\n"),
     "Values are nested too deep": Case("- question: Who pays for returns?\n  tags: " + "[" * 101 + "]" * 101),
     "The file holds no list and no mapping": Case("What is the refund window?\n"),
+    # JSON Lines
+    "A line is not JSON": Case('{"question": "Who pays?"}\n{"question": "When?"\n', "billing.rag.jsonl"),
+    "A JSON file is named as JSON Lines": Case('[\n  "Who pays?"\n]\n', "billing.rag.jsonl"),
+    # CSV
+    "The first row names no key": Case("What is the refund window?,30 days\n", CSV),
+    "The header has no question": Case("id,expected_answer\nrefund-window,30 days\n", CSV),
+    "The header names an unknown key": Case("question,expected answer\nWho pays?,Ann\n", CSV),
+    "There is a header and nothing else": Case("question,expected_answer\n", CSV),
+    "A row has too many cells": Case("question,id\nWho pays, and when?,who\n", CSV),
+    "A row has too few cells": Case("question,id\nWho pays?\n", CSV),
+    "A cell has no column": Case("question,\nWho pays?,Ann\n", CSV),
+    "A cell in quotes is not closed": Case('question,id\n"Who pays?,who\n', CSV),
+    "Something stands behind a closing quote": Case('question,id\n"Who" pays?,who\n', CSV),
+    "A cell is not JSON": Case("question,tags\nWho pays?,[refunds]\n", CSV),
     # The top of the file
     "There are no questions": Case("dataset_name: billing\n"),
     "The list of questions is empty": Case("questions: []\n"),
@@ -135,4 +151,5 @@ def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(headin
     line = produced(CASES[heading], tmp_path)
 
     assert line.count("\n") == 1
-    assert re.match(r"tests/billing\.rag\.(yaml|json|csv):(\d+:)? (the file|question) .+[.?] ?.*\.$", line)
+    subject = "(the (file|line|header|row)|question)"
+    assert re.match(rf"tests/billing\.rag\.(yaml|jsonl?|csv|xlsx):(\d+:)? {subject} .+[.?] ?.*\.$", line)

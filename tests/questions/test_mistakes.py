@@ -18,6 +18,7 @@ TEXTS = "a text or a list of texts"
 MENTION = "a text, or a regular expression in slashes"
 PASSAGE = "a text, a mapping {doc_id, text}, or a list of them"
 SHARE = "a number from 0 to 1, such as 0.7"
+SHARE_OR_SHARES = 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}'
 FLAG = "true or false, without quotes"
 REASON = "the reason, or true or false"
 COUNT = "a whole number from 1 to 999999999"
@@ -110,7 +111,7 @@ def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
         ("answerable: 1", "1", "answerable", FLAG),
         ("answerable: 'no'", "the text 'no'", "answerable", FLAG),
         ("is_impossible: [true]", "a list", "is_impossible", FLAG),
-        ("thresholds: [0.7]", "a list", "thresholds", "a number from 0 to 1, or a mapping such as {groundedness: 0.9}"),
+        ("thresholds: [0.7]", "a list", "thresholds", SHARE_OR_SHARES),
         ("thresholds: true", "true", "thresholds", SHARE),
         ("thresholds: '0.7'", "the text '0.7'", "thresholds", SHARE),
         ("thresholds: {f1: .nan}", ".nan", "f1", SHARE),
@@ -126,7 +127,7 @@ def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
         ("tags: {a: b}", "a mapping", "tags", "a tag or a list of tags"),
         ("skip: [a]", "a list", "skip", REASON),
         ("xfail: {a: b}", "a mapping", "xfail", REASON),
-        ("metadata: [a]", "a list", "metadata", "a mapping, such as {team: billing}"),
+        ("metadata: [a]", "a list", "metadata", 'a mapping, such as {"team": "billing"}'),
         ("metadata: {a: [{b: -.inf}]}", "-.inf", "b", "a finite number, or a text in quotes"),
         (f"metadata: {{a: {'9' * 5000}}}", "9" * 60 + "...", "a", "a finite number, or a text in quotes"),
     ],
@@ -144,7 +145,7 @@ def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(
 @pytest.mark.parametrize(
     ("top", "told"),
     [
-        ("defaults: [a]", "has a list under 'defaults'. Write a mapping, such as {top_k: 5}."),
+        ("defaults: [a]", "has a list under 'defaults'. Write a mapping, such as {\"top_k\": 5}."),
         ("num_questions: many", "has the text 'many' under 'num_questions'. Write a whole number from 0 to 999999999."),
         ("num_questions: true", "has true under 'num_questions'. Write a whole number from 0 to 999999999."),
         ("dataset_name: [a]", "has a list under 'dataset_name'. Write a text."),
@@ -196,7 +197,8 @@ def test_half_a_character_is_refused_wherever_it_stands(tmp_path: Path, row: dic
         ("{'question': 1}", "1: the file is not JSON: \"'question'\" stands where a key in quotes or '}' belongs."),
         ('{"a" 1}', "1: the file is not JSON: '1' stands where ':' belongs."),
         ('{"a": 1 "b": 2}', "1: the file is not JSON: '\"b\"' stands where ',' or '}' belongs."),
-        ("{5: 1}", "1: the file is not JSON: '5' stands where a key in quotes belongs."),
+        ("{5: 1}", "1: the file is not JSON: '5' stands where a key in quotes or '}' belongs."),
+        ('{"a": 1,}', "1: the file is not JSON: '}' stands where a key in quotes belongs."),
         ('[\n"a"\n"b"]', "3: the file is not JSON: '\"b\"' stands where ',' or ']' belongs."),
         ('["a", // comment\n"b"]', "1: the file is not JSON: '//' stands where a value belongs."),
         ('["a', "1: the file is not JSON: '\"a' stands where a value or ']' belongs."),
@@ -209,12 +211,13 @@ def test_broken_json_is_told_by_what_stands_where_what_belongs(tmp_path: Path, c
     assert problems(tmp_path, content, "x.rag.json") == [f"x.rag.json:{told} Correct it there or shortly before."]
 
 
-def test_utf_16_is_told_as_what_it_is_not(tmp_path: Path) -> None:
-    assert problems(tmp_path, "- Why?\n".encode("utf-16")) == [
-        "billing.rag.yaml:1: the file is not UTF-8: byte 0xff at offset 0. Save it as UTF-8."
-    ]
-    assert problems(tmp_path, "- Why?\n".encode("utf-16-le")) == [
-        "billing.rag.yaml:1: the file has a NUL character, so it is no text. Save it as UTF-8 text."
+@pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json", "x.rag.jsonl", "x.rag.csv"])
+def test_utf_16_is_told_as_what_it_is(tmp_path: Path, name: str) -> None:
+    told = [f"{name}:1: the file is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."]
+    assert problems(tmp_path, "question\tid\r\n".encode("utf-16"), name) == told
+    assert problems(tmp_path, b"\xfe\xff" + "question\tid\r\n".encode("utf-16-be"), name) == told
+    assert problems(tmp_path, "- Why?\n".encode("utf-16-le"), name) == [
+        f"{name}:1: the file has a NUL character, so it is no text. Save it as UTF-8 text."
     ]
 
 
@@ -224,12 +227,26 @@ def test_a_bad_byte_is_told_by_its_place_in_the_file_behind_a_byte_order_mark_to
     ]
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "null", "\ufeff"])
-@pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json"])
-def test_an_empty_file_is_told_as_such(tmp_path: Path, name: str, content: str) -> None:
-    assert problems(tmp_path, content, name) == [
-        f"{name}:1: the file is empty. Write a question, such as '- question: ...', or delete the file."
-    ]
+@pytest.mark.parametrize(
+    ("name", "contents", "advice"),
+    [
+        ("x.rag.yaml", ("null", "# a comment"), "Write a question, such as '- question: ...', or delete the file."),
+        ("x.rag.yml", ("~",), "Write a question, such as '- question: ...', or delete the file."),
+        ("x.rag.json", ("null",), 'Write a question, such as [{"question": "..."}], or delete the file.'),
+        ("x.rag.jsonl", (), 'Write a question on each line, such as {"question": "..."}, or delete the file.'),
+        (
+            "x.rag.csv",
+            ("sep=;\n", '""'),
+            (
+                "Write the names of the keys into a first row, such as question,expected_answer, and a question into "
+                "each other, or delete the file."
+            ),
+        ),
+    ],
+)
+def test_an_empty_file_is_told_as_such(tmp_path: Path, name: str, contents: tuple[str, ...], advice: str) -> None:
+    for content in ("", "\n \n", "\ufeff", *contents):
+        assert problems(tmp_path, content, name) == [f"{name}:1: the file is empty. {advice}"]
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

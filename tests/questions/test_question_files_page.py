@@ -14,7 +14,7 @@ from pytest_ragcheck.questions.question import Question
 from .reading import read, read_one
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "question-files.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"^```(yaml|json)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+EXAMPLES = re.findall(r"^```(yaml|jsonl?|csv)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 
 def section(heading: str) -> str:
@@ -41,11 +41,18 @@ def test_the_examples_are_read(tmp_path: Path) -> None:
         ["what-is-the-refund-window-eeb7"],
         ["refund-window", "refund-in-cash", "refund-abroad", derived_id("Who pays for the return?")],
         ["refund-window", derived_id("Can a refund be paid in cash on Mars?")],
+        ["refund-window", derived_id("Who pays for the return?")],
+        ["what-is-the-refund-window-eeb7", derived_id("Can a refund be paid in cash, and on Mars?")],
+        ["what-is-the-refund-window-eeb7"],
     ]
     first = read_examples[1][0]
     assert first.thresholds == {"answer_correctness": 0.7, "groundedness": 0.9}
     assert (first.top_k, first.tags) == (3, ("billing", "refunds"))
     assert first.metadata == {"team": "payments", "since": "2024-01-01"}
+    window, mars = read_examples[4]
+    assert window.acceptable_answers == ("30 days", "thirty days", "one month")
+    assert (window.tags, mars.tags) == (("refunds",), ("refunds", "odd"))
+    assert (window.thresholds["groundedness"], mars.answerable) == (0.8, False)
 
 
 def test_the_complete_example_uses_every_key_of_a_question() -> None:

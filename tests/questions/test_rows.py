@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -15,11 +13,11 @@ from pytest_ragcheck.questions.ids import id_mistake
 from pytest_ragcheck.questions.mention import is_regex
 from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.questions.rows import question_row, questions_document
+from pytest_ragcheck.questions.schema import question_file_schema
 
 from .reading import METRICS, read
 
-SCHEMA: dict[str, Any] = json.loads((files("pytest_ragcheck") / "summary/schemas/questions.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA)
+VALIDATOR = Draft202012Validator(question_file_schema())
 
 METRIC: st.SearchStrategy[str] = st.sampled_from(METRICS)
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
@@ -155,37 +153,3 @@ def test_metadata_from_a_call_becomes_json_whatever_it_holds() -> None:
     row = question_row(Question(dataset_name="d", id="q", question="Why?", metadata=metadata))
 
     assert row["metadata"] == {"1": [1, 2.5], "nan": "nan", "path": "a", "none": None, "yes": True}
-
-
-def described(schema: dict[str, Any], name: str) -> list[str]:
-    """The names of all properties, in depth, that lack a description."""
-    missing = [] if schema.get("description") else [name]
-    for key, part in schema.get("properties", {}).items():
-        missing += described(part, f"{name}.{key}")
-    return missing
-
-
-def test_every_property_of_the_schema_is_described() -> None:
-    Draft202012Validator.check_schema(SCHEMA)
-    parts = SCHEMA["$defs"]
-
-    assert described(SCHEMA, "top") == []
-    assert described({**parts["question"], "description": "-"}, "question") == []
-    assert described({**parts["passage"], "description": "-"}, "passage") == []
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"num_questions": -1},
-        {"schema_version": "2"},
-        {"questions": [{"id": "q"}]},
-        {"extra": 1},
-        {"questions": [{"id": "a::b", "question": "x", "expected_answer": None, "all_acceptable_answers": []}]},
-    ],
-)
-def test_the_schema_refuses_what_is_never_written(change: dict[str, Any]) -> None:
-    document = questions_document("d", [Question(dataset_name="d", id="q", question="Why?")])
-
-    assert VALIDATOR.is_valid(document)
-    assert not VALIDATOR.is_valid({**document, **change})

@@ -1,0 +1,195 @@
+"""
+What the reader of question files accepts, as a JSON Schema (draft 2020-12) for editors and for other programs.
+
+It is made from the reader's own vocabularies, and a test holds the two against each other in both directions. Its
+parts have several types each instead of alternatives (`anyOf`), of which an editor would only say that none matches.
+`errorMessage` and `patternErrorMessage` are for the language servers of YAML and JSON; others pass over them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
+from pytest_ragcheck.questions.descriptions import (
+    DEFAULTS_DESCRIPTIONS,
+    FILE_DESCRIPTIONS,
+    PASSAGE_DESCRIPTIONS,
+    QUESTION_DESCRIPTIONS,
+)
+from pytest_ragcheck.questions.fields import ANSWERS, MARKER_OPERATORS, TAG
+from pytest_ragcheck.questions.kinds import KINDS, Kind
+from pytest_ragcheck.questions.mention import FLAGS
+from pytest_ragcheck.questions.names import DEFAULTS, FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.top import SCHEMA_VERSION
+from pytest_ragcheck.questions.values import MAX_COUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.questions.names import Vocabulary
+
+Schema: TypeAlias = dict[str, Any]
+
+_GIVEN: Schema = {"not": {"type": "null"}}
+_SOME_TEXT = f"[^{WHITE_SPACE}]"
+_NAME = rf"^(?! )[^{UNPRINTABLE}]+(?<! ){END}"
+_ID = rf"^(?! )(?:(?!::)[^\[\]{UNPRINTABLE}])+(?<! ){END}"
+_TAG = f"^(?!(?:{'|'.join(sorted(MARKER_OPERATORS))}){END}){TAG}{END}"
+_MENTION = rf"^(?!/[\s\S]+/(?!i?{END})[{FLAGS}]+{END})[\s\S]*{_SOME_TEXT}"
+
+
+def question_file_schema() -> Schema:
+    """The schema of a whole file; `$defs/question` is that of a line of JSON Lines."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A question file of pytest-ragcheck",
+        "description": "The questions, or a mapping with the questions and what holds for all of them.",
+        "type": ["object", "array"],
+        **_questions(),
+        **_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS),
+        "required": ["questions"],
+        "$defs": {
+            "question": _question(),
+            **_kinds(),
+            "passage": _passage(),
+            "mention": _text("string", "number", pattern=_MENTION, message="a text, or /.../ with no flag but i"),
+            "tag": _text("string", pattern=_TAG, message="a name that pytest can take for a marker"),
+            "value": _value(),
+            "broken": {"type": "string", "pattern": LONE_SURROGATE},
+            "repeated": {
+                "type": "null",
+                "errorMessage": "This is another name of a key that is given too. Keep one.",
+            },
+            "noAnswer": {
+                "type": ["null", "array"],
+                "maxItems": 0,
+                "errorMessage": "An unanswerable question has no expected answer. Delete one of the two.",
+            },
+        },
+    }
+
+
+def _file_parts() -> dict[str, Schema]:
+    defaults = {key: _ref(KINDS[key].value) for key in DEFAULTS.aliases}
+    return {
+        "$schema": {},
+        "schema_version": {"enum": [SCHEMA_VERSION, int(SCHEMA_VERSION), None]},
+        "dataset_name": _text("string", "number", "null", pattern=_NAME, message="a name without line breaks"),
+        "num_questions": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_COUNT},
+        "tier": {"enum": ["end_to_end", None]},
+        "ingest": {"enum": [False, None]},
+        "defaults": {"type": ["object", "null"], **_mapping(DEFAULTS, defaults, DEFAULTS_DESCRIPTIONS)},
+        "questions": {"type": "array", **_questions()},
+    }
+
+
+def _questions() -> Schema:
+    return {"minItems": 1, "items": _ref("question")}
+
+
+def _question() -> Schema:
+    keys = {key: _ref(kind.value) for key, kind in KINDS.items()}
+    schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed="question")
+    schema["allOf"].append(_unanswerable_without_answers())
+    return {
+        "description": "A mapping with the key question, or nothing but the text to ask.",
+        **_text("object", "string", "number"),
+        **schema,
+    }
+
+
+def _passage(*more_types: str) -> Schema:
+    keys = dict.fromkeys(PASSAGE.aliases, _text("string", "number", "null"))
+    schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed="text")
+    return {**_text(*more_types, "string", "object", "number"), **schema}
+
+
+def _kinds() -> dict[str, Schema]:
+    """What each kind of value may be, by the kind's name; null is as good as no key."""
+    share = {"minimum": 0, "maximum": 1}
+    metrics = {
+        metric: {"type": "number", **share, "description": f"The least {metric} that passes, 0 to 1."}
+        for metric in ASSERTABLE
+    }
+    several = ("array", "string", "number", "null")
+    kinds = {
+        Kind.ID: _text("string", "number", "null", pattern=_ID, message="a text without ::, [, ] and line breaks"),
+        Kind.TEXT: _text("string", "number", "null"),
+        Kind.TEXTS: {**_text(*several), "items": _text("string", "number")},
+        Kind.MENTIONS: {**_text(*several, pattern=_MENTION), "items": _ref("mention")},
+        Kind.PASSAGES: {**_passage("array", "null"), "items": _ref("passage")},
+        Kind.FLAG: {"type": ["boolean", "null"]},
+        Kind.REASON: _text("string", "boolean", "number", "null"),
+        Kind.COUNT: {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_COUNT},
+        Kind.THRESHOLDS: {
+            "type": ["number", "object", "null"], **share, "properties": metrics, "additionalProperties": False,
+        },
+        Kind.TAGS: {**_text("array", "string", "null", pattern=_TAG), "items": _ref("tag")},
+        Kind.MAPPING: {**_value(), "type": ["object", "null"]},
+    }  # fmt: skip
+    return {kind.value: kinds[kind] for kind in Kind}
+
+
+def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is not blank") -> Schema:
+    """Of these *types*; a text among them fits the *pattern*."""
+    return {
+        "type": list(types),
+        "pattern": pattern,
+        "patternErrorMessage": f"Write {message}.",
+        "not": _ref("broken"),
+    }
+
+
+def _value() -> Schema:
+    """Any JSON value, if only it can be written."""
+    whole = {"not": _ref("broken")}
+    return {**whole, "items": _ref("value"), "propertyNames": whole, "additionalProperties": _ref("value")}
+
+
+def _mapping(
+    vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: str = ""
+) -> Schema:
+    """A mapping with these *keys*, each under one of its names; *needed* is the one that has to be given."""
+    properties = {key: {"description": descriptions[key], **keys[key]} for key in vocabulary.aliases}
+    # As patterns, which are no proposals for completion: the key's own name is to be preferred.
+    aliases: Schema = {}
+    rules: list[Schema] = []
+    for key, names in vocabulary.aliases.items():
+        same = [name for name in names if name not in INVERTED]
+        opposite = [name for name in names if name in INVERTED]
+        aliases |= _any_of(same, {"description": f"Same as {key}.", **keys[key]})
+        aliases |= _any_of(opposite, {"description": f"The opposite of {key}.", **keys[key]})
+        rules += _one_name_only((key, *names))
+    if needed:
+        others = {"patternProperties": _any_of(vocabulary.aliases[needed], {"type": "null"})}
+        rules.append({"if": others, "then": {"required": [needed], "properties": {needed: _GIVEN}}})
+    optional = {"patternProperties": aliases, "allOf": rules}
+    return {
+        "properties": properties,
+        **{keyword: value for keyword, value in optional.items() if value},
+        "additionalProperties": False,
+    }
+
+
+def _one_name_only(names: Sequence[str]) -> Iterable[Schema]:
+    for number, name in enumerate(names[:-1], start=1):
+        others = _any_of(names[number:], _ref("repeated"))
+        yield {"if": {"required": [name], "properties": {name: _GIVEN}}, "then": {"patternProperties": others}}
+
+
+def _unanswerable_without_answers() -> Schema:
+    flags = ("answerable", *QUESTION.aliases["answerable"])
+    says_so = [{"required": [name], "properties": {name: {"const": name in INVERTED}}} for name in flags]
+    answers = [name for name, key in QUESTION.real_names.items() if key in ANSWERS]
+    return {"if": {"anyOf": says_so}, "then": {"patternProperties": _any_of(answers, _ref("noAnswer"))}}
+
+
+def _any_of(names: Sequence[str], schema: Schema) -> Schema:
+    """The *schema* by the one pattern that matches each of the *names*, which are words; nothing for no names."""
+    return {f"^(?:{'|'.join(names)}){END}": schema} if names else {}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
