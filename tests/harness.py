@@ -54,7 +54,7 @@ class Project:
     def __init__(self, pytester: pytest.Pytester, options: tuple[str, ...] = ()) -> None:
         self.folder = pytester.path
         self._pytester = pytester
-        self.options = options
+        self._options = options
         self.junit = True
         """Whether runs write JUnit's file."""
 
@@ -72,11 +72,6 @@ class Project:
             self.write("conftest.py", CONFTEST + FIXTURES)
         self._cases |= {case.question: case for case in cases}
         self.write("canned.json", json.dumps({question: asdict(case) for question, case in self._cases.items()}))
-
-    @property
-    def cases(self) -> list[Case]:
-        """All questions that replies are ready for."""
-        return list(self._cases.values())
 
     def conftest(self, code: str) -> None:
         """Writes a conftest.py that has the canned classes; their fixtures, or others, are in *code*."""
@@ -96,28 +91,25 @@ class Project:
     def run(self, *arguments: str, where: Literal["here", "apart"] = "here") -> Run:
         """Runs pytest in the folder, in this process or in one of its own."""
         run = self._pytester.runpytest_inprocess if where == "here" else self._pytester.runpytest_subprocess
-        before = self._log_length()
+        asked_before = len(self._asked())
         junit = [f"--junitxml={self.folder / 'junit.xml'}"] if self.junit else []
-        result = run(*OTHERS, *self.options, *junit, *arguments)
+        result = run(*OTHERS, *self._options, *junit, *arguments)
         return Run(
             folder=self.folder,
             exit_status=int(result.ret),
             text=result.stdout.str(),
             errors=result.stderr.str(),
-            asked=self._log()[before:],
+            asked=self._asked()[asked_before:],
         )
 
-    def _log(self) -> list[str]:
+    def _asked(self) -> list[str]:
         log = self.folder / "asked.txt"
         return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-
-    def _log_length(self) -> int:
-        return len(self._log())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What a run of pytest came to."""
+    """What a run of pytest came to; its files are read when they are asked for."""
 
     folder: Path
     exit_status: int

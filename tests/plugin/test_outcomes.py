@@ -41,9 +41,7 @@ def test_a_pass_leaves_the_run_green(project: Project) -> None:
 
 
 def test_a_judge_that_does_not_work_is_an_error(project: Project) -> None:
-    project.ask(good("terms"))
-    (case,) = project.cases
-    project.can(case.but(judge_error="canned: the judge's quota is used up."))
+    project.ask(good("terms").but(judge_error="canned: the judge's quota is used up."))
     run = project.run()
     assert run.outcomes == {"error": 1}
     assert run.errors_by_id == {"terms": ("judge", "canned: the judge's quota is used up.")}
@@ -73,11 +71,9 @@ def test_an_error_has_no_traceback(project: Project) -> None:
     project.ask(broken("hours"))
     run = project.run()
     assert "ERROR at setup of hours" in run.text
-    assert run.section("ERROR at setup of hours") == [
-        "canned: the endpoint is down.",
-        "",
-        "question  What about hours?",
-    ]
+    section = run.section("ERROR at setup of hours")
+    assert section[:3] == ["canned: the endpoint is down.", "", "question  What about hours?"]
+    assert ".py" not in "\n".join(section)
 
 
 def test_a_failure_has_no_traceback(project: Project) -> None:
