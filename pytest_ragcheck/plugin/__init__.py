@@ -12,6 +12,7 @@ import pytest
 
 from pytest_ragcheck.plugin import configuration
 from pytest_ragcheck.plugin.fixtures import (
+    close_client,
     rag_check,
     rag_client,
     rag_judge,
@@ -19,7 +20,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result,
     rag_settings,
 )
-from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.keys import LOOP, RECORDS, RUN
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
 
         write_header_once(node.config)
+
+
+def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    if fixturedef.argname == "rag_client" and fixturedef.cached_result and LOOP in request.config.stash:
+        close_client(fixturedef.cached_result[0], request.config)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -55,7 +55,8 @@ class RagClient:
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
         http: Your own `AsyncClient` of httpx or httpx2, for TLS settings, proxies or an app in this process.
-            It is used as it is and not closed; the limit of time stays `timeout_seconds`, redirects are not followed.
+            It is used as it is; the limit of time stays `timeout_seconds`, redirects are not followed.
+        close_http: Whether `aclose` closes your own client too.
         shape: `query` (the contract), `search-rag`, `server` or `openai-chat`.
         request: In place of the shape's own, how the endpoint is asked: JSON such as
             `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`.
@@ -75,6 +76,7 @@ class RagClient:
         timeout_seconds: float = 60.0,
         max_reply_bytes: int = 10_000_000,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
+        close_http: bool = False,
         shape: str = "query",
         request: str | None = None,
         response: str | None = None,
@@ -91,6 +93,7 @@ class RagClient:
             timeout_seconds=timeout_seconds,
             max_reply_bytes=max_reply_bytes,
             http=http,
+            close_http=close_http,
             shape=read_shape(shape, request, response),
         )
         self._top_k = top_k
@@ -102,7 +105,7 @@ class RagClient:
 
         Args:
             settings: What the `rag_settings` fixture gives.
-            http: As for `RagClient`.
+            http: As for `RagClient`; `aclose` closes it too.
 
         Raises:
             UsageError: The settings name no endpoint, or something in them cannot work.
@@ -115,6 +118,7 @@ class RagClient:
             top_k=settings.top_k,
             timeout_seconds=settings.timeout_seconds,
             http=http,
+            close_http=http is not None,
             shape=settings.shape,
             request=settings.request,
             response=settings.response,

@@ -50,7 +50,8 @@ class HttpEndpoint:
         headers: Sent with every question.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte.
         max_reply_bytes: Limit of a reply's body, decompressed.
-        http: A user's own client of httpx or httpx2; it is used as it is, and not closed.
+        http: A user's own client of httpx or httpx2; it is used as it is.
+        close_http: Whether `aclose` closes it too.
         shape: How it is asked, and how its reply is read; as in the contract if None.
 
     Raises:
@@ -65,12 +66,14 @@ class HttpEndpoint:
         timeout_seconds: float,
         max_reply_bytes: int,
         http: AnyClient | None,
+        close_http: bool = False,
         shape: Shape | None = None,
     ) -> None:
         self._shape = read_shape() if shape is None else shape
         self._library = http_library() if http is None else library_of(http)
         self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
         self._http = http
+        self._close_http = close_http
         self._connections = Connections(self._library) if http is None else None
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
@@ -100,9 +103,11 @@ class HttpEndpoint:
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
     async def aclose(self) -> None:
-        """Closes the connections that the running loop has made; a user's own client stays open."""
+        """Closes the connections that the running loop has made; a user's own client where that was asked for."""
         if self._connections is not None:
             await self._connections.aclose()
+        elif self._http is not None and self._close_http:
+            await self._http.aclose()
 
     async def _ask(self, question: Any, progress: _Progress) -> RagAnswer:
         if self._connections is None:

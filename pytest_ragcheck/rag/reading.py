@@ -36,6 +36,10 @@ class NotFound(ReplyMismatch):
         self.field = field
 
 
+class IdsMismatch(ReplyMismatch):
+    """The reply has answer and contexts, but not an id for each context."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Where in a reply its parts are."""
@@ -96,15 +100,15 @@ class Reading:
             return None
         label = _label("source_ids", self.source_ids)
         if not isinstance(ids, list):
-            raise ReplyMismatch(f"{label} is {named(ids)}, not an array of strings", "Name an id for each context.")
+            raise IdsMismatch(f"{label} is {named(ids)}, not an array of strings", "Name an id for each context.")
         for index, each in enumerate(ids):
             if not isinstance(each, str):
                 found = f"{_element(label, index)} is {named(each)}, not a string"
-                raise ReplyMismatch(found, "Make numbers texts in the expression, as in sources[].to_string(id).")
+                raise IdsMismatch(found, "Make numbers texts in the expression, as in sources[].to_string(id).")
         if len(ids) != contexts:
             missing = self.source_ids.dead_end(reply)
             found = f"{label} has {len(ids)} for {contexts} contexts" + (f": {missing}" if missing else "")
-            raise ReplyMismatch(found, "Have it lead to one id for each context, in their order.")
+            raise IdsMismatch(found, "Have it lead to one id for each context, in their order.")
         return tuple(ids)
 
 

@@ -64,7 +64,7 @@ class JsonTemplate:
         try:
             self._value = json.loads(text)
         except ValueError as error:
-            where = f", from character {error.pos + 1} on" if isinstance(error, json.JSONDecodeError) else ""
+            where = f", from character {error.pos + 1} on," if isinstance(error, json.JSONDecodeError) else ""
             raise ValueError(
                 f"is neither JSON{where} nor a query-string after GET; write it such as {_EXAMPLE} or GET q={{query}}"
             ) from None

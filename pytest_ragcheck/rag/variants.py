@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.expression import written
 from pytest_ragcheck.rag.json_body import ReplyMismatch
-from pytest_ragcheck.rag.reading import NotFound, Reading
+from pytest_ragcheck.rag.reading import IdsMismatch, NotFound, Reading
 from pytest_ragcheck.rag.reply import in_the_contracts_words
 from pytest_ragcheck.rag.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, TEXT_NAMES, keys_among
 
@@ -34,6 +34,8 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
             to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
             return ReplyMismatch(mismatch.found, to_do)
         return mismatch
+    if setting and isinstance(mismatch, IdsMismatch):
+        return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
     if setting:
         return ReplyMismatch(mismatch.found, f"Set rag_response = {setting}")
     answer = _answer(reply)

@@ -57,6 +57,9 @@ class Misbehaviour:
     environment: dict[str, str] = field(default_factory=dict)
     """Variables; `PORT` in a value is the endpoint's port."""
 
+    options: dict[str, Any] = field(default_factory=dict)
+    """Further ones of the client."""
+
     trusted: bool = False
     """True: the client knows the authority of the server's certificate."""
 
@@ -69,7 +72,7 @@ class Misbehaviour:
                 AUTHORITY.cert_pem.write_to_path(str(folder / "authority.pem"))
                 monkeypatch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
             async with library.AsyncClient() as http:
-                client = RagClient(url, timeout_seconds=self.timeout_seconds, http=http)
+                client = RagClient(url, timeout_seconds=self.timeout_seconds, http=http, **self.options)
                 try:
                     answer = await client.query("What is the refund window?")
                 except EndpointError as error:
@@ -142,12 +145,12 @@ def _status(status: int, body: str = "", *, reason: str | None = None, **headers
     return Misbehaviour(error=EndpointStatusError, url=_serving(reply(body, status, reason, **headers)))
 
 
-def _reply(behaviour: Behaviour) -> Misbehaviour:
-    return Misbehaviour(error=EndpointReplyError, url=_serving(behaviour))
+def _reply(behaviour: Behaviour, **options: Any) -> Misbehaviour:
+    return Misbehaviour(error=EndpointReplyError, url=_serving(behaviour), options=options)
 
 
-def _json(value: Any) -> Misbehaviour:
-    return _reply(json_reply(value))
+def _json(value: Any, **options: Any) -> Misbehaviour:
+    return _reply(json_reply(value), **options)
 
 
 def _body(body: bytes | str, **headers: str) -> Misbehaviour:
@@ -228,4 +231,23 @@ MISBEHAVIOURS = {
     "Contexts are objects": _json({"answer": "30 days", "contexts": [{"page_content": "Refunds", "metadata": {}}]}),
     "A context is null": _json({"answer": "30 days", "contexts": ["Refunds", None]}),
     "Half a character": _body('{"answer": "30 days \\ud83d", "contexts": []}'),
+    "An expression leads nowhere": _json(
+        {"result": {"reply": "30 days"}}, response="answer=result.text contexts=result.sources[].text"
+    ),
+    "An element lacks what the expression names": _json(
+        {"response": "30 days", "references": [{"content": ["Refunds"]}, {"content": None}]},
+        response="answer=response contexts=references[].content[]",
+    ),
+    "A function of the expression refuses the reply": _json(
+        {"answer": "30 days", "contexts": 3}, response="answer=answer contexts=keys(contexts)"
+    ),
+    "A chat completion without contexts": _json(
+        {"id": "c1", "choices": [{"message": {"content": "30 days"}}]}, shape="openai-chat"
+    ),
+    "Not an id for each context": _json(
+        {"answer": "30 days", "sources": [{"text": "Refunds", "document_id": "d1"}, {"text": "Terms"}]}, shape="server"
+    ),
+    "An id is a number": _json(
+        {"answer": "30 days", "sources": [{"text": "Refunds", "document_id": 7}]}, shape="server"
+    ),
 }

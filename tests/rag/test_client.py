@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from pytest_ragcheck.errors import EndpointTimeout, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.settings import Settings
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, hang, json_reply
 
@@ -107,6 +109,47 @@ def test_a_users_own_client_stays_open(library):
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
         asyncio.run(run(endpoint.url))
         assert endpoint.connections == 1
+
+
+def test_a_users_own_client_is_closed_where_that_is_wished(library):
+    async def run(url: str) -> None:
+        http = library.AsyncClient()
+        async with RagClient(url, http=http, close_http=True) as client:
+            await client.query("?")
+        assert http.is_closed
+
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        asyncio.run(run(endpoint.url))
+
+
+def test_a_client_is_made_from_settings():
+    settings = Settings(
+        headers={"x-team": "search"},
+        top_k=2,
+        request='{"q": "{query}", "k": "{top_k}"}',
+        response="answer=a contexts=c",
+    )
+    with pytest.raises(UsageError, match=r"^the settings name no endpoint: give --rag-url=URL, or set RAGCHECK_URL\.$"):
+        RagClient.from_settings(settings)
+    with FakeEndpoint(json_reply({"a": "30 days", "c": []})) as endpoint:
+        with RagClient.from_settings(replace(settings, url=endpoint.url)).blocking as client:
+            assert client.query("?").text == "30 days"
+        [asked] = endpoint.requests
+    assert asked.json == {"q": "?", "k": 2}
+    assert asked.headers["x-team"] == "search"
+
+
+def test_asking_in_the_contracts_own_shape_needs_no_jmespath():
+    code = """
+import sys
+from pytest_ragcheck.rag.client import RagClient
+with RagClient(sys.argv[1]).blocking as client:
+    assert client.query("?").text == "30 days"
+print("jmespath" in sys.modules)
+"""
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        done = subprocess.run([sys.executable, "-c", code, endpoint.url], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("False\n", "")
 
 
 # blocking

@@ -15,6 +15,7 @@ from pytest_ragcheck.errors import (
     EndpointStatusError,
     EndpointTimeout,
     EndpointUnreachable,
+    UsageError,
 )
 from pytest_ragcheck.rag.client import RagClient
 from tests.rag.misbehaviours import GOOD
@@ -359,3 +360,60 @@ def test_a_mistake_of_ours_is_no_endpoint_error():
             await client.query(object())  # type: ignore[arg-type]
 
     anyio.run(run)
+
+
+# Endpoints of other shapes
+
+
+def test_what_a_refusing_endpoint_has_to_take_is_the_shapes_own_request(library):
+    with FakeEndpoint(reply("", 422, "Unprocessable Content")) as endpoint:
+        template = '{"input": "{query}", "k": "{top_k}"}'
+        asked = str(fail(endpoint.url, library, request=template))
+        long = str(fail(endpoint.url, library, request=template[:-1] + ', "x": "' + "y" * 500 + '"}'))
+    assert asked.endswith(
+        f"\nThe endpoint has to take POST with the JSON {template}. "
+        "To send it something else, set the ini option rag_request."
+    )
+    assert 'POST with the JSON {"input": "{query}", "k": "{top_k}", "x": "yyy' in long
+    assert len(long) < 500
+    with FakeEndpoint(reply("", 405)) as endpoint:
+        text = str(fail(endpoint.url, library, shape="search-rag"))
+    assert text.endswith("\nThe route has to take GET: check the path in --rag-url, and the methods of the route.")
+
+
+def test_a_question_too_long_for_a_url_is_an_error_that_says_to_post(library):
+    async def run(url: str):
+        async with library.AsyncClient() as http:
+            await RagClient(url, http=http, shape="search-rag").query("я" * 20_000)
+
+    with FakeEndpoint(json_reply(GOOD)) as endpoint, pytest.raises(EndpointError) as caught:
+        anyio.run(run, endpoint.url)
+    assert endpoint.requests == []
+    assert str(caught.value) == (
+        f"{endpoint.url}: the question makes no URL (URL too long)\n"
+        "Ask by POST: set rag_request to JSON, if the endpoint takes it."
+    )
+
+
+def test_neither_the_question_nor_a_secret_in_the_url_is_logged(library, caplog):
+    caplog.set_level(logging.DEBUG)
+    with FakeEndpoint(json_reply(GOOD)) as endpoint:
+        ask(f"{endpoint.url}?token=tok-98765", library, shape="search-rag")
+    assert endpoint.requests[0].path == "/query?token=tok-98765&questions=What%20is%20the%20refund%20window%3F"
+    assert "token=[redacted]" in caplog.text
+    assert "tok-98765" not in caplog.text
+    assert "refund" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"shape": "chat"}, "shape: 'chat' is no shape; choose one of query, search-rag, server, openai-chat, "),
+        ({"request": ""}, "request: '' is neither JSON, from character 1 on, nor a query-string after GET; "),
+        ({"response": ""}, "response: '' does not say where the answer is; "),
+    ],
+)
+def test_a_shape_that_cannot_be_read_is_refused_at_once(options, text):
+    with pytest.raises(UsageError) as caught:
+        RagClient("http://rag.example/query", **options)
+    assert str(caught.value).startswith(text)

@@ -1,0 +1,306 @@
+"""Endpoints of other shapes, by settings alone: each block of the page is run against a server that imitates it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from pytest_ragcheck.rag.named_shapes import NAMED_SHAPES
+from tests.harness import two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.harness import Project, Run
+    from tests.servers.fake_endpoint import Behaviour, Request
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-endpoint-shape.md"
+QUESTION = "Сколько дней на возврат & «обмен»?"
+ANSWER = "Возврат возможен в течение 30 дней."
+PASSAGES = ["Возврат возможен в течение 30 дней.", "Обмен возможен в течение 14 дней."]
+
+
+def only_if(takes: Any, reply: Any) -> Behaviour:
+    """Replies as told to the request that the imitated server takes, and 422 to any other."""
+
+    def behave(connection: socket.socket, request: Request) -> bool:
+        if takes(request):
+            return json_reply(reply)(connection, request)
+        return json_reply({"detail": f"{request.method} {request.path} {request.body!r}"}, 422)(connection, request)
+
+    return behave
+
+
+def body_is(expected: Any) -> Any:
+    return lambda request: request.method == "POST" and request.json == expected
+
+
+def asked_by_get(request: Request) -> bool:
+    parts = urlsplit(request.path)
+    query = [("lang", "ru"), ("questions", QUESTION)]
+    return request.method == "GET" and not request.body and parse_qsl(parts.query, strict_parsing=True) == query
+
+
+HAYHOOKS = {"answer": ANSWER, "documents": [{"id": "1", "content": text, "meta": {}} for text in PASSAGES]}
+LIGHTRAG = [{"reference_id": "1", "file_path": "a.md", "content": PASSAGES[:1]}, {"content": PASSAGES[1:]}]
+CITATIONS = [{"content": text, "title": "a", "url": None} for text in PASSAGES]
+MESSAGE = {"role": "assistant", "content": ANSWER, "context": {"citations": CITATIONS}}
+CAMEL = [{"pageContent": text, "documentId": f"doc-{number}"} for number, text in enumerate(PASSAGES)]
+
+SERVERS: dict[str, Behaviour] = {
+    "Haystack's hayhooks": only_if(body_is({"query": QUESTION, "top_k": 5}), {"result": HAYHOOKS}),
+    "LightRAG": only_if(
+        body_is(
+            {
+                "query": QUESTION,
+                "mode": "mix",
+                "chunk_top_k": 5,
+                "include_references": True,
+                "include_chunk_content": True,
+            }
+        ),
+        {"response": ANSWER, "references": LIGHTRAG},
+    ),
+    "An OpenAI chat endpoint with citations": only_if(
+        body_is({"model": "my-rag", "messages": [{"role": "user", "content": QUESTION}]}),
+        {"id": "c1", "object": "chat.completion", "choices": [{"index": 0, "message": MESSAGE}]},
+    ),
+    "search-rag": only_if(asked_by_get, {"answer": ANSWER, "chunks": PASSAGES}),
+    "Names in camelCase": only_if(
+        body_is({"question": QUESTION, "topK": 5}), {"response": ANSWER, "retrievedChunks": CAMEL}
+    ),
+}
+
+
+def ini_blocks() -> dict[str, str]:
+    """By heading the ini block of each of the five endpoints."""
+    section = PAGE.read_text(encoding="utf-8").partition("## Five endpoints\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^### ([^\n]+)\n.*?```ini\n(.*?)```", section, re.MULTILINE | re.DOTALL))
+
+
+def run_with(project: Project, ini: str, *arguments: str, where: Literal["here", "apart"] = "here") -> Run:
+    project.write("pytest.ini", ini)
+    entry = {"id": "window", "question": QUESTION, "expected_answer": ANSWER}
+    project.write("billing.rag.yaml", json.dumps({"questions": [entry]}, ensure_ascii=False))
+    return project.run("--rag-judge=offline", *arguments, where=where)
+
+
+def at(endpoint: FakeEndpoint, ini: str) -> str:
+    """The block with the server's port in place of its own."""
+    return re.sub(r"(rag_url = http://)localhost:\d+", rf"\g<1>127.0.0.1:{endpoint.port}", ini)
+
+
+def test_the_page_shows_every_named_shape_as_it_is() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \| `(.+?)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [(name, shape.request, shape.response) for name, shape in NAMED_SHAPES.items()]
+
+
+def test_every_endpoint_of_the_page_is_imitated_here() -> None:
+    assert list(ini_blocks()) == list(SERVERS)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_foreign_shape_runs_by_the_settings_of_the_page(project: Project, name: str) -> None:
+    with FakeEndpoint(SERVERS[name]) as endpoint:
+        run = run_with(project, at(endpoint, ini_blocks()[name]))
+    assert run.verdicts == {"window": "PASS"}, run.text
+    [prediction] = run.predictions["predictions"]
+    assert prediction["contexts"] == PASSAGES
+    assert prediction.get("source_ids") == (["doc-0", "doc-1"] if name == "Names in camelCase" else None)
+
+
+@two_ways
+def test_a_shape_reaches_workers_too(project: Project) -> None:
+    with FakeEndpoint(SERVERS["search-rag"]) as endpoint:
+        run = run_with(project, at(endpoint, ini_blocks()["search-rag"]))
+    assert run.verdicts == {"window": "PASS"}
+
+
+def test_the_setting_that_an_error_names_takes_the_reply(project: Project) -> None:
+    reply = {"response": ANSWER, "sources": [{"text": text} for text in PASSAGES]}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        ini = f"[pytest]\nrag_url = {endpoint.url}\n"
+        _, message = run_with(project, ini).errors_by_id["window"]
+        shown = PAGE.read_text(encoding="utf-8").partition("```text\n")[2].partition("\n```")[0]
+        assert message == f"{endpoint.url}: {shown}"
+        setting = message[message.index("rag_response = ") :]
+        run = run_with(project, f"{ini}{setting}\n")
+    assert run.verdicts == {"window": "PASS"}
+
+
+def test_a_chat_completion_without_a_mapping_is_an_error_that_names_it(project: Project) -> None:
+    with FakeEndpoint(json_reply({"choices": [{"message": {"content": ANSWER}}]})) as endpoint:
+        run = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\nrag_shape = openai-chat\n")
+    assert run.errors_by_id["window"] == (
+        "endpoint_reply",
+        (
+            f'{endpoint.url}: the reply has no "contexts" (found "choices")\n'
+            "Set rag_response = answer=choices[0].message.content contexts=EXPRESSION with an expression that leads to "
+            "them, or contexts=`[]` if the reply has none."
+        ),
+    )
+
+
+def test_a_header_from_the_environment_reaches_the_endpoint_and_appears_nowhere_else(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "t0ken-4711-abcdef"
+    monkeypatch.setenv("RAG_TOKEN", secret)
+
+    def echo(connection: socket.socket, request: Request) -> bool:
+        said = f"{ANSWER} {request.headers['authorization']}"
+        return json_reply({"data": {"answer": said, "contexts": [said]}})(connection, request)
+
+    def check_files() -> None:
+        written = [path for path in project.folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        assert {"junit.xml", "rag_predictions.json", "rag_summary.json"} <= {path.name for path in written}
+        assert not [path for path in written if secret.encode() in path.read_bytes()]
+
+    ini = "[pytest]\nrag_headers =\n    Authorization: Bearer {env:RAG_TOKEN}\nrag_url = "
+    with FakeEndpoint(echo) as endpoint:
+        wrong = run_with(project, f"{ini}{endpoint.url}\n", "-v", "--showlocals", "--log-level=DEBUG")
+        assert wrong.verdicts == {"window": "ERROR"}
+        check_files()
+        right = run_with(
+            project, f"{ini}{endpoint.url}\nrag_response = answer=data.answer contexts=data.contexts\n", "-rA"
+        )
+    assert [request.headers["authorization"] for request in endpoint.requests] == [f"Bearer {secret}"] * 2
+    assert "[redacted]" in right.predictions["predictions"][0]["contexts"][0]
+    check_files()
+    assert not [text for run in (wrong, right) for text in (run.text, run.errors) if secret in text]
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_a_users_own_http_client_is_asked_by_the_settings(project: Project, library: str) -> None:
+    project.write(
+        "conftest.py",
+        f"""
+import json
+import {library} as http_library
+import pytest
+from pytest_ragcheck import RagClient
+
+async def app(scope, receive, send):
+    assert json.loads((await receive())["body"]) == {{"input": {QUESTION!r}, "k": 3}}
+    await send({{"type": "http.response.start", "status": 200, "headers": []}})
+    body = json.dumps({{"output": {ANSWER!r}, "context": [{ANSWER!r}]}}).encode()
+    await send({{"type": "http.response.body", "body": body}})
+
+@pytest.fixture(scope="session")
+def rag_client(rag_settings):
+    http = http_library.AsyncClient(transport=http_library.ASGITransport(app=app))
+    return RagClient.from_settings(rag_settings, http=http)
+""",
+    )
+    ini = (
+        '[pytest]\nrag_url = http://app/query\nrag_top_k = 3\nrag_request = {"input": "{query}", "k": "{top_k}"}\n'
+        "rag_response = answer=output contexts=context\n"
+    )
+    assert run_with(project, ini).verdicts == {"window": "PASS"}
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_a_users_own_http_client_is_closed_with_the_run_so_that_nothing_warns(project: Project, library: str) -> None:
+    project.write(
+        "conftest.py",
+        f"""
+import {library} as http_library
+import pytest
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client(rag_settings):
+    return RagClient.from_settings(rag_settings, http=http_library.AsyncClient(headers={{"x-mine": "1"}}))
+""",
+    )
+    with FakeEndpoint(json_reply({"answer": ANSWER, "contexts": PASSAGES})) as endpoint:
+        # In a process of its own, since what nobody closes is complained of at the very end.
+        run = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\nfilterwarnings = error\n", where="apart")
+    assert run.outcomes == {"passed": 1}, run.text
+    assert endpoint.requests[0].headers["x-mine"] == "1"
+    assert "Warning" not in run.text + run.errors
+
+
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_an_overriding_client_is_closed_with_its_fixture(project: Project, scope: str) -> None:
+    with FakeEndpoint(json_reply({"answer": ANSWER, "contexts": PASSAGES})) as endpoint:
+        project.write(
+            "conftest.py",
+            f"""
+import pytest
+from pytest_ragcheck import RagClient
+
+class Telling(RagClient):
+    async def aclose(self):
+        await super().aclose()
+        print("the client is closed")
+
+@pytest.fixture(scope={scope!r})
+def rag_client():
+    yield Telling({endpoint.url!r})
+    print("the fixture ends")
+""",
+        )
+        run = run_with(project, "[pytest]\n", "-s")
+    assert run.outcomes == {"passed": 1}
+    told = [line.removeprefix(".") for line in run.lines if line.endswith((" ends", " closed"))]
+    assert told[0].endswith("the fixture ends")
+    assert set(told[1:]) == {"the client is closed"}
+
+
+def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project) -> None:
+    code = "import httpx, pytest\n@pytest.fixture(scope='session')\ndef rag_client():\n    return httpx.AsyncClient()\n"
+    project.write("conftest.py", code)
+    assert run_with(project, "[pytest]\n").errors_by_id["window"] == (
+        "endpoint",
+        (
+            "AsyncClient: the rag_client has no method ask(question)\n"
+            "Return a RagClient, a function, or an object with that method; a client of httpx or httpx2 goes to "
+            "RagClient.from_settings(rag_settings, http=client)."
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "rag_shape = chat",
+            (
+                "rag_shape in pytest.ini: 'chat' is no shape; choose one of query, search-rag, server, openai-chat, "
+                "or describe another by rag_request and rag_response"
+            ),
+        ),
+        (
+            'rag_request = {"input": "{question}"}',
+            (
+                """rag_request in pytest.ini: '{"input": "{question}"}' has no place for the question; """
+                """write {query} where it goes, such as {"input": "{query}", "k": "{top_k}"}"""
+            ),
+        ),
+        (
+            "rag_response = contexts=sources[].text",
+            (
+                "rag_response in pytest.ini: 'contexts=sources[].text' does not say where the answer is; "
+                "write it such as answer=result.text contexts=result.sources[].text"
+            ),
+        ),
+        (
+            "rag_response = answer=a.b) contexts=c",
+            (
+                "rag_response in pytest.ini: 'answer=a.b) contexts=c' has a mistake: "
+                "answer=a.b) cannot be read from character 4 on, ')'"
+            ),
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_read_ends_the_run_before_it_begins(project: Project, line: str, message: str) -> None:
+    run = run_with(project, f"[pytest]\nrag_url = http://127.0.0.1:9/query\n{line}\n")
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: ragcheck: {message}" in run.errors.splitlines()
