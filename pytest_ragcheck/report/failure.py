@@ -24,6 +24,14 @@ _CONTEXTS_SHOWN = 3
 _LINES_SHOWN = 10
 """Lines of an ERROR's reason that are shown."""
 
+_PAGES = {
+    "endpoint": "docs/reference/errors/endpoint.md",
+    "judge": "docs/reference/errors/judge.md",
+    "nothing": "docs/reference/outcomes.md",
+    "unscored": "docs/reference/outcomes.md",
+}
+"""The page that has each text of an ERROR and what to do, by the first word of its kind."""
+
 # What would colour, move or reverse what a terminal shows, and what no terminal can show. Tabs and line ends are left.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -87,6 +95,8 @@ def _details(record: Record) -> Iterator[str]:
     if record.answer is not None:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
         yield from _context_lines(record.contexts)
+    if page := _PAGES.get(record.error_kind.partition("_")[0]):
+        yield f"see       {page}"
 
 
 def _score_lines(record: Record) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -120,6 +121,28 @@ def test_the_traceback_style_changes_nothing_in_the_short_summary(project: Proje
         "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts."
     ]
     assert ("question  What about prices?" in run.lines) == (style not in {"line", "no"})
+
+
+def test_an_error_ends_in_the_page_that_explains_it(project: Project) -> None:
+    project.ask(
+        broken("hours"),
+        good("terms").but(judge_error="canned: the quota is used up."),
+        good("prices", thresholds={"f1": 0.5}).but(correctness=None, groundedness=None),
+    )
+    run = project.run()
+    pages = {name: run.section(f"ERROR at setup of {name}")[-1] for name in ("hours", "terms", "prices")}
+    assert pages == {
+        "hours": "see       docs/reference/errors/endpoint.md",
+        "terms": "see       docs/reference/errors/judge.md",
+        "prices": "see       docs/reference/outcomes.md",
+    }
+    for line in pages.values():
+        assert (Path(__file__).parents[2] / line.split()[1]).is_file()
+
+
+def test_what_no_page_explains_ends_without_one(project: Project) -> None:
+    project.ask(bad("prices"))
+    assert not any(line.startswith("see ") for line in project.run().lines)
 
 
 @pytest.mark.parametrize("options", [["--showlocals"], ["--full-trace"], ["--color=yes"], ["-vv"]])

@@ -196,9 +196,10 @@ def test_a_file_with_mistakes_is_an_error_that_says_them_all_without_a_traceback
     project.write("bad.rag.yaml", "questions:\n- id: a\n  query: What?\n  gold: x\n- id: a\n  question: Where?\n")
     run = project.run()
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
-    section = run.section("ERROR collecting bad.rag.yaml")
-    assert all(line.startswith("bad.rag.yaml:") for line in section)
-    assert len(section) == 2
+    *mistakes, page = run.section("ERROR collecting bad.rag.yaml")
+    assert all(line.startswith("bad.rag.yaml:") for line in mistakes)
+    assert len(mistakes) == 2
+    assert page == "See docs/reference/errors/question-files.md"
     assert run.files == []
 
 
