@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judge import judge as judge_answer
@@ -23,18 +24,48 @@ from pytest_ragcheck.record import Record
 from pytest_ragcheck.verdict import Decision, Thresholds, Verdict, decide, shortfalls
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.settings import Settings
 
+T = TypeVar("T")
+
 DECLINED = "the system declined to answer, although the question is answerable"
 ANSWERED = "the system answered, although the question is unanswerable"
 NO_CONTEXTS = "no contexts were returned"
 
 
-async def check_question(question: Question, *, client: Asks, judge: Judge | None, settings: Settings) -> Record:
+class Gate(Protocol):
+    """Lets operations run, when there is room for them, as often as repeating may help."""
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """The operation's result, or its last error."""
+        ...
+
+
+class _Open:
+    """The gate that is always open."""
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        return await operation()
+
+
+OPEN = _Open()
+
+
+async def check_question(
+    question: Question,
+    *,
+    client: Asks,
+    judge: Judge | None,
+    settings: Settings,
+    asking: Gate = OPEN,
+    judging: Gate = OPEN,
+) -> Record:
     """
     Asks, judges, measures, decides.
 
@@ -49,7 +80,7 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
         endpoint=clean.text(endpoint_name(client)),
     )
     try:
-        given = await ask(question, client)
+        given = await asking.run(partial(ask, question, client))
     except MeasurementError as error:
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     # What a judge is sent leaves this machine; what needs no judge is measured on what was really said.
@@ -63,7 +94,7 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
     )
     scores = keyless_scores(question, given)
     try:
-        judgement = await judge_answer(question, answer, judge)
+        judgement = await _judged(question, answer, judge, judging)
     except MeasurementError as error:
         return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
     scores = {**_judged_scores(question, judgement), **scores}
@@ -79,6 +110,13 @@ async def check_question(question: Question, *, client: Asks, judge: Judge | Non
         error_kind=decision.error_kind,
         unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
     )
+
+
+async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, judging: Gate) -> Judgement:
+    if judge is None or not answer.text.strip():
+        # Nobody is asked, so there is nothing to wait for.
+        return await judge_answer(question, answer, judge)
+    return await judging.run(partial(judge_answer, question, answer, judge))
 
 
 def keyless_scores(question: Question, answer: RagAnswer) -> dict[str, Score]:

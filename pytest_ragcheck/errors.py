@@ -173,6 +173,7 @@ class JudgeUnavailable(JudgeError):
         reply: The first part of what the judge's server said, where it said anything.
         status: The HTTP status, where there was one.
         retry_after_seconds: How long the server asked to wait, >= 0; None where it did not.
+        transient: True where the same request may succeed if it is repeated; counts where there is no status.
     """
 
     kind = "judge_unavailable"
@@ -184,10 +185,12 @@ class JudgeUnavailable(JudgeError):
         reply: str | None = None,
         status: int | None = None,
         retry_after_seconds: float | None = None,
+        transient: bool = False,
     ) -> None:
         super().__init__(message, reply=reply)
         self.status = status
         self.retry_after_seconds = retry_after_seconds
+        self.transient = transient
 
 
 class JudgeReplyError(JudgeError):

@@ -88,6 +88,31 @@ def read_count(text: str) -> int:
     return int(text)
 
 
+def read_number(text: str) -> int:
+    """A whole number from 0."""
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError("is not a whole number from 0; write one such as 2")
+    return int(text)
+
+
+def read_delay(text: str) -> float:
+    """A number of seconds from 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 <= number < float("inf"):
+        raise ValueError("is not a number of seconds from 0; write one such as 0.1")
+    return number
+
+
+def read_on_off(text: str) -> bool:
+    """`on` or `off`."""
+    if text not in ("on", "off"):
+        raise ValueError("is neither on nor off; write one of them")
+    return text == "on"
+
+
 def read_judge(text: str) -> str:
     """The name of a judge."""
     if text not in JUDGES:
@@ -243,6 +268,41 @@ OPTIONS: tuple[Option, ...] = (
         "answer=EXPRESSION contexts=EXPRESSION, in JMESPath.",
         read=read_response,
         flag=False,
+    ),
+    Option(
+        name="rag_concurrency",
+        help="How many requests to the endpoint run at once; 1 asks one question after another.",
+        read=read_count,
+        metavar="NUMBER",
+        default_shown="8",
+    ),
+    Option(
+        name="rag_judge_concurrency",
+        help="How many requests to the judge run at once; as many as to the endpoint where it is not given.",
+        read=read_count,
+        flag=False,
+    ),
+    Option(
+        name="rag_delay",
+        help="Seconds from the start of one request to the endpoint to that of the next, at least.",
+        read=read_delay,
+        flag=False,
+        default_shown="0",
+    ),
+    Option(
+        name="rag_retries",
+        help="How often a request that failed in passing (no connection, 408, 409, 502, 504) is repeated; after "
+        "429 and 503 it waits for room in any case.",
+        read=read_number,
+        flag=False,
+        default_shown="2",
+    ),
+    Option(
+        name="rag_read_ahead",
+        help="on: questions are asked before pytest comes to them, many at once; off: each in its turn.",
+        read=read_on_off,
+        flag=False,
+        default_shown="on",
     ),
     Option(
         name="rag_headers",

@@ -62,6 +62,21 @@ class Settings:
     timeout_seconds: float = 60.0
     """For a whole request to the endpoint, > 0."""
 
+    concurrency: int = 8
+    """How many requests to the endpoint run at once, >= 1."""
+
+    judge_concurrency: int = 8
+    """How many requests to the judge run at once, >= 1."""
+
+    delay_seconds: float = 0.0
+    """From the start of one request to the endpoint to that of the next, >= 0."""
+
+    retries: int = 2
+    """How often a request that failed in passing is repeated, >= 0."""
+
+    read_ahead: bool = True
+    """Whether questions are asked before pytest comes to them."""
+
     required: bool = False
     """True: questions that nothing can answer are an error, not skipped."""
 
@@ -184,6 +199,11 @@ def read_settings(
         headers=MappingProxyType(headers),
         top_k=values.get("rag_top_k", defaults.top_k),
         timeout_seconds=values.get("rag_timeout", defaults.timeout_seconds),
+        concurrency=(at_once := values.get("rag_concurrency", defaults.concurrency)),
+        judge_concurrency=values.get("rag_judge_concurrency", at_once),
+        delay_seconds=values.get("rag_delay", defaults.delay_seconds),
+        retries=values.get("rag_retries", defaults.retries),
+        read_ahead=values.get("rag_read_ahead", defaults.read_ahead),
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),
         minimums=MappingProxyType(dict(values.get("rag_min", ()))),

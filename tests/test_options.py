@@ -16,11 +16,14 @@ from pytest_ragcheck.options import (
     OPTIONS,
     Option,
     read_count,
+    read_delay,
     read_fraction,
     read_header,
     read_judge,
     read_minimum,
     read_name,
+    read_number,
+    read_on_off,
     read_request,
     read_response,
     read_seconds,
@@ -47,6 +50,9 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_response: "answer=result.text contexts=references[",
     read_count: "0",
     read_seconds: "60 s",
+    read_delay: "-1",
+    read_number: "two",
+    read_on_off: "yes",
 }
 """A text that each reader refuses."""
 
@@ -54,6 +60,7 @@ SETTINGS = {
     "rag_timeout": "timeout_seconds",
     "rag_judge_timeout": "judge_timeout_seconds",
     "rag_min": "minimums",
+    "rag_delay": "delay_seconds",
 }
 """The fields of `Settings` whose names are not the options' own."""
 

@@ -35,6 +35,8 @@ def choose_judge(settings: Settings) -> Judge | None:
         base_url=settings.judge_url,
         prompt=load_prompt(settings.judge_prompt),
         timeout_seconds=settings.judge_timeout_seconds,
+        # The engine repeats what may succeed, for it knows how many requests are under way.
+        max_retries=0,
     )
 
 

@@ -41,7 +41,8 @@ class Failures:
         reason = self._excerpt(str(cause) or type(cause).__name__) if cause else "the connection failed"
         return JudgeUnavailable(
             f"no connection to the judge at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
-            "Start the server, or check --rag-judge-url."
+            "Start the server, or check --rag-judge-url.",
+            transient=True,
         )
 
     def of_timeout(self) -> JudgeUnavailable:

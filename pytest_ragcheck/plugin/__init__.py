@@ -20,7 +20,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result,
     rag_settings,
 )
-from pytest_ragcheck.plugin.keys import LOOP, RECORDS, RUN
+from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -106,6 +106,33 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
     if fixturedef.argname == "rag_client" and fixturedef.cached_result and LOOP in request.config.stash:
         close_client(fixturedef.cached_result[0], request.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    value = yield
+    if fixturedef.argname in EVALUATED_WITH:
+        request.config.stash.setdefault(SCOPES, {})[fixturedef.argname, id(value)] = fixturedef.scope
+    return value
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None:
+        _stop_reading_ahead(item.config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    _stop_reading_ahead(session.config)
+
+
+def _stop_reading_ahead(config: pytest.Config) -> None:
+    # Before the fixtures of the session end: what is still under way would meet a client that is closed.
+    if AHEAD in config.stash:
+        config.stash[AHEAD].close()
 
 
 @pytest.hookimpl(wrapper=True)

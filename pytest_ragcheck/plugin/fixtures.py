@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,10 +12,11 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import LOOP, RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_ragcheck.engine.loop import PrivateLoop
     from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.plugin.ahead import Means
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.record import Record
@@ -89,7 +91,11 @@ def rag_result(
 ) -> Record:
     """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
-    record = _evaluate(request, rag_question, rag_client, rag_judge, rag_settings)
+    from pytest_ragcheck.plugin.ahead import Means, ahead_of  # noqa: PLC0415 - only where a question is asked
+
+    means = Means(client=rag_client, judge=rag_judge, settings=rag_settings)
+    ahead = ahead_of(request.session)
+    record = kept(request.node, rag_question, rag_settings, partial(ahead.record, request.node, rag_question, means))
     record.assert_measured()
     return record
 
@@ -99,17 +105,17 @@ def rag_check(
     request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
 ) -> RagCheck:
     """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
-    return RagCheck(request, rag_client, rag_judge, rag_settings)
+    from pytest_ragcheck.plugin.ahead import Means  # noqa: PLC0415 - only where a question is asked
+
+    return RagCheck(request, Means(client=rag_client, judge=rag_judge, settings=rag_settings))
 
 
 class RagCheck:
     """What the `rag_check` fixture gives."""
 
-    def __init__(self, request: pytest.FixtureRequest, client: Any, judge: Judge | None, settings: Settings) -> None:
+    def __init__(self, request: pytest.FixtureRequest, means: Means) -> None:
         self._request = request
-        self._client = client
-        self._judge = judge
-        self._settings = settings
+        self._means = means
         self._calls = 0
 
     def __call__(
@@ -141,6 +147,7 @@ class RagCheck:
         __tracebackhide__ = True
         from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only for who calls
         from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as above
+        from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only for who calls
         from pytest_ragcheck.questions.call import id_of_call, question_of_call  # noqa: PLC0415 - as above
 
         self._calls += 1
@@ -163,9 +170,27 @@ class RagCheck:
         except UsageError as error:
             # Anew, so that its traceback ends in the user's own line.
             raise UsageError(str(error)) from None
-        record = _evaluate(self._request, asked, self._client, self._judge, self._settings)
+        evaluate = partial(ahead_of(self._request.session).evaluate, asked, self._means)
+        record = kept(item, asked, self._means.settings, evaluate)
         record.assert_measured()
         return record
+
+
+def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Record]) -> Record:
+    """The question's record, left for the item's next report to take."""
+    from pytest_ragcheck.record import Record  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
+
+    try:
+        record = evaluate()
+    except pytest.xfail.Exception:
+        raise
+    except pytest.fail.Exception as stopped:
+        # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
+        reason = settings.redactor.text(str(stopped))
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+    item.stash.setdefault(RECORDS, []).append(record)
+    return record
 
 
 def loop_of(config: pytest.Config) -> PrivateLoop:
@@ -199,30 +224,3 @@ def _usage_errors_as_failures() -> Iterator[None]:
         yield
     except UsageError as error:
         pytest.fail(str(error), pytrace=False)
-
-
-def _evaluate(
-    request: pytest.FixtureRequest, question: Question, client: Any, judge: Judge | None, settings: Settings
-) -> Record:
-    from pytest_ragcheck.check import check_question  # noqa: PLC0415 - only where a question is asked
-    from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - as above
-    from pytest_ragcheck.record import Record  # noqa: PLC0415 - as above
-    from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
-
-    if not hasattr(client, "ask") and callable(client):
-        function: Any = client
-        client = RagClient.from_callable(function, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
-
-    async def check() -> Record:
-        return await check_question(question, client=client, judge=judge, settings=settings)
-
-    try:
-        record = loop_of(request.config).run(check)
-    except pytest.xfail.Exception:
-        raise
-    except pytest.fail.Exception as stopped:
-        # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
-        reason = settings.redactor.text(str(stopped))
-        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
-    request.node.stash.setdefault(RECORDS, []).append(record)
-    return record

@@ -8,9 +8,13 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.loop import PrivateLoop
+    from pytest_ragcheck.plugin.ahead import Ahead
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.settings import Settings
+
+EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
+"""The fixtures that a question is evaluated with."""
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 """Of the config: what the run was told."""
@@ -26,3 +30,9 @@ HEADED: pytest.StashKey[bool] = pytest.StashKey()
 
 RECORDS: pytest.StashKey[list[Record]] = pytest.StashKey()
 """Of an item: what its fixtures recorded and no report has taken yet."""
+
+AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
+"""Of the config: the questions that are asked before their items come to them."""
+
+SCOPES: pytest.StashKey[dict[tuple[str, int], str]] = pytest.StashKey()
+"""Of the config: the scope of each fixture value that a question was evaluated with, by name and identity."""

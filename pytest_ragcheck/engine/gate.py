@@ -1,0 +1,142 @@
+"""How many requests run at once, and which are worth repeating."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+
+from pytest_ragcheck.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+OVERLOADED = frozenset({429, 503})
+"""Statuses that ask for fewer requests."""
+
+TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
+"""Statuses after which the same request may succeed."""
+
+_FIRST_WAIT_SECONDS = 0.25
+_LONGEST_WAIT_SECONDS = 8.0
+_CUT = 0.5
+_GROWTH = 0.25
+"""Of one more request, for each full round of successes: a limit once found is not run into every few seconds."""
+
+
+class Gate:
+    """
+    Lets a number of requests run at once, fewer while the other side is overloaded, and repeats what may succeed.
+
+    An overload (429, 503) halves the number, and successes raise it again, so that a server with a limit of its
+    own is served at that limit. One gate belongs to one event loop.
+
+    Args:
+        most: How many at once, >= 1.
+        retries: How often a request that failed in passing is repeated, >= 0. Repeats after an overload are not
+            counted: they wait for room and do not press for it.
+        delay_seconds: At least this long from the start of one request to that of the next, >= 0.
+        patience_seconds: How long a request is repeated after overloads, > 0.
+    """
+
+    def __init__(
+        self, most: int, *, retries: int = 2, delay_seconds: float = 0.0, patience_seconds: float = 300.0
+    ) -> None:
+        self.most = most
+        self._allowed = float(most)
+        self._retries = retries
+        self._delay_seconds = delay_seconds
+        self._patience_seconds = patience_seconds
+        self._running = 0
+        self._waiting: deque[anyio.Event] = deque()
+        self._last_cut = 0.0
+        self._next_start = 0.0
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """The operation's result, once there is room for it; its last error where repeating did not help."""
+        began = time.monotonic()
+        failures = overloads = 0
+        while True:
+            await self._enter()
+            started = time.monotonic()
+            try:
+                result = await operation()
+            except MeasurementError as error:
+                if not is_transient(error):
+                    raise
+                if is_overload(error):
+                    overloads += 1
+                    self._cut(started)
+                    if time.monotonic() - began > self._patience_seconds:
+                        raise
+                else:
+                    failures += 1
+                    if failures > self._retries:
+                        raise
+                wait = _wait_seconds(error, failures + overloads)
+            else:
+                self._allowed = min(self.most, self._allowed + _GROWTH / self._allowed)
+                return result
+            finally:
+                self._leave()
+            await anyio.sleep(wait)
+
+    async def _enter(self) -> None:
+        if self._running >= int(self._allowed) or self._waiting:
+            turn = anyio.Event()
+            self._waiting.append(turn)
+            try:
+                await turn.wait()
+            except BaseException:
+                if turn.is_set():
+                    self._leave()
+                else:
+                    self._waiting.remove(turn)
+                raise
+        else:
+            self._running += 1
+        if self._delay_seconds:
+            now = time.monotonic()
+            self._next_start = max(now, self._next_start + self._delay_seconds)
+            if self._next_start > now:
+                try:
+                    await anyio.sleep(self._next_start - now)
+                except BaseException:
+                    self._leave()
+                    raise
+
+    def _leave(self) -> None:
+        self._running -= 1
+        while self._waiting and self._running < int(self._allowed):
+            # The room passes on at once, so that nobody who comes later takes it first.
+            self._running += 1
+            self._waiting.popleft().set()
+
+    def _cut(self, started: float) -> None:
+        # Requests that were under way at the last cut tell nothing new.
+        if started >= self._last_cut:
+            self._allowed = max(1.0, self._allowed * _CUT)
+            self._last_cut = time.monotonic()
+
+
+def is_overload(error: MeasurementError) -> bool:
+    """Whether the other side asks for fewer requests."""
+    return getattr(error, "status", None) in OVERLOADED
+
+
+def is_transient(error: MeasurementError) -> bool:
+    """Whether the same request may succeed if it is repeated: its status says so, or that there was no connection."""
+    status = getattr(error, "status", None)
+    return bool(status in TRANSIENT if status is not None else getattr(error, "transient", False))
+
+
+def _wait_seconds(error: MeasurementError, attempt: int) -> float:
+    """What the other side asks for, else longer each time; spread, so that not all come back at once."""
+    asked: float | None = getattr(error, "retry_after_seconds", None)
+    wait = min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
+    return (asked if asked is not None else wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret

@@ -1,0 +1,158 @@
+"""Jobs are begun in their order, so many at once, and each record is handed out once."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.engine.ahead import Job, ReadAhead
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class Work:
+    """Jobs 0, 1, 2, ... that note when they begin, and end when they are told."""
+
+    def __init__(self, number: int, *, ends: bool = True) -> None:
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        self.may_end = asyncio.Event()
+        if ends:
+            self.may_end.set()
+        self.jobs = [Job(key=key, evaluate=partial(self._evaluate, key)) for key in range(number)]
+
+    async def _evaluate(self, key: int) -> Any:
+        self.begun.append(key)
+        await self.may_end.wait()
+        self.ended.append(key)
+        if key == 13:
+            raise ZeroDivisionError
+        return f"record {key}"
+
+
+async def take(reader: ReadAhead, key: Hashable) -> Any:
+    return await reader.take(key)  # type: ignore[arg-type]
+
+
+async def settle() -> None:
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+def test_every_record_is_there_in_whatever_order_it_is_wanted() -> None:
+    async def scenario() -> None:
+        work = Work(10)
+        reader = ReadAhead(alive=3)
+        await reader.add(work.jobs)
+        assert [await take(reader, key) for key in (0, 1, 9, 2, 8)] == [f"record {key}" for key in (0, 1, 9, 2, 8)]
+        await settle()
+        assert sorted(work.begun) == list(range(10))
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_record_is_handed_out_once_and_what_was_never_added_not_at_all() -> None:
+    async def scenario() -> None:
+        work = Work(2)
+        reader = ReadAhead(alive=3)
+        await reader.add(work.jobs)
+        assert await take(reader, 0) == "record 0"
+        assert await take(reader, 0) is None
+        assert await take(reader, "other") is None
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_no_more_are_under_way_than_may_be() -> None:
+    async def scenario() -> None:
+        work = Work(10, ends=False)
+        reader = ReadAhead(alive=4)
+        await reader.add(work.jobs)
+        await settle()
+        assert work.begun == [0, 1, 2, 3]
+        work.may_end.set()
+        await settle()
+        assert work.ended == list(range(10))
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_no_more_are_begun_and_not_handed_out_than_may_be() -> None:
+    async def scenario() -> None:
+        work = Work(10)
+        reader = ReadAhead(alive=4, ahead=3)
+        await reader.add(work.jobs)
+        await settle()
+        assert work.begun == [0, 1, 2]
+        await take(reader, 0)
+        await settle()
+        assert work.begun == [0, 1, 2, 3]
+        await reader.drop(1)
+        await settle()
+        assert work.begun == [0, 1, 2, 3, 4]
+        assert [await take(reader, key) for key in range(2, 10)] == [f"record {key}" for key in range(2, 10)]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_who_comes_before_the_turn_is_evaluated_at_once_and_only_once() -> None:
+    async def scenario() -> None:
+        work = Work(30)
+        reader = ReadAhead(alive=2, ahead=2)
+        await reader.add(work.jobs)
+        await settle()
+        assert await take(reader, 20) == "record 20"
+        for key in (k for k in range(30) if k not in (20, 13)):
+            assert await take(reader, key) == f"record {key}"
+        assert work.begun.count(20) == 1
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_bug_in_a_job_is_raised_where_its_record_is_wanted() -> None:
+    async def scenario() -> None:
+        work = Work(14)
+        reader = ReadAhead(alive=20)
+        await reader.add(work.jobs)
+        with pytest.raises(ZeroDivisionError):
+            await take(reader, 13)
+        assert await take(reader, 12) == "record 12"
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_jobs_that_come_later_are_begun_too() -> None:
+    async def scenario() -> None:
+        work = Work(4)
+        reader = ReadAhead(alive=2)
+        await reader.add(work.jobs[:2])
+        await settle()
+        await reader.add(work.jobs[2:])
+        assert [await take(reader, key) for key in range(4)] == [f"record {key}" for key in range(4)]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_closing_ends_what_is_under_way_and_begins_nothing_more() -> None:
+    async def scenario() -> None:
+        work = Work(10, ends=False)
+        reader = ReadAhead(alive=2)
+        await reader.add(work.jobs)
+        await settle()
+        await reader.close()
+        work.may_end.set()
+        await settle()
+        assert (work.begun, work.ended) == ([0, 1], [])
+
+    asyncio.run(scenario())

@@ -1,0 +1,190 @@
+"""The gate holds a limit, finds a smaller one of the other side's, and repeats what may succeed."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from pytest_ragcheck.engine.gate import Gate, is_transient
+from pytest_ragcheck.errors import (
+    EndpointReplyError,
+    EndpointStatusError,
+    EndpointTimeout,
+    EndpointUnreachable,
+    JudgeReplyError,
+    JudgeUnavailable,
+    MeasurementError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+
+class Busy:
+    """A system that takes so many requests at once and refuses the rest, as the endpoint's client would say it."""
+
+    def __init__(self, limit: int, *, status: int = 429, seconds: float = 0.002, retry_after: float = 0.005) -> None:
+        self.limit = limit
+        self.status = status
+        self.seconds = seconds
+        self.retry_after = retry_after
+        self.running = self.most = self.requests = self.refused = 0
+
+    async def __call__(self) -> str:
+        self.requests += 1
+        if self.running >= self.limit:
+            self.refused += 1
+            raise EndpointStatusError("busy", url="", status=self.status, retry_after_seconds=self.retry_after)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await anyio.sleep(self.seconds)
+        finally:
+            self.running -= 1
+        return "done"
+
+
+def run_all(gate: Gate, operations: list[Callable[[], Awaitable[str]]]) -> list[str | MeasurementError]:
+    found: list[str | MeasurementError] = [""] * len(operations)
+
+    async def one(place: int) -> None:
+        try:
+            found[place] = await gate.run(operations[place])
+        except MeasurementError as error:
+            found[place] = error
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            for place in range(len(operations)):
+                group.start_soon(one, place)
+
+    anyio.run(everything)
+    return found
+
+
+def failing(*errors: MeasurementError) -> Callable[[], Awaitable[str]]:
+    """An operation that fails so often, and then succeeds."""
+    left = list(errors)
+
+    async def operation() -> str:
+        if left:
+            raise left.pop(0)
+        return "done"
+
+    return operation
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8])
+def test_no_more_run_at_once_than_the_limit_and_no_fewer_where_there_are_enough(limit: int) -> None:
+    system = Busy(1000)
+    assert run_all(Gate(limit), [system] * 40) == ["done"] * 40
+    assert system.most == limit
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_system_with_a_smaller_limit_is_served_to_the_end_without_hammering(status: int) -> None:
+    system = Busy(4, status=status)
+    assert run_all(Gate(16), [system] * 200) == ["done"] * 200
+    assert system.most == 4
+    # 16 at once meet a limit of 4: 12 are refused before anything could be learned; the rest is probing.
+    assert system.refused <= 100
+
+
+def test_an_overload_that_does_not_end_is_an_error_when_patience_does() -> None:
+    system = Busy(0, retry_after=0.001)
+    (error,) = run_all(Gate(1, patience_seconds=0.05), [system])
+    assert isinstance(error, EndpointStatusError)
+    assert system.requests > 2
+
+
+@pytest.mark.parametrize(
+    ("error", "transient"),
+    [
+        (EndpointStatusError("", url="", status=408), True),
+        (EndpointStatusError("", url="", status=409), True),
+        (EndpointStatusError("", url="", status=429), True),
+        (EndpointStatusError("", url="", status=502), True),
+        (EndpointStatusError("", url="", status=503), True),
+        (EndpointStatusError("", url="", status=504), True),
+        (EndpointStatusError("", url="", status=500), False),
+        (EndpointStatusError("", url="", status=404), False),
+        (EndpointUnreachable("", url=""), True),
+        (EndpointUnreachable("", url="", transient=False), False),
+        (EndpointTimeout("", url=""), False),
+        (EndpointReplyError("", url="", status=200), False),
+        (JudgeUnavailable("", status=429), True),
+        (JudgeUnavailable("", status=401), False),
+        (JudgeUnavailable("", transient=True), True),
+        (JudgeUnavailable(""), False),
+        (JudgeReplyError(""), False),
+    ],
+)
+def test_repeated_is_what_may_succeed_and_nothing_else(error: MeasurementError, transient: bool) -> None:
+    assert is_transient(error) is transient
+    if getattr(error, "retry_after_seconds", None) is None:
+        (result,) = run_all(Gate(1, retries=1), [failing(error)])
+        assert (result == "done") is transient
+
+
+def test_a_failure_in_passing_is_repeated_so_often_and_no_more() -> None:
+    gone = [EndpointUnreachable(str(number), url="") for number in range(3)]
+    assert run_all(Gate(1, retries=3), [failing(*gone)]) == ["done"]
+    (error,) = run_all(Gate(1, retries=1), [failing(*gone)])
+    assert str(error) == "1"
+    (error,) = run_all(Gate(1, retries=0), [failing(*gone)])
+    assert str(error) == "0"
+
+
+def test_a_bug_passes_through_and_leaves_the_room_to_others() -> None:
+    async def broken() -> str:
+        raise ZeroDivisionError
+
+    async def both() -> None:
+        gate = Gate(1)
+        with pytest.raises(ZeroDivisionError):
+            await gate.run(broken)
+        assert await gate.run(failing()) == "done"
+
+    anyio.run(both)
+
+
+def test_who_is_cancelled_while_waiting_leaves_the_room_to_others() -> None:
+    async def scenario() -> None:
+        gate = Gate(1)
+        slow = Busy(9, seconds=0.05)
+        async with anyio.create_task_group() as group:
+            group.start_soon(gate.run, slow)
+            await anyio.lowlevel.checkpoint()
+            with anyio.move_on_after(0.005):
+                await gate.run(slow)
+            assert await gate.run(slow) == "done"
+        assert slow.requests == 2
+
+    anyio.run(scenario)
+
+
+def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
+    starts: list[float] = []
+
+    async def operation() -> str:
+        starts.append(time.monotonic())
+        return "done"
+
+    run_all(Gate(4, delay_seconds=0.02), [operation] * 4)
+    assert all(later - sooner >= 0.019 for sooner, later in pairwise(starts))
+
+
+def test_who_is_cancelled_in_the_delay_leaves_the_room_to_others() -> None:
+    async def scenario() -> None:
+        gate = Gate(1, delay_seconds=0.05)
+        assert await gate.run(failing()) == "done"
+        with anyio.move_on_after(0.005):
+            await gate.run(failing())
+        assert await gate.run(failing()) == "done"
+
+    anyio.run(scenario)

@@ -1,0 +1,186 @@
+"""Questions are asked before pytest comes to them, each once, with the client and judge that will be theirs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.harness import Project
+
+REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
+BUSY = json_reply({"error": "busy"}, status=429, **{"retry-after": "0"})
+
+
+class Counting:
+    """A system that takes some time, and counts how many requests it has at once."""
+
+    def __init__(self, *, seconds: float = 0.02, limit: int = 1000) -> None:
+        self.seconds = seconds
+        self.limit = limit
+        self.running = self.most = self.refused = 0
+        self.answered: Counter[str] = Counter()
+        self._changing = threading.Lock()
+
+    def __call__(self, connection: socket.socket, request: Request) -> bool:
+        with self._changing:
+            if self.running >= self.limit:
+                self.refused += 1
+                return BUSY(connection, request)
+            self.running += 1
+            self.most = max(self.most, self.running)
+        time.sleep(self.seconds)
+        with self._changing:
+            self.running -= 1
+            self.answered[request.json["query"]] += 1
+        return REPLY(connection, request)
+
+
+def questions(project: Project, number: int, file: str = "many.rag.json", **more: object) -> None:
+    rows = [{"id": f"q{n}", "question": f"{file} {n}?", "expected_answer": "30 days", **more} for n in range(number)]
+    project.write(file, json.dumps(rows))
+
+
+@pytest.mark.parametrize(
+    ("options", "at_once"), [((), 8), (("--rag-concurrency=3",), 3), (("--rag-concurrency=1",), 1)]
+)
+def test_so_many_are_asked_at_once_and_each_once(project: Project, options: tuple[str, ...], at_once: int) -> None:
+    questions(project, 24)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", *options)
+    assert run.outcomes == {"passed": 24}
+    assert system.most == at_once
+    assert set(system.answered.values()) == {1}
+    assert len(system.answered) == 24
+
+
+def test_the_rows_are_in_the_files_order_however_the_answers_come(project: Project) -> None:
+    questions(project, 24)
+    with FakeEndpoint(Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
+    assert [row["question_id"] for row in run.predictions["predictions"]] == [f"q{n}" for n in range(24)]
+
+
+def test_what_is_deselected_or_skipped_is_never_asked(project: Project) -> None:
+    questions(project, 6)
+    questions(project, 3, "skipped.rag.json", skip="not now")
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-k", "q1 or q2")
+    assert run.outcomes == {"passed": 2, "skipped": 2, "deselected": 5}
+    assert set(system.answered) == {"many.rag.json 1?", "many.rag.json 2?"}
+
+
+def test_a_run_that_may_stop_early_does_not_ask_everything(project: Project) -> None:
+    questions(project, 100)
+    project.write("first.rag.json", json.dumps([{"id": "wrong", "question": "?", "expected_answer": "60 days"}]))
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-x")
+    assert run.outcomes == {"failed": 1}
+    assert system.answered.total() <= 1 + 2 * (8 + 8)
+    assert run.document("rag.partial_summary.json")["complete"] is False
+
+
+def test_folders_with_a_client_of_their_own_are_read_ahead_with_it(project: Project) -> None:
+    client = """
+import pytest
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient("URL")
+"""
+    systems = [Counting(), Counting()]
+    with FakeEndpoint(systems[0]) as north, FakeEndpoint(systems[1]) as south:
+        for folder, endpoint in (("north", north), ("south", south)):
+            project.write(f"{folder}/conftest.py", client.replace("URL", endpoint.url))
+            questions(project, 16, f"{folder}/{folder}.rag.json")
+        run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"passed": 32}
+    for folder, system in zip(("north", "south"), systems, strict=True):
+        assert set(system.answered) == {f"{folder}/{folder}.rag.json {n}?" for n in range(16)}
+        assert set(system.answered.values()) == {1}
+        assert system.most == 8
+
+
+@pytest.mark.parametrize("scope", ["function", "module", "package"])
+def test_a_client_of_a_narrower_scope_is_asked_when_its_item_runs(project: Project, scope: str) -> None:
+    questions(project, 6)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        project.write(
+            "conftest.py",
+            f"import pytest\nfrom pytest_ragcheck import RagClient\n\nOPEN = []\n\n"
+            f"@pytest.fixture(scope={scope!r})\n"
+            f"def rag_client():\n    OPEN.append(RagClient({endpoint.url!r}))\n    return OPEN[-1]\n",
+        )
+        run = project.run("--rag-judge=offline")
+    assert run.outcomes == {"passed": 6}
+    assert system.most == 1
+    assert set(system.answered.values()) == {1}
+
+
+def test_a_users_own_test_of_a_file_is_read_ahead_too(project: Project) -> None:
+    questions(project, 16, "billing_questions.json")
+    project.write(
+        "test_billing.py",
+        'import pytest\n\n@pytest.mark.rag_questions("billing_questions.json")\n'
+        "def test_billing(rag_result):\n    rag_result.assert_passed()\n",
+    )
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
+    assert run.outcomes == {"passed": 16}
+    assert (system.most, set(system.answered.values())) == (8, {1})
+
+
+def test_a_rerun_asks_anew(project: Project) -> None:
+    questions(project, 3)
+    project.write("first.rag.json", json.dumps([{"id": "wrong", "question": "?", "expected_answer": "60 days"}]))
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--reruns=2")
+    assert run.outcomes == {"failed": 1, "passed": 3, "rerun": 2}
+    assert system.answered == {"?": 3, **{f"many.rag.json {n}?": 1 for n in range(3)}}
+
+
+def test_an_endpoint_that_allows_four_at_once_is_served_to_the_end(project: Project) -> None:
+    questions(project, 60)
+    with FakeEndpoint(system := Counting(limit=4)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-concurrency=16")
+    assert run.outcomes == {"passed": 60}
+    assert set(system.answered.values()) == {1}
+    assert system.refused < 60
+
+
+def test_reading_ahead_can_be_switched_off(project: Project) -> None:
+    questions(project, 6)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", "rag_read_ahead=off")
+    assert run.outcomes == {"passed": 6}
+    assert system.most == 1
+
+
+def test_ctrl_c_ends_the_run_and_the_files_are_written(project: Project) -> None:
+    questions(project, 200)
+    with FakeEndpoint(Counting(seconds=0.3)) as endpoint:
+        command = [sys.executable, "-m", "pytest", "--rag-judge=offline", f"--rag-url={endpoint.url}"]
+        with subprocess.Popen(command, cwd=project.folder, stdout=subprocess.PIPE, text=True) as process:
+            while len(endpoint.requests) < 20:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "KeyboardInterrupt" in output
+    summary = json.loads((project.folder / "ragcheck-results" / "rag.partial_summary.json").read_bytes())
+    assert summary["complete"] is False
+    # 200 in the file; those that were under way when the signal came are there, and few more.
+    assert len(endpoint.requests) < 100
