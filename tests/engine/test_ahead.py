@@ -35,7 +35,7 @@ class Work:
 
 
 async def take(reader: ReadAhead, key: Hashable) -> Any:
-    return await reader.take(key)  # type: ignore[arg-type]
+    return await reader.take(key)
 
 
 async def settle() -> None:
