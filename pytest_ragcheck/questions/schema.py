@@ -47,15 +47,16 @@ def question_file_schema() -> Schema:
         "title": "A question file of pytest-ragcheck",
         "description": "The questions, or a mapping with the questions and what holds for all of them.",
         "type": ["object", "array"],
-        **_questions(),
-        **_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS),
-        "required": ["questions"],
+        # Apart, or an editor would propose a file's keys within the questions of a bare list.
+        "if": {"type": "array"},
+        "then": _questions(),
+        "else": {**_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS), "required": ["questions"]},
         "$defs": {
             "question": _question(),
             **_kinds(),
             "passage": _passage(),
-            "mention": _text("string", "number", pattern=_MENTION, message="a text, or /.../ with no flag but i"),
-            "tag": _text("string", pattern=_TAG, message="a name that pytest can take for a marker"),
+            "mention": _mention("string", "number"),
+            "tag": _tag("string"),
             "value": _value(),
             "broken": {"type": "string", "pattern": LONE_SURROGATE},
             "repeated": {
@@ -94,6 +95,7 @@ def _question() -> Schema:
     schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed="question")
     schema["allOf"].append(_unanswerable_without_answers())
     return {
+        "title": "A question",
         "description": "A mapping with the key question, or nothing but the text to ask.",
         **_text("object", "string", "number"),
         **schema,
@@ -103,7 +105,7 @@ def _question() -> Schema:
 def _passage(*more_types: str) -> Schema:
     keys = dict.fromkeys(PASSAGE.aliases, _text("string", "number", "null"))
     schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed="text")
-    return {**_text(*more_types, "string", "object", "number"), **schema}
+    return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
 def _kinds() -> dict[str, Schema]:
@@ -118,7 +120,7 @@ def _kinds() -> dict[str, Schema]:
         Kind.ID: _text("string", "number", "null", pattern=_ID, message="a text without ::, [, ] and line breaks"),
         Kind.TEXT: _text("string", "number", "null"),
         Kind.TEXTS: {**_text(*several), "items": _text("string", "number")},
-        Kind.MENTIONS: {**_text(*several, pattern=_MENTION), "items": _ref("mention")},
+        Kind.MENTIONS: {**_mention(*several), "items": _ref("mention")},
         Kind.PASSAGES: {**_passage("array", "null"), "items": _ref("passage")},
         Kind.FLAG: {"type": ["boolean", "null"]},
         Kind.REASON: _text("string", "boolean", "number", "null"),
@@ -126,7 +128,7 @@ def _kinds() -> dict[str, Schema]:
         Kind.THRESHOLDS: {
             "type": ["number", "object", "null"], **share, "properties": metrics, "additionalProperties": False,
         },
-        Kind.TAGS: {**_text("array", "string", "null", pattern=_TAG), "items": _ref("tag")},
+        Kind.TAGS: {**_tag("array", "string", "null"), "items": _ref("tag")},
         Kind.MAPPING: {**_value(), "type": ["object", "null"]},
     }  # fmt: skip
     return {kind.value: kinds[kind] for kind in Kind}
@@ -140,6 +142,14 @@ def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is
         "patternErrorMessage": f"Write {message}.",
         "not": _ref("broken"),
     }
+
+
+def _mention(*types: str) -> Schema:
+    return _text(*types, pattern=_MENTION, message="a text, or /.../ with no flag but i")
+
+
+def _tag(*types: str) -> Schema:
+    return _text(*types, pattern=_TAG, message="a letter, then letters, digits and _; not 'and', 'or' or 'not'")
 
 
 def _value() -> Schema:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import GoldPassage
 
 from .reading import problems, read, read_one
@@ -277,3 +278,19 @@ def test_what_the_standard_library_writes_is_read_like_json(
         return (*(text.strip(" ") for text in texts), question.metadata, question.thresholds, question.top_k)
 
     assert list(map(seen, from_csv)) == list(map(seen, from_json))
+
+
+BEGINNINGS = ["question,id", "question;tags\n", '"question"', "sep=;\n", ""]
+
+
+@settings(deadline=None)
+@given(st.text('",;\t\n\r ab[]{}1', max_size=30), st.sampled_from(BEGINNINGS))
+def test_whatever_a_file_holds_it_is_read_or_its_mistakes_are_told(text: str, beginning: str) -> None:
+    with TemporaryDirectory() as folder:
+        try:
+            told = [str(question.line) for question in read(Path(folder), beginning + text, "x.rag.csv").questions]
+        except QuestionFileError as error:
+            told = [problem.removeprefix("x.rag.csv:").partition(":")[0] for problem in error.problems]
+
+    assert told
+    assert all(1 <= int(line) <= 1 + len(beginning + text) for line in told)
