@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import good
-from tests.harness import three_ways
+from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.harness import Project
 
 HEAVY = (
@@ -59,6 +61,49 @@ def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:
     mine = project.run(*NO_ANYIO, "-q", where="apart")
     without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", where="apart")
     assert mine.progress == without.progress
+
+
+WATCH = """
+import atexit, os, sys
+
+OPENED = []
+
+def watch(event, arguments):
+    if event == "open":
+        path, mode, flags = arguments
+        if isinstance(path, str) and flags & (os.O_WRONLY | os.O_RDWR):
+            # The names of pytest's temporary files differ from run to run.
+            OPENED.append(f"opens for writing in {os.path.dirname(os.path.abspath(path))}")
+    elif event in {"socket.connect", "socket.bind", "sqlite3.connect", "subprocess.Popen", "os.mkdir", "os.rename"}:
+        OPENED.append(event)
+
+sys.addaudithook(watch)
+
+@atexit.register
+def tell():
+    with open(f"{os.environ['OPENED']}.{os.getpid()}", "w") as file:
+        file.write("\\n".join(sorted(OPENED)))
+"""
+
+
+@two_ways
+def test_nothing_is_opened_that_is_not_without_the_plugin(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.junit = False
+    project.write("test_own.py", "def test_own(): pass\n")
+    project.write("watch/sitecustomize.py", WATCH)
+    monkeypatch.setenv("PYTHONPATH", str(project.folder / "watch"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    opened = {}
+    for options in ((), ("-p", "no:ragcheck")):
+        notes = tmp_path / f"opened{len(options)}"
+        monkeypatch.setenv("OPENED", str(notes))
+        assert project.run("-p", "no:cacheprovider", *options, where="apart").outcomes == {"passed": 1}
+        opened[options] = sorted(path.read_text(encoding="utf-8") for path in tmp_path.glob(f"{notes.name}.*"))
+    mine, without = opened.values()
+    assert mine == without
+    assert any(mine), "the watch is at work"
 
 
 @pytest.mark.parametrize("options", [["--rag-threshold=0.8"], ["--rag-required"], ["--rag-url=http://localhost:9/q"]])
