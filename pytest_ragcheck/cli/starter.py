@@ -34,7 +34,9 @@ questions:
     answerable: false # passes if and only if the system declines to answer
 """
 
-_RUN = "git ls-files -z -- '*.rag.yaml' '*.rag.yml' '*.rag.json' | xargs -0 pytest --rag-required"
+_QUESTION_FILES = ("*.rag.yaml", "*.rag.yml", "*.rag.json", "*.rag.jsonl", "*.rag.csv")
+
+_RUN = f"git ls-files -z -- {' '.join(map(repr, _QUESTION_FILES))} | xargs -0 pytest --rag-required"
 
 _GITHUB = """\
 name: ragcheck

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from pytest_ragcheck.cli.project import host_of
+from pytest_ragcheck.plugin.configuration import QUESTION_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -293,6 +294,10 @@ def test_settings_that_are_there_are_left_alone(setting: str, folder: Path, ragc
 # CI
 
 
+RUN = (
+    "git ls-files -z -- '*.rag.yaml' '*.rag.yml' '*.rag.json' '*.rag.jsonl' '*.rag.csv'"
+    " | xargs -0 pytest --rag-required"
+)
 GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.ragcheck.yml"
 
 
@@ -357,10 +362,16 @@ def test_the_github_workflow_installs_the_project_and_runs_every_question_file(
     checkout, python, install, run, upload = job["steps"]
     assert "defaults" not in job
     assert install["run"] == "pip install pytest-ragcheck -r requirements.txt -e ."
-    assert run["run"] == "git ls-files -z -- '*.rag.yaml' '*.rag.yml' '*.rag.json' | xargs -0 pytest --rag-required"
+    assert run["run"] == RUN
     assert run["env"] == {"RAGCHECK_URL": "${{ vars.RAGCHECK_URL }}"}
     assert (upload["if"], upload["with"]["path"]) == ("always()", "**/ragcheck-results/")
     assert [checkout["uses"], python["uses"]] == ["actions/checkout@v5", "actions/setup-python@v6"]
+
+
+def test_ci_runs_every_kind_of_question_file_that_pytest_collects(folder: Path, ragcheck: Ragcheck) -> None:
+    ragcheck("init")
+    text = (folder / GITHUB).read_text(encoding="utf-8")
+    assert re.findall(r"'\*(\.\S+)'", text) == list(QUESTION_FILES)
 
 
 def test_in_a_folder_below_the_top_ci_files_go_to_the_top_and_lead_back(folder: Path, ragcheck: Ragcheck) -> None:
@@ -382,7 +393,7 @@ def test_the_gitlab_job_does_the_same_and_says_how_to_include_it(folder: Path, r
     assert job["script"] == [
         "cd 'rag'",
         "pip install pytest-ragcheck -e .",
-        "git ls-files -z -- '*.rag.yaml' '*.rag.yml' '*.rag.json' | xargs -0 pytest --rag-required",
+        RUN,
     ]
     assert job["artifacts"] == {"when": "always", "paths": ["**/ragcheck-results/"]}
     assert "\nInclude it in .gitlab-ci.yml:\n\n    include:\n      - local: .gitlab-ci.ragcheck.yml\n" in printed

@@ -1,0 +1,130 @@
+"""The page about CI: its files are saved, and what their jobs run is run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tests.docs.pages import page
+from tests.servers.openai_server import OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.docs.pages import Ran, Reader
+
+PAGE = "how-to/in-ci.md"
+GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.yml"
+
+
+@pytest.fixture
+def maintainer(reader: Callable[..., Reader]) -> Reader:
+    """Someone with an empty repository."""
+    someone = reader()
+    assert someone.run("git init --quiet").status == 0
+    return someone
+
+
+def jobs(someone: Reader, path: str) -> Any:
+    read = yaml.safe_load((someone.folder / path).read_text(encoding="utf-8"))
+    return read["jobs"] if path == GITHUB else read
+
+
+def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
+    """What comes of the job's last command; *known* has what its expressions stand for."""
+    assert [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step] == [
+        "actions/checkout",
+        "actions/setup-python",
+        "actions/upload-artifact",
+    ]
+    install, step = (step for step in job["steps"] if "run" in step)
+    assert install["run"] == "pip install pytest-ragcheck"
+    variables = {
+        name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: known.get(match[1], ""), value)
+        for name, value in step.get("env", {}).items()
+    }
+    before = dict(someone.environment)
+    someone.environment.update(variables)
+    ran = someone.run(step["run"])
+    someone.environment = before
+    # What is uploaded is there, be the run green or red.
+    upload = job["steps"][-1]
+    assert upload["if"] == "always()"
+    assert list(someone.folder.glob(upload["with"]["path"]))
+    return ran
+
+
+def run_on_gitlab(someone: Reader, job: Any) -> Ran:
+    """What comes of the job's last command."""
+    install, line = job["script"]
+    assert install == "pip install pytest-ragcheck"
+    assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in job.get("variables", {}).items())
+    ran = someone.run(f"{assignments} {line}".strip())
+    for path in [*job["artifacts"]["paths"], *job["artifacts"].get("reports", {}).values()]:
+        assert list(someone.folder.glob(path)), path
+    return ran
+
+
+def test_the_workflow_that_init_writes_runs_green_and_without_a_system_red(maintainer: Reader) -> None:
+    maintainer.follow(page(PAGE, "", "On GitHub"))
+    job = jobs(maintainer, GITHUB)["ragcheck"]
+    assert "3 passed" in run_on_github(maintainer, job, {}).output
+    (maintainer.folder / "conftest.py").unlink()
+    ran = run_on_github(maintainer, job, {})
+    assert ran.status != 0
+    assert "there is no RAG endpoint to ask" in ran.output
+
+
+def test_the_whole_workflow_gates_offline_and_judges_by_a_model_where_there_is_a_key(maintainer: Reader) -> None:
+    maintainer.follow(page(PAGE, "", "On GitHub", "The gate", "A whole workflow"))
+    offline, model = jobs(maintainer, GITHUB).values()
+    assert "secrets" not in str(offline), "a pull request of a fork runs it"
+    ran = run_on_github(maintainer, offline, {})
+    assert ran.status == 0, ran.output
+    assert "baseline baseline.json: 3 as before" in ran.output
+    with OpenAIServer() as judge:
+        maintainer.environment["OPENAI_BASE_URL"] = judge.url
+        ran = run_on_github(maintainer, model, {"secrets.OPENAI_API_KEY": "key-of-the-repository"})
+    assert "judge: openai (gpt-5-mini" in ran.output
+    assert {request.headers["authorization"] for request in judge.requests} == {"Bearer key-of-the-repository"}
+    assert "key-of-the-repository" not in ran.output
+
+    conftest = maintainer.folder / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
+    ran = run_on_github(maintainer, offline, {})
+    assert ran.status == 1
+    assert "2 newly failing" in ran.output
+
+
+def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
+    included, (*_, whole) = page(PAGE, "", "On GitLab"), page(PAGE, "On GitLab")
+    maintainer.follow(included[:-1])
+    assert jobs(maintainer, GITLAB) == {"include": [{"local": ".gitlab-ci.ragcheck.yml"}]}
+    ran = run_on_gitlab(maintainer, jobs(maintainer, ".gitlab-ci.ragcheck.yml")["ragcheck"])
+    assert "3 passed" in ran.output
+
+    maintainer.follow([*page(PAGE, "The gate"), whole])
+    offline, model = jobs(maintainer, GITLAB).values()
+    ran = run_on_gitlab(maintainer, offline)
+    assert ran.status == 0, ran.output
+    assert "baseline baseline.json: 3 as before" in ran.output
+    with OpenAIServer() as judge:
+        maintainer.environment |= {"OPENAI_BASE_URL": judge.url, "OPENAI_API_KEY": "key-of-the-project"}
+        ran = run_on_gitlab(maintainer, model)
+    assert "judge: openai (gpt-5-mini" in ran.output
+    assert len(judge.requests) == 3
+
+
+def test_from_the_tutorial_to_a_job_in_an_empty_folder(maintainer: Reader) -> None:
+    """A question file, a function to ask, and a CI job, out of nothing but the pages."""
+    maintainer.follow(page("tutorial/first-run.md", "Install", "Write a question file", "Say what to ask", "Run it"))
+    maintainer.follow([block for block in page(PAGE, "A whole workflow") if block.file])
+    maintainer.run("cp ragcheck-results/rag_predictions.json baseline.json")
+    offline, _ = jobs(maintainer, GITHUB).values()
+    ran = run_on_github(maintainer, offline, {})
+    assert ran.status == 0, ran.output
+    assert "2 PASS, 0 FAIL, 0 ERROR, 0 skipped" in ran.output

@@ -1,0 +1,101 @@
+"""The page of the endpoint shows what is sent and read, and its examples run."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.client import RagClient
+from tests.docs.pages import DOCS, Block, page
+from tests.docs.test_outcomes_page import kinds
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from tests.docs.pages import Reader
+
+NAME = "reference/endpoint.md"
+PAGE = (DOCS / "reference" / "endpoint.md").read_text(encoding="utf-8")
+
+SERVICE = """\
+from types import SimpleNamespace
+
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+
+async def query(request):
+    return JSONResponse({"answer": "30 days", "contexts": ["Refunds are possible within 30 days."]})
+
+
+def answer_question(text, limit):
+    passages = [SimpleNamespace(text="Refunds are possible within 30 days.")] * limit
+    return SimpleNamespace(text="Within 30 days.", passages=passages)
+
+
+app = Starlette(routes=[Route("/query", query, methods=["POST"])])
+"""
+QUESTIONS = "questions:\n- question: What is the refund window?\n  expected_answer: 30 days\n"
+
+
+def blocks(section: str, language: str) -> list[Block]:
+    return [block for block in page(NAME, section) if block.language == language]
+
+
+async def ask(url: str, query: str) -> RagAnswer:
+    async with RagClient(url) as client:
+        return await client.query(query)
+
+
+def test_the_contract_is_what_is_sent_and_read() -> None:
+    sent, replied = (json.loads(block.text) for block in blocks("The contract", "json"))
+    with FakeEndpoint(json_reply(replied)) as endpoint:
+        answer = anyio.run(ask, endpoint.url, sent["query"])
+    assert [request.json for request in endpoint.requests] == [sent]
+    assert (answer.text, list(answer.contexts)) == (replied["answer"], replied["contexts"])
+
+
+def test_the_clients_arguments_are_all_in_the_table_with_their_defaults() -> None:
+    table = dict(re.findall(r"^\| (`[\w`, ]+`) \| (.*?) \|", PAGE.partition("## A client")[2], re.MULTILINE))
+    listed = {name: default for names, default in table.items() for name in re.findall(r"\w+", names)}
+    signature = inspect.signature(RagClient).parameters
+    assert set(signature) <= set(listed)
+    for name in ("top_k", "timeout_seconds", "max_reply_bytes"):
+        assert listed[name] == f"{signature[name].default:,.0f}"
+
+
+@pytest.mark.parametrize(("section", "contexts"), [("A client of your own", 1), ("A function instead of a URL", 5)])
+def test_a_client_of_ones_own_is_asked(section: str, contexts: int, reader: Callable[..., Reader]) -> None:
+    code, *_ = blocks(section, "python")
+    with FakeEndpoint(json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})) as endpoint:
+        someone = reader(stands_for={"http://localhost:8000/query": endpoint.url})
+        for name, text in (("my_service.py", SERVICE), ("billing.rag.yaml", QUESTIONS), ("conftest.py", code.text)):
+            (someone.folder / name).write_text(text.replace("http://localhost:8000/query", endpoint.url))
+        ran = someone.run("pytest --rag-judge=offline")
+    assert ran.status == 0, ran.output
+    predictions = json.loads((someone.folder / "ragcheck-results" / "rag_predictions.json").read_text())
+    assert len(predictions["predictions"][0]["contexts"]) == contexts
+
+
+def test_an_app_in_the_same_process_is_asked(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    (someone.folder / "my_service.py").write_text(SERVICE)
+    _, app, asked = blocks("A client of your own", "python")
+    (someone.folder / "script.py").write_text(app.text + asked.text)
+    ran = someone.run(f'"{sys.executable}" script.py')
+    assert (ran.status, ran.output) == (0, "")
+
+
+def test_every_kind_of_error_is_in_the_table() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## What is an ERROR")[2], re.MULTILINE)
+    assert sorted(listed) == sorted({EndpointError.kind, *(error.kind for error in kinds(EndpointError))})

@@ -1,0 +1,46 @@
+"""How-to pages are followed from an empty folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.schema import read_schema
+from tests.docs.pages import page
+from tests.servers.openai_server import OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.docs.pages import Reader
+
+
+def test_add_questions(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/add-questions.md"))
+    schema = (someone.folder / "question-file.schema.json").read_text(encoding="utf-8")
+    assert schema == read_schema("questions")
+
+
+def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
+    with OpenAIServer() as hosted, OpenAIServer() as local:
+        someone = reader(
+            stands_for={"https://api.openai.com/v1": hosted.url, "http://localhost:11434/v1": local.url},
+            environment={"OPENAI_BASE_URL": hosted.url},
+        )
+        someone.follow(page("how-to/own-judge-model.md"))
+    keys = [{request.headers["authorization"] for request in server.requests} for server in (hosted, local)]
+    assert keys[0] == {"Bearer your-key"}
+    assert "Bearer your-key" not in keys[1]
+    asked = [request.json["model"] for request in local.requests]
+    assert asked == ["qwen3:8b"] * 3, "by command line, by ini file, and with the prompt"
+    assert ["Durations in other units" in request.prompt for request in local.requests] == [False, False, True]
+
+
+def test_with_xdist(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/with-xdist.md"))
+    assert sorted(path.name for path in (someone.folder / "ragcheck-results").iterdir()) == [
+        "billing_questions.json",
+        "rag_predictions.json",
+        "rag_summary.json",
+    ]

@@ -1,0 +1,86 @@
+"""Every page is held by a test, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, PROJECT
+
+HELD = {
+    "index.md": "tests/docs/test_pages.py",
+    "tutorial/first-run.md": "tests/docs/test_tutorial.py",
+    "how-to/add-questions.md": "tests/docs/test_how_to_pages.py",
+    "how-to/expose-an-endpoint.md": "tests/examples/test_endpoints.py",
+    "how-to/gate-on-regressions.md": "tests/docs/test_gate_page.py",
+    "how-to/in-ci.md": "tests/docs/test_ci_page.py",
+    "how-to/own-endpoint-shape.md": "tests/plugin/test_shapes.py",
+    "how-to/own-judge-model.md": "tests/docs/test_how_to_pages.py",
+    "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",
+    "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
+    "reference/command-line.md": "tests/cli/test_command_line_page.py",
+    "reference/endpoint.md": "tests/docs/test_endpoint_page.py",
+    "reference/errors/baseline.md": "tests/docs/test_baseline_errors.py",
+    "reference/errors/endpoint.md": "tests/docs/test_endpoint_errors.py",
+    "reference/errors/judge.md": "tests/docs/test_judge_errors.py",
+    "reference/errors/question-files.md": "tests/docs/test_question_file_errors.py",
+    "reference/fixtures.md": "tests/docs/test_fixtures_page.py",
+    "reference/judge-offline.md": "tests/judging/test_offline_docs.py",
+    "reference/judge-openai.md": "tests/judging/test_openai_docs.py",
+    "reference/metrics.md": "tests/docs/test_metrics_page.py",
+    "reference/options.md": "tests/test_options.py",
+    "reference/other-plugins.md": "tests/matrix/test_page.py",
+    "reference/outcomes.md": "tests/docs/test_outcomes_page.py",
+    "reference/question-files.md": "tests/questions/test_question_files_page.py",
+    "reference/result-files.md": "tests/summary/test_schemas.py",
+    "explanation/architecture.md": "tests/docs/test_architecture_page.py",
+}
+"""By page the tests that run its examples or compare it with the program."""
+
+READ = [*sorted(DOCS.rglob("*.md")), PROJECT / "README.md", PROJECT / "CHANGELOG.md", PROJECT / "examples/README.md"]
+
+
+def test_every_page_is_held_by_a_test_that_names_it() -> None:
+    assert sorted(HELD) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    for page, module in HELD.items():
+        assert f'{Path(page).name}"' in (PROJECT / module).read_text(encoding="utf-8"), f"{module} does not name {page}"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\]\((\S+)\)", index)) == sorted(HELD.keys() - {"index.md"})
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_every_link_leads_to_a_page_and_to_a_heading_of_it(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        page = (path.parent / name).resolve() if name else path
+        assert page.exists(), target
+        assert not anchor or anchor in anchors(page), target
+
+
+def test_the_pages_that_error_texts_name_are_there() -> None:
+    package = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "pytest_ragcheck").rglob("*.py"))
+    named = set(re.findall(r"docs/[\w/-]+\.md", package))
+    assert {"docs/reference/errors/endpoint.md", "docs/reference/errors/question-files.md"} <= named
+    assert [name for name in named if not (PROJECT / name).is_file()] == []
+
+
+def prose(path: Path) -> str:
+    """The page without its code."""
+    text = re.sub(r"^ *```.*?^ *```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`(?!\])", "", text)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """What the headings are called in links."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
