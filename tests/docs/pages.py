@@ -139,7 +139,7 @@ class Reader:
         variables = {
             name: value
             for name, value in os.environ.items()
-            if name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
+            if name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES) and not name.lower().endswith("_proxy")
         }
         ended = subprocess.run(
             ["sh", "-c", self._real(command)],
@@ -155,7 +155,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             timeout=120,
             check=False,
         )
