@@ -38,14 +38,14 @@ class Gate:
 
     Args:
         most: How many at once, >= 1.
-        retries: How often a request that failed in passing is repeated, >= 0. Repeats after an overload are not
-            counted: they wait for room and do not press for it.
+        retries: How often a request that failed in passing is repeated, >= 0. Repeats after an overload do not
+            count while others are served: they wait for room and do not press for it.
         delay_seconds: At least this long from the start of one request to that of the next, >= 0.
-        patience_seconds: How long a request is repeated after overloads, > 0.
+        patience_seconds: How long a request is repeated after overloads, > 0; a longer Retry-After is not waited for.
     """
 
     def __init__(
-        self, most: int, *, retries: int = 2, delay_seconds: float = 0.0, patience_seconds: float = 300.0
+        self, most: int, *, retries: int = 2, delay_seconds: float = 0.0, patience_seconds: float = 120.0
     ) -> None:
         self.most = most
         self._allowed = float(most)
@@ -56,30 +56,32 @@ class Gate:
         self._waiting: deque[anyio.Event] = deque()
         self._last_cut = 0.0
         self._next_start = 0.0
+        self._successes = 0
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """The operation's result, once there is room for it; its last error where repeating did not help."""
         began = time.monotonic()
-        failures = overloads = 0
+        attempts = failures = 0
         while True:
             await self._enter()
-            started = time.monotonic()
+            started, successes = time.monotonic(), self._successes
             try:
                 result = await operation()
             except MeasurementError as error:
                 if not is_transient(error):
                     raise
+                attempts += 1
+                wait = _wait_seconds(error, attempts)
+                # Who refuses a request that is the only one is not busy with others.
+                failures += not is_overload(error) or (self._running == 1 and successes == self._successes)
                 if is_overload(error):
-                    overloads += 1
                     self._cut(started)
-                    if time.monotonic() - began > self._patience_seconds:
+                    if time.monotonic() + wait - began > self._patience_seconds:
                         raise
-                else:
-                    failures += 1
-                    if failures > self._retries:
-                        raise
-                wait = _wait_seconds(error, failures + overloads)
+                if failures > self._retries:
+                    raise
             else:
+                self._successes += 1
                 self._allowed = min(self.most, self._allowed + _GROWTH / self._allowed)
                 return result
             finally:

@@ -95,11 +95,24 @@ def test_a_system_with_a_smaller_limit_is_served_to_the_end_without_hammering(st
     assert system.refused <= 100
 
 
-def test_an_overload_that_does_not_end_is_an_error_when_patience_does() -> None:
+def test_a_system_that_refuses_a_request_that_is_the_only_one_is_asked_no_more_than_after_other_failures() -> None:
     system = Busy(0, retry_after=0.001)
-    (error,) = run_all(Gate(1, patience_seconds=0.05), [system])
+    (error,) = run_all(Gate(1, retries=2), [system])
     assert isinstance(error, EndpointStatusError)
-    assert system.requests > 2
+    assert system.requests == 3
+
+
+def test_a_system_that_refuses_all_requests_ends_in_an_error_for_each() -> None:
+    system = Busy(0, retry_after=0.001)
+    errors = run_all(Gate(8, retries=2), [system] * 20)
+    assert all(isinstance(error, EndpointStatusError) for error in errors)
+    # Three for each, and those that were made while the gate still let several through.
+    assert 60 <= system.requests <= 140
+
+
+def test_a_longer_wait_than_patience_is_not_waited_for() -> None:
+    (error,) = run_all(Gate(1, patience_seconds=10), [Busy(0, retry_after=60)])
+    assert isinstance(error, EndpointStatusError)
 
 
 @pytest.mark.parametrize(
