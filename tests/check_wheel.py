@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 LARGEST_INSTALL_MEGABYTES = 60
-NOT_OURS = ("pip", "setuptools", "wheel", "starlette", "uvicorn", "click")
+NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "starlette", "uvicorn", "click")
 """What the environment has beyond the base install."""
 
 

@@ -150,6 +150,14 @@ def test_without_contexts_groundedness_is_0_and_correctness_is_still_judged() ->
     assert record.reason == "no contexts were returned"
 
 
+def test_a_right_refusal_without_contexts_puts_no_groundedness_into_a_mean() -> None:
+    refusal = RagAnswer(text="I do not know.")
+    said = Judgement(answer_correctness=0.0, groundedness=1.0, abstained=True)
+    record = checked(a_question(answerable=False), refusal, said)
+    assert record.verdict is Verdict.PASS
+    assert "groundedness" not in record.scores
+
+
 def test_without_contexts_and_with_a_wrong_answer_both_reasons_stand() -> None:
     wrong = Judgement(answer_correctness=0.2, groundedness=0.9, error_message="It is 14 days.")
     assert checked(answer=RagAnswer(text="30 days"), judge=wrong).reason == "no contexts were returned; It is 14 days."

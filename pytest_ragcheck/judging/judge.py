@@ -42,12 +42,16 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
         raise JudgeReplyError(f"{name}: judge() returned {judgement!r:.80}, not a Judgement.")
     if problem := _problem(judgement):
         raise JudgeReplyError(f"{name}: judge() returned a Judgement whose {problem}.")
+    abstained = is_refusal(answer.text) if judgement.abstained is None else bool(judgement.abstained)
     grounded = _score(judgement.groundedness)
+    if grounded is not None and not answer.contexts:
+        # As with an empty answer: a right refusal claims nothing that contexts would have to hold.
+        grounded = None if abstained and not question.answerable else 0.0
     return Judgement(
         answer_correctness=_score(judgement.answer_correctness),
-        groundedness=grounded if grounded is None or answer.contexts else 0.0,
+        groundedness=grounded,
         error_message=(judgement.error_message or "").strip(),
-        abstained=is_refusal(answer.text) if judgement.abstained is None else bool(judgement.abstained),
+        abstained=abstained,
         unsupported_claims=tuple(judgement.unsupported_claims or ()),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.collection import question_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import NO_ENDPOINT, NO_JUDGE
@@ -68,9 +69,14 @@ def _check_usable(config: pytest.Config) -> None:
         raise pytest.UsageError(f"ragcheck: {NO_JUDGE}.")
     if settings.judge == "openai":
         from pytest_ragcheck.judging.choice import missing_for_openai  # noqa: PLC0415 - one judge of several
+        from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - as above
 
         if problem := missing_for_openai(settings):
             raise pytest.UsageError(f"ragcheck: {problem}.")
+        try:
+            load_prompt(settings.judge_prompt)
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: {error}") from None
 
 
 def _overridden(config: pytest.Config, fixture: str) -> bool:

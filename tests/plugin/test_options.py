@@ -210,12 +210,12 @@ def test_a_worker_says_of_each_question_that_there_is_no_judge_without_a_traceba
     assert ".py:" not in run.text
 
 
-def test_a_prompt_that_is_not_there_is_said_without_a_traceback(
+def test_a_prompt_that_is_not_there_ends_the_run_before_the_first_question(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
     project.write("billing.rag.yaml", "questions: [What?]")
     run = project.run(f"--rag-url={URL}", "--rag-judge-model=m", "-orag_judge_prompt=nowhere.txt")
-    assert run.outcomes == {"error": 1}
-    assert "nowhere.txt" in run.text
-    assert ".py:" not in run.text
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert "nowhere.txt': there is no such file, and no packaged prompt of that name" in run.errors
+    assert ".py:" not in run.text + run.errors
