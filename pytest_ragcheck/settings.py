@@ -214,7 +214,8 @@ def read_settings(
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
-        output=folder / values.get("rag_output", defaults.output),
+        # Not with `..` in it: whether a file lies in the folder is told by their paths.
+        output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),
         agent=values.get("rag_agent", defaults.agent),
         session_name=values.get("rag_session_name", defaults.session_name),
         question_files=tuple(values.get("rag_question_files", ())),

@@ -142,6 +142,11 @@ def test_every_setting_is_read() -> None:
     )
 
 
+def test_an_output_folder_beside_the_root_has_a_plain_path() -> None:
+    given = {"rag_output": Given("../results", "rag_output in pytest.ini")}
+    assert read_settings(given, folder=Path("/project")).output == Path("/results")
+
+
 def test_the_process_environment_and_folder_are_the_defaults() -> None:
     assert read_settings({}).output == Path.cwd() / "ragcheck-results"
 
