@@ -150,7 +150,7 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(optionalhook=True)
 def pytest_html_results_table_row(report: pytest.CollectReport | pytest.TestReport, cells: list[Any]) -> None:
     properties = getattr(report, "user_properties", [])
-    if configuration.is_question_id(report.nodeid) or any(name.startswith("ragcheck.") for name, _ in properties):
+    if configuration.is_question_id(report.nodeid) or any(str(name).startswith("ragcheck.") for name, _ in properties):
         from pytest_ragcheck.plugin.html_report import complete_row  # noqa: PLC0415 - only where there are questions
 
         complete_row(report.nodeid, properties, cells)
