@@ -15,9 +15,9 @@ class ReplyText:
     """True: the model ran out of tokens before it was done."""
 
 
-class NotACompletion(Exception):
+class OtherContent(Exception):
     """
-    Status 200 with something that is no chat completion.
+    Status 200 with something other than what was asked for.
 
     Args:
         what: What came instead, in words of ours.
@@ -40,11 +40,11 @@ def reply_text(completion: Any) -> ReplyText:
     The SDK hands on whatever JSON came without checking it, so every attribute may be missing or of another type.
 
     Raises:
-        NotACompletion: there is no choice with a message.
+        OtherContent: there is no choice with a message.
         Declined: a refusal, or a content filter.
     """
     if isinstance(completion, str):
-        raise NotACompletion("text", sent=completion)
+        raise OtherContent("text", sent=completion)
     choices = getattr(completion, "choices", None)
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(choice, "message", None)
@@ -58,11 +58,11 @@ def reply_text(completion: Any) -> ReplyText:
     return ReplyText(text=_joined(getattr(message, "content", None)), cut_off=finish_reason == "length")
 
 
-def _no_message(completion: Any) -> NotACompletion:
+def _no_message(completion: Any) -> OtherContent:
     error = getattr(completion, "error", None)
     if not error:
-        return NotACompletion("JSON that holds no message")
-    return NotACompletion("an error", sent=str(error.get("message", error) if isinstance(error, dict) else error))
+        return OtherContent("JSON that holds no message")
+    return OtherContent("an error", sent=str(error.get("message", error) if isinstance(error, dict) else error))
 
 
 def _joined(content: Any) -> str:

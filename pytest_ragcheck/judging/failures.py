@@ -1,4 +1,4 @@
-"""Says in a line or two why the judge's server gave nothing to read, and what to do about it."""
+"""Says in a line or two why a model's server gave nothing to read, and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.judging.role import JUDGE_MODEL, Role
 from pytest_ragcheck.rag.excerpt import LONGEST, excerpt, quoted
 from pytest_ragcheck.rag.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import Redactor
@@ -16,8 +17,9 @@ _SEARCHED_FOR_SECRETS = 20 * LONGEST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """The errors of one judge: each names its server and model, none shows its key."""
+    """The errors of one model: each names its server and model, none shows its key."""
 
+    role: Role = JUDGE_MODEL
     model: str
     url: str
     """As it may be shown."""
@@ -28,7 +30,7 @@ class Failures:
     def of_status(self, status: int, *, code: str | None, body: Any, headers: Any) -> JudgeUnavailable:
         """The server answered with another status than 2xx."""
         text = _status_template(status, code).format(
-            judge=f"the judge at {self.url}", model=f"model {self.model!r}", status=status
+            judge=f"{self.role.who} at {self.url}", model=f"model {self.model!r}", status=status, role=self.role
         )
         if said := self._said(body):
             text += f"\nThe server says: {said}"
@@ -40,23 +42,23 @@ class Failures:
         """No connection, or one that broke."""
         reason = self._excerpt(str(cause) or type(cause).__name__) if cause else "the connection failed"
         return JudgeUnavailable(
-            f"no connection to the judge at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
-            "Start the server, or check --rag-judge-url.",
+            f"no connection to {self.role.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
+            f"Start the server, or check {self.role.url}.",
             transient=True,
         )
 
     def of_timeout(self) -> JudgeUnavailable:
         """No complete reply in time."""
         return JudgeUnavailable(
-            f"no reply from the judge at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
-            "Raise rag_judge_timeout, or take a faster model."
+            f"no reply from {self.role.who} at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
+            f"Raise {self.role.timeout}, or take a faster model."
         )
 
     def of_other_content(self, what: str, sent: str = "") -> JudgeUnavailable:
-        """Status 200, but no chat completion."""
+        """Status 200, but not what was asked for."""
         text = (
-            f"the judge at {self.url} (model {self.model!r}) sent {what} with status 200, and no chat completion. "
-            "Check that --rag-judge-url is the API's base, often ending in /v1."
+            f"{self.role.who} at {self.url} (model {self.model!r}) sent {what} with status 200, "
+            f"and no {self.role.product}. Check that {self.role.url} is the API's base, often ending in /v1."
         )
         said = quoted(self.redactor.text(sent[:_SEARCHED_FOR_SECRETS])) if sent.strip() else ""
         return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=200)
@@ -65,17 +67,17 @@ class Failures:
         """The model, or a filter before it, declined to judge."""
         said = self._excerpt(how)
         return JudgeReplyError(
-            f"the judge at {self.url} (model {self.model!r}) declined to judge this answer. "
+            f"{self.role.who} at {self.url} (model {self.model!r}) declined to judge this answer. "
             f"Look at what it was shown, or take another model.\nThe reason: {said}",
             reply=said,
         )
 
-    def of_reply(self, problem: str, reply: str) -> JudgeReplyError:
+    def of_reply(self, problem: str, reply: str, *, advice: str) -> JudgeReplyError:
         """The reply held no verdict, nor did the one after the repair turn."""
         said = self._excerpt(reply) or "(nothing)"
         return JudgeReplyError(
-            f"the judge at {self.url} (model {self.model!r}) twice gave no verdict: {self._excerpt(problem)}. "
-            f"Take a model that follows formats more closely, or look at rag_judge_prompt.\nIt said: {said}",
+            f"{self.role.who} at {self.url} (model {self.model!r}) twice gave no verdict: {self._excerpt(problem)}. "
+            f"{advice}\nIt said: {said}",
             reply=said,
         )
 
@@ -90,16 +92,16 @@ class Failures:
 
 _TEMPLATES = {
     401: "{judge} refused the key: HTTP 401 for {model}. "
-    "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY where there is no --rag-judge-url.",
+    "Check {role.key}, or {role.other_key} where there is no {role.url}.",
     403: "{judge} does not let this key use {model}: HTTP 403. Check the key's rights and the model's name.",
     404: "{judge} knows no {model}, or no such path: HTTP 404. "
-    "Check --rag-judge-model, and that --rag-judge-url is the API's base, often ending in /v1.",
+    "Check {role.model}, and that {role.url} is the API's base, often ending in /v1.",
     429: "{judge} takes no more requests for now: HTTP 429 for {model}. "
-    "Lower rag_judge_concurrency, or raise the account's limit.",
+    "Lower {role.concurrency}, or raise the account's limit.",
 }
 _NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
 _SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
-_REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check --rag-judge-model and --rag-judge-url."
+_REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {role.model} and {role.url}."
 
 
 def _status_template(status: int, code: str | None) -> str:

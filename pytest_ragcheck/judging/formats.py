@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from pytest_ragcheck.judging.reply import reply_schema
-
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
 T = TypeVar("T")
 
@@ -37,14 +35,14 @@ class RequestForm:
     temperature: bool = True
     """True: temperature 0 is sent, for verdicts that repeat; some models take none but their own."""
 
-    def parameters(self) -> dict[str, Any]:
-        """The keyword arguments that ask for this form."""
+    def parameters(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments that ask for a reply of that schema in this form."""
         parameters: dict[str, Any] = {"temperature": 0} if self.temperature else {}
         if self.reply_format is ReplyFormat.JSON_SCHEMA:
-            schema = {"name": "judgement", "strict": True, "schema": reply_schema()}
-            parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
+            named = {"name": name, "strict": True, "schema": schema}
+            parameters["response_format"] = {"type": "json_schema", "json_schema": named}
         elif self.reply_format is ReplyFormat.JSON_OBJECT_WITH_SCHEMA:
-            parameters["response_format"] = {"type": "json_object", "schema": reply_schema()}
+            parameters["response_format"] = {"type": "json_object", "schema": schema}
         elif self.reply_format is ReplyFormat.JSON_OBJECT:
             parameters["response_format"] = {"type": "json_object"}
         return parameters

@@ -1,13 +1,17 @@
-"""Where the judge's server is, which key goes there, and what of it may be shown."""
+"""Where a model's server is, which key goes there, and what of it may be shown."""
 
 from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.role import Role
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -17,30 +21,29 @@ def environment_url() -> str:
     return os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
 
 
-def checked_key(key: str) -> str:
+def checked_key(key: str, role: Role) -> str:
     """The key without the white space around it, or a `UsageError` if it cannot stand in a header."""
     key = key.strip()
     if not key:
-        raise UsageError("the openai judge needs a key. Set RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY.")
+        raise UsageError(f"{role.user} needs a key. Set {role.key} or {role.other_key}.")
     if wrong := re.search(r"[^\x21-\x7e]", key):
         raise UsageError(
-            f"the judge's key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
-            "Copy the key anew into RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY."
+            f"{role.who}'s key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
+            f"Copy the key anew into {role.key} or {role.other_key}."
         )
     return key
 
 
-def checked_url(url: str) -> str:
+def checked_url(url: str, role: Role) -> str:
     """The URL as it is, or a `UsageError` if it cannot be an API's base."""
     if not _is_http(url):
         raise UsageError(
-            f"the judge's URL {shown_url(url)!r} is no http or https URL. "
+            f"{role.who}'s URL {shown_url(url)!r} is no http or https URL. "
             "Give the API's base, such as http://localhost:8000/v1."
         )
-    if urlsplit(url).path.rstrip("/").endswith("/chat/completions"):
+    if urlsplit(url).path.rstrip("/").endswith(role.path):
         raise UsageError(
-            f"the judge's URL {shown_url(url)!r} is the path of one call. "
-            "Give the API's base, without /chat/completions."
+            f"{role.who}'s URL {shown_url(url)!r} is the path of one call. Give the API's base, without {role.path}."
         )
     return url
 

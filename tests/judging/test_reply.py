@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.reply import LONGEST_REPLY, read_reply, reply_schema
+from pytest_ragcheck.judging.reply import read_reply, reply_schema
+from pytest_ragcheck.judging.reply_object import LONGEST_REPLY
 
 NONCE = "5f0c9a1e77b2d304"
 GOOD = Judgement(answer_correctness=0.5, groundedness=1.0, error_message="The limit is missing.")
