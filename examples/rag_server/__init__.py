@@ -1,1 +1,1 @@
-"""A small real RAG server: Markdown in, verbatim answers out, no model and no key."""
+"""A small real RAG server: documents in, answers out; with a language model or without, and then word for word."""

@@ -1,4 +1,4 @@
-"""Starts the server: `python -m rag_server --corpus DIR`, in the folder `examples`."""
+"""Starts the server: `python -m rag_server`, in the folder `examples`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from .app import create_app
+from .batches import SUFFIXES
 from .faults import faults_from
 from .index import Index
+from .llm import LanguageModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from starlette.applications import Starlette
-
-CORPUS_SUFFIXES = {".md", ".txt"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m rag_server", description="A small RAG server over a folder of texts."
+        prog="python -m rag_server",
+        description="A small RAG server over a folder of texts, and what is uploaded to it.",
     )
     parser.add_argument(
-        "--corpus", type=Path, required=True, help="folder whose .md and .txt files are read, at any depth"
+        "--corpus", type=Path, help="folder whose .md and .txt files are read, at any depth; default: no documents"
     )
     parser.add_argument("--database", type=Path, help="file that keeps the index; default: in memory")
     parser.add_argument("--host", default="127.0.0.1")
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         faults = faults_from(os.environ.get("RAG_SERVER_FAULT", ""))
     except ValueError as error:
         parser.error(str(error))
-    if not options.corpus.is_dir():
+    if options.corpus is not None and not options.corpus.is_dir():
         parser.error(f"--corpus {options.corpus} is no folder")
     try:
         index = Index(options.database)
@@ -54,18 +55,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
     with closing(index):
-        read_corpus(index, options.corpus)
-        serve(create_app(index, faults), listening, stop_with_stdin=options.stop_with_stdin)
+        if options.corpus is not None:
+            read_corpus(index, options.corpus)
+        app = create_app(index, faults, model_from(os.environ))
+        serve(app, listening, stop_with_stdin=options.stop_with_stdin)
+
+
+def model_from(environment: Mapping[str, str]) -> LanguageModel | None:
+    """The model that answers; None where none is configured."""
+    model = environment.get("RAG_SERVER_LLM_MODEL")
+    if not model:
+        return None
+    url, api_key = environment.get("RAG_SERVER_LLM_URL"), environment.get("RAG_SERVER_LLM_API_KEY")
+    return LanguageModel(url=url or None, model=model, api_key=api_key)
 
 
 def read_corpus(index: Index, folder: Path) -> None:
-    """Makes the index hold the files of *folder*, by their relative paths, and nothing else."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in CORPUS_SUFFIXES and path.is_file())
+    """Makes the index hold the files of *folder*, by their relative paths, beside what was uploaded."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
     document_ids = [path.relative_to(folder).as_posix() for path in files]
-    for document_id in index.document_ids().difference(document_ids):
+    before = {document.id for document in index.documents() if not document.uploaded}
+    for document_id in before.difference(document_ids):
         index.delete(document_id)
     for path, document_id in zip(files, document_ids, strict=True):
-        index.add(document_id, path.read_text(encoding="utf-8-sig", errors="replace"))
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        index.add(document_id, text, file_name=document_id, uploaded=False)
 
 
 def serve(app: Starlette, listening: socket.socket, *, stop_with_stdin: bool) -> None:

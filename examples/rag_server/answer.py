@@ -12,7 +12,7 @@ from .words import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .chunks import Chunk
+    from .passage import Passage
 
 REFUSAL = "The documents do not answer this question."
 
@@ -36,6 +36,24 @@ _POINTS_BACK = re.compile(r"(?:it|its|this|that|these|those|they|their|there|suc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A part of the answer and where it comes from."""
+
+    rank: int
+    """Of its passage, from 0."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is said, and what it rests on."""
+
+    text: str
+    quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
     """A statement and what it has to do with the question."""
 
@@ -52,20 +70,22 @@ class _Evidence:
     """How much of the question the statement and its surroundings are about, 0..1."""
 
 
-def best_first(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> list[Chunk]:
+def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, float]) -> list[Passage]:
     """
     The passages by their one statement that says most about the question.
 
     BM25 alone likes a passage that repeats a common word; a question is mostly answered in one place.
     """
 
-    def strongest(passage: Chunk) -> float:
+    def strongest(passage: Passage) -> float:
         return max(evidence.strength for evidence in _evidence(question, [passage], rarity))
 
     return sorted(passages, key=strongest, reverse=True)
 
 
-def answer(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> str:
+def answer(
+    question: str, passages: Sequence[Passage], rarity: Mapping[str, float], *, least_evidence: float = LEAST_EVIDENCE
+) -> Answer:
     """
     One to three statements of *passages*, or `REFUSAL` where they hold too little of the question.
 
@@ -73,24 +93,29 @@ def answer(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]
         question: As it was asked.
         passages: Best first.
         rarity: The weight of each of the question's words, > 0.
+        least_evidence: The share of the question below which it is refused, 0..1.
     """
     found = sorted(_evidence(question, passages, rarity), key=lambda evidence: -evidence.strength)
-    if not found or found[0].share < LEAST_EVIDENCE:
-        return REFUSAL
+    if not found or found[0].share < least_evidence:
+        return Answer(text=REFUSAL)
     chosen = [evidence for evidence in found if evidence.strength >= NEARLY_AS_STRONG * found[0].strength]
     chosen = sorted(chosen[:MOST_STATEMENTS], key=lambda evidence: evidence.place)
-    return " ".join(dict.fromkeys(statement for evidence in chosen for statement in evidence.statements))
+    ranks: dict[str, int] = {}
+    for evidence in chosen:
+        for statement in evidence.statements:
+            ranks.setdefault(statement, evidence.place[0])
+    return Answer(text=" ".join(ranks), quotes=tuple(Quote(rank=rank, text=text) for text, rank in ranks.items()))
 
 
-def _evidence(question: str, passages: Sequence[Chunk], rarity: Mapping[str, float]) -> Iterator[_Evidence]:
+def _evidence(question: str, passages: Sequence[Passage], rarity: Mapping[str, float]) -> Iterator[_Evidence]:
     asked = rarity.keys()
     asks_for_number = bool(_ASKS_FOR_NUMBER.search(question))
 
     def weight(words: set[str]) -> float:
         return sum(rarity[word] for word in words)
 
-    total = weight(set(asked))
-    for rank, passage in enumerate(passages):
+    total = weight(set(asked)) or 1.0  # a question of nothing but stop words
+    for rank, passage in enumerate(found.chunk for found in passages):
         heading = asked & set(words_of(passage.heading))
         anywhere = heading.union(*(asked & set(words_of(statement)) for statement in passage.statements))
         before: tuple[str, ...] = ()

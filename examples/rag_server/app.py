@@ -3,93 +3,144 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
+import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from .answer import answer, best_first
-from .words import words_of
+from .batches import Batches
+from .bodies import DEFAULT_TOP_K, files_in, flag_in, json_object, passages_in, question_in, session_in, top_k_in
+from .faults import Faults
+from .llm import ModelError
+from .openapi import DOCUMENT, page
+from .reply import Answerer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable
+    from typing import Any
 
     from starlette.requests import Request
 
     from .index import Index
-
-DEFAULT_TOP_K = 5
-
-CANDIDATES = 20
-"""How many passages are fetched at least, for the best `top_k` of them to be chosen."""
-
-MOST_WORDS = 100
-"""A question's different words that are looked at, the first ones: what is longer is no question."""
+    from .llm import LanguageModel
 
 
-def create_app(index: Index, faults: Sequence[Callable[[str], str]] = ()) -> Starlette:
-    """The server over *index*; each of *faults* spoils every answer."""
-
-    async def health(_: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
-
-    async def query(request: Request) -> JSONResponse:
-        body = await _json_object(request)
-        text, top_k = _query(body), _top_k(body)
-        return JSONResponse(await run_in_threadpool(reply, text, top_k))
-
-    def reply(text: str, top_k: int) -> dict[str, Any]:
-        words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
-        rarity = index.rarity(words)
-        candidates = index.search(words, max(top_k, CANDIDATES))
-        passages = best_first(text, candidates, rarity)[: max(top_k, 0)]
-        said = answer(text, passages, rarity)
-        for spoil in faults:
-            said = spoil(said)
-        return {"answer": said, "contexts": [passage.text for passage in passages]}
-
+def create_app(index: Index, faults: Faults | None = None, model: LanguageModel | None = None) -> Starlette:
+    """The server over *index*; without a *model* answers are quoted from the passages."""
+    routes = _Routes(index, faults or Faults(), model)
     return Starlette(
         routes=[
-            Route("/health", health, methods=["GET"]),
-            Route("/query", query, methods=["POST"]),
+            Route("/health", routes.health, methods=["GET"]),
+            Route("/query", routes.query, methods=["POST"]),
+            Route("/query/with-context", routes.query_with_context, methods=["POST"]),
+            Route("/llm/search-rag", routes.search_rag, methods=["GET"]),
+            Route("/upload", routes.upload, methods=["POST"]),
+            Route("/tasks/{batch_id}/status", routes.status, methods=["GET"]),
+            Route("/documents", routes.documents, methods=["GET"]),
+            # The documents of a folder have their paths as ids.
+            Route("/documents/{document_id:path}", routes.delete, methods=["DELETE"]),
+            Route("/openapi.json", routes.openapi, methods=["GET"]),
+            Route("/docs", routes.docs, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _error},
+        lifespan=routes.lifespan,
     )
 
 
-async def _json_object(request: Request) -> dict[str, Any]:
-    try:
-        body = json.loads(await request.body())
-    except (ValueError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise HTTPException(400, "the body must be a JSON object")
-    return body
+class _Json(JSONResponse):
+    """JSON in ASCII: half a character, which a question may hold, makes no UTF-8."""
+
+    def render(self, content: object) -> bytes:
+        return json.dumps(content).encode("ascii")
 
 
-def _query(body: dict[str, Any]) -> str:
-    text = body.get("query")
-    if text is None or text == "":
-        raise HTTPException(400, "query is required")
-    if not isinstance(text, str):
-        raise HTTPException(400, "query must be a string")
-    if not text.strip():
-        raise HTTPException(400, "query is required")
-    return text
+class _Routes:
+    def __init__(self, index: Index, faults: Faults, model: LanguageModel | None) -> None:
+        self._index = index
+        self._faults = faults
+        self._batches = Batches(index, faults)
+        self._answerer = Answerer(index=index, model=model, faults=faults)
+        self._questions = 0
 
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(self._batches.close)
 
-def _top_k(body: dict[str, Any]) -> int:
-    top_k = body.get("top_k")
-    if top_k is None:
-        return DEFAULT_TOP_K
-    if not isinstance(top_k, int) or isinstance(top_k, bool):
-        raise HTTPException(400, "top_k must be an integer")
-    return top_k
+    async def health(self, _: Request) -> JSONResponse:
+        return _Json({"status": "ok"})
+
+    async def query(self, request: Request) -> JSONResponse:
+        body = await json_object(request)
+        question, session_id = question_in(body.get("query")), session_in(body)
+        top_k, chunks = top_k_in(body), flag_in(body, "include_chunks")
+        return await self._answered(
+            lambda: self._answerer.from_index(question, top_k=top_k, chunks=chunks, session_id=session_id)
+        )
+
+    async def query_with_context(self, request: Request) -> JSONResponse:
+        body = await json_object(request)
+        question, session_id = question_in(body.get("query")), session_in(body)
+        passages = passages_in(body)
+        return await self._answered(
+            lambda: self._answerer.from_passages(question, passages, session_id=session_id),
+        )
+
+    async def search_rag(self, request: Request) -> JSONResponse:
+        question = question_in(request.query_params.get("questions"), "questions")
+        return await self._answered(
+            lambda: self._answerer.from_index(question, top_k=DEFAULT_TOP_K, chunks=False, session_id=None)
+        )
+
+    async def upload(self, request: Request) -> JSONResponse:
+        files = await files_in(request)
+        return _Json({"batch_id": self._batches.begin(files)}, status_code=202)
+
+    async def status(self, request: Request) -> JSONResponse:
+        status = self._batches.status(request.path_params["batch_id"])
+        if status is None:
+            raise HTTPException(404, "there is no batch of this id")
+        return _Json(status)
+
+    async def documents(self, _: Request) -> JSONResponse:
+        found = await run_in_threadpool(self._index.documents)
+        return _Json(
+            [{"id": document.id, "file_name": document.file_name, "added_at": document.added_at} for document in found]
+        )
+
+    async def delete(self, request: Request) -> JSONResponse:
+        document_id = request.path_params["document_id"]
+        kept = self._faults.undeletable
+        if kept is not None:
+            names = {document.id: document.file_name for document in await run_in_threadpool(self._index.documents)}
+            if kept in names.get(document_id, ""):
+                raise HTTPException(500, "the document cannot be deleted, on purpose")
+        if not await run_in_threadpool(self._index.delete, document_id):
+            raise HTTPException(404, "there is no document of this id")
+        return _Json({"deleted": document_id})
+
+    async def openapi(self, _: Request) -> JSONResponse:
+        return _Json(DOCUMENT)
+
+    async def docs(self, _: Request) -> HTMLResponse:
+        return HTMLResponse(page())
+
+    async def _answered(self, reply: Callable[[], dict[str, Any]]) -> JSONResponse:
+        self._questions += 1
+        if self._faults.error_every and self._questions % self._faults.error_every == 0:
+            raise HTTPException(500, "the server is broken, on purpose")
+        await anyio.sleep(self._faults.slow_seconds)
+        try:
+            return _Json(await run_in_threadpool(reply))
+        except ModelError as error:
+            raise HTTPException(502, str(error)) from error
 
 
 async def _error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # registered for nothing else
-    return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=error.headers)
+    return _Json({"error": error.detail}, status_code=error.status_code, headers=error.headers)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -11,19 +12,61 @@ if TYPE_CHECKING:
 _OTHER_DIGITS = str.maketrans("0123456789", "1234567891")
 
 
-def state_wrong_numbers(answer: str) -> str:
-    """The answer with every digit altered, in the same way every time."""
-    return answer.translate(_OTHER_DIGITS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """What the server does wrong on purpose; by default nothing."""
+
+    wrong_numbers: bool = False
+    """Every digit of an answer is altered, in the same way every time."""
+
+    drop_best: bool = False
+    """The best passage is not found."""
+
+    answer_all: bool = False
+    """What the documents do not say is answered too."""
+
+    slow_seconds: float = 0.0
+    """An answer comes so much later."""
+
+    error_every: int = 0
+    """Each question of this number is answered with status 500; 0: none."""
+
+    failing_task: str | None = None
+    """An uploaded file with this in its name cannot be read; None: every one can."""
+
+    undeletable: str | None = None
+    """A document with this in its file name cannot be deleted; None: every one can."""
+
+    def spoiled(self, answer: str) -> str:
+        """What is said in place of the answer."""
+        return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
 
 
-FAULTS: Mapping[str, Callable[[str], str]] = {"number": state_wrong_numbers}
-"""What each fault makes of a right answer."""
+_READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "number": lambda _: {"wrong_numbers": True},
+    "best": lambda _: {"drop_best": True},
+    "invent": lambda _: {"answer_all": True},
+    "slow": lambda value: {"slow_seconds": float(value or 2)},
+    "error": lambda value: {"error_every": int(value or 1)},
+    "task": lambda value: {"failing_task": value},
+    "delete": lambda value: {"undeletable": value},
+}
 
 
-def faults_from(setting: str) -> list[Callable[[str], str]]:
-    """The faults that a comma list such as `number` names; raises ValueError for a name that is none."""
-    names = [name.strip() for name in setting.split(",") if name.strip()]
-    unknown = [name for name in names if name not in FAULTS]
-    if unknown:
-        raise ValueError(f"RAG_SERVER_FAULT names no fault: {', '.join(unknown)}. Known: {', '.join(FAULTS)}.")
-    return [FAULTS[name] for name in names]
+def faults_from(setting: str) -> Faults:
+    """
+    The faults that a comma list such as `number, slow=0.5, delete=refunds` names.
+
+    Raises:
+        ValueError: It has a name that is none, or a value that is no number where one is wanted.
+    """
+    found: dict[str, Any] = {}
+    for each in filter(None, map(str.strip, setting.split(","))):
+        name, _, value = each.partition("=")
+        if name not in _READ:
+            raise ValueError(f"RAG_SERVER_FAULT names no fault: {name}. Known: {', '.join(_READ)}.")
+        try:
+            found |= _READ[name](value)
+        except ValueError:
+            raise ValueError(f"RAG_SERVER_FAULT: {each} has no number after the '='.") from None
+    return Faults(**found)

@@ -1,4 +1,4 @@
-"""The passages in SQLite: full-text search by BM25, in memory or in a file."""
+"""Documents and their passages in SQLite: full-text search by BM25, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import math
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from .chunks import Chunk, chunks_of
+from .passage import Passage
 from .words import words_of
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 # The words are cut by `words_of`; SQLite shall only split at the blanks between them.
 _SCHEMA = """
+CREATE TABLE IF NOT EXISTS documents (
+    id TEXT PRIMARY KEY, file_name TEXT NOT NULL, uploaded INTEGER NOT NULL, added_at TEXT NOT NULL
+);
 CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
     heading_words, words, document_id UNINDEXED, heading UNINDEXED, statements UNINDEXED,
     tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
@@ -27,6 +33,20 @@ CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(passages, row);
 
 HEADING_WEIGHT = 2.0
 """A heading names what its passage is about, so that a word there counts double."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A document as the index knows it."""
+
+    id: str
+    file_name: str
+
+    uploaded: bool
+    """False for one of the folder that the server was started with."""
+
+    added_at: str
+    """ISO 8601, UTC."""
 
 
 class Index:
@@ -46,7 +66,7 @@ class Index:
     def close(self) -> None:
         self._database.close()
 
-    def add(self, document_id: str, text: str) -> None:
+    def add(self, document_id: str, text: str, *, file_name: str, uploaded: bool) -> None:
         """Adds a document in place of the one that has had this id so far."""
         rows = [
             (
@@ -58,19 +78,27 @@ class Index:
             )
             for chunk in chunks_of(text)
         ]
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         with self._lock, self._database:
-            self._database.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+            self._delete(document_id)
+            self._database.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (document_id, file_name, uploaded, now))
             self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
 
-    def delete(self, document_id: str) -> None:
+    def delete(self, document_id: str) -> bool:
+        """Whether there was such a document."""
         with self._lock, self._database:
-            self._database.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+            return self._delete(document_id)
 
-    def document_ids(self) -> set[str]:
+    def documents(self) -> list[Document]:
+        """All documents, the oldest first."""
         with self._lock:
-            return {row[0] for row in self._database.execute("SELECT DISTINCT document_id FROM passages")}
+            rows = self._database.execute("SELECT id, file_name, uploaded, added_at FROM documents ORDER BY rowid")
+            return [
+                Document(id=document_id, file_name=name, uploaded=bool(uploaded), added_at=added_at)
+                for document_id, name, uploaded, added_at in rows
+            ]
 
-    def search(self, words: Collection[str], limit: int) -> list[Chunk]:
+    def search(self, words: Collection[str], limit: int) -> list[Passage]:
         """The passages with any of *words*, best first, at most *limit*."""
         if not words or limit < 1:
             return []
@@ -80,13 +108,14 @@ class Index:
             self._lock,
             closing(
                 self._database.execute(
-                    "SELECT heading, statements FROM passages WHERE passages MATCH ? "
-                    "ORDER BY bm25(passages, ?), rowid LIMIT ?",
-                    (query, HEADING_WEIGHT, min(limit, 2**31)),
+                    "SELECT document_id, file_name, heading, statements, bm25(passages, ?) AS distance FROM passages "
+                    "JOIN documents ON documents.id = document_id WHERE passages MATCH ? "
+                    "ORDER BY distance, passages.rowid LIMIT ?",
+                    (HEADING_WEIGHT, query, min(limit, 2**31)),
                 )
             ) as found,
         ):
-            return [Chunk(heading=heading, statements=tuple(json.loads(statements))) for heading, statements in found]
+            return [_passage(*row) for row in found]
 
     def rarity(self, words: Collection[str]) -> Mapping[str, float]:
         """How telling each word is, > 0: its inverse document frequency; highest for a word that no passage has."""
@@ -98,3 +127,13 @@ class Index:
             }
         having = {word: row[0] if row else 0 for word, row in counts.items()}
         return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in having.items()}
+
+    def _delete(self, document_id: str) -> bool:
+        self._database.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+        return self._database.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount > 0
+
+
+def _passage(document_id: str, file_name: str, heading: str, statements: str, distance: float) -> Passage:
+    chunk = Chunk(heading=heading, statements=tuple(json.loads(statements)))
+    # SQLite's BM25 is the smaller the better.
+    return Passage(document_id=document_id, file_name=file_name, text=chunk.text, chunk=chunk, score=-distance)

@@ -39,9 +39,36 @@ class RunningServer:
         answer: str = self.ask(query)["answer"]
         return answer
 
+    def ask_with(self, query: str, *passages: tuple[str, str], **more: Any) -> dict[str, Any]:
+        """The reply to a question that brings its passages, each an id and a text."""
+        rows = [{"doc_id": doc_id, "text": text} for doc_id, text in passages]
+        response = self.client.post("/query/with-context", json={"query": query, "context_passages": rows, **more})
+        assert response.status_code == 200, response.text
+        reply: dict[str, Any] = response.json()
+        return reply
+
+    def upload(self, *files: tuple[str, str | bytes]) -> dict[str, Any]:
+        """The status of the batch of these files when each of them is done."""
+        response = self.client.post("/upload", files=[("files", (name, content)) for name, content in files])
+        assert response.status_code == 202, response.text
+        while True:
+            status: dict[str, Any] = self.client.get(f"/tasks/{response.json()['batch_id']}/status").json()
+            if all(task["status"] in {"completed", "failed"} for task in status["tasks"]):
+                return status
+
+    def documents(self) -> dict[str, str]:
+        """The file name of every document by its id."""
+        return {row["id"]: row["file_name"] for row in self.client.get("/documents").json()}
+
 
 class Serve(Protocol):
-    def __call__(self, corpus: Mapping[str, str | bytes], *arguments: str, fault: str = "") -> RunningServer: ...
+    def __call__(
+        self,
+        corpus: Mapping[str, str | bytes],
+        *arguments: str,
+        fault: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> RunningServer: ...
 
 
 def write_corpus(folder: Path, corpus: Mapping[str, str | bytes]) -> Path:
@@ -57,11 +84,13 @@ def command(corpus: Path, *arguments: str) -> list[str]:
 
 
 @contextmanager
-def running(corpus: Path, *arguments: str, fault: str = "") -> Iterator[RunningServer]:
+def running(
+    corpus: Path, *arguments: str, fault: str = "", environment: Mapping[str, str] | None = None
+) -> Iterator[RunningServer]:
     with subprocess.Popen(
         command(corpus, "--stop-with-stdin", *arguments),
         cwd=EXAMPLES,
-        env={**os.environ, "RAG_SERVER_FAULT": fault},
+        env={**os.environ, "RAG_SERVER_FAULT": fault, **(environment or {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -76,8 +105,13 @@ def running(corpus: Path, *arguments: str, fault: str = "") -> Iterator[RunningS
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     with ExitStack() as servers:
 
-        def start(corpus: Mapping[str, str | bytes], *arguments: str, fault: str = "") -> RunningServer:
+        def start(
+            corpus: Mapping[str, str | bytes],
+            *arguments: str,
+            fault: str = "",
+            environment: Mapping[str, str] | None = None,
+        ) -> RunningServer:
             folder = write_corpus(tmp_path_factory.mktemp("corpus"), corpus)
-            return servers.enter_context(running(folder, *arguments, fault=fault))
+            return servers.enter_context(running(folder, *arguments, fault=fault, environment=environment))
 
         yield start

@@ -1,0 +1,25 @@
+"""What an answer is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .chunks import Chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a document that was found, or that came with the question."""
+
+    document_id: str
+    file_name: str | None
+    """As it was uploaded; None for a passage that came with the question."""
+
+    text: str
+    chunk: Chunk
+    """The text, cut into what an answer may quote."""
+
+    score: float | None = None
+    """BM25, higher is better; None where nothing was searched."""

@@ -1,0 +1,96 @@
+"""A question and its passages -> the reply."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .answer import REFUSAL, Answer, answer, best_first
+from .words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .faults import Faults
+    from .index import Index
+    from .llm import LanguageModel
+    from .passage import Passage
+
+CANDIDATES = 20
+"""How many passages are fetched at least, for the best `top_k` of them to be chosen."""
+
+MOST_WORDS = 100
+"""A question's different words that are looked at, the first ones: what is longer is no question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """Makes replies, with passages of the index or with those that came with the question."""
+
+    index: Index
+    model: LanguageModel | None
+    """Who answers; None: the answer is quoted from the passages."""
+
+    faults: Faults
+
+    def from_index(self, question: str, *, top_k: int, chunks: bool, session_id: str | None) -> dict[str, Any]:
+        """The reply to a question whose passages are searched; *chunks*: each source has its text."""
+        started = time.perf_counter()
+        words = _words(question)
+        rarity = self.index.rarity(words)
+        candidates = self.index.search(words, max(top_k, CANDIDATES))
+        ranked = best_first(question, candidates, rarity)[1 if self.faults.drop_best else 0 :]
+        found = time.perf_counter() - started
+        passages = ranked[: max(top_k, 0)]
+        reply = self._reply(question, passages, rarity, session_id=session_id, chunks=chunks)
+        reply["metrics"]["retrieval_seconds"] = round(found, 6)
+        return reply
+
+    def from_passages(self, question: str, passages: Sequence[Passage], *, session_id: str | None) -> dict[str, Any]:
+        """The reply to a question that brought its passages; nothing is searched."""
+        # Every word counts the same: how rare it is in the index has nothing to do with these passages.
+        rarity = dict.fromkeys(_words(question), 1.0)
+        return self._reply(question, passages, rarity, session_id=session_id, chunks=True)
+
+    def _reply(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        rarity: Mapping[str, float],
+        *,
+        session_id: str | None,
+        chunks: bool,
+    ) -> dict[str, Any]:
+        started = time.perf_counter()
+        metrics: dict[str, float] = {}
+        if self.model is None:
+            said = answer(question, passages, rarity)
+        else:
+            completion = self.model.answer(question, passages)
+            said = completion.answer
+            metrics.update(completion.tokens)
+        if self.faults.answer_all and said.text == REFUSAL:
+            said = answer(question, passages, rarity, least_evidence=0.0)
+            said = Answer(text="Yes, that has been so since 1987.") if said.text == REFUSAL else said
+        return {
+            "answer": self.faults.spoiled(said.text),
+            "contexts": [passage.text for passage in passages],
+            "sources": [_source(passage, text=chunks) for passage in passages],
+            "citations": [
+                {"document_id": passages[quote.rank].document_id, "source": quote.rank, "quote": quote.text}
+                for quote in said.quotes
+            ],
+            "session_id": session_id or str(uuid.uuid4()),
+            "metrics": {"answer_seconds": round(time.perf_counter() - started, 6), **metrics},
+        }
+
+
+def _words(question: str) -> list[str]:
+    return list(dict.fromkeys(words_of(question)))[:MOST_WORDS]
+
+
+def _source(passage: Passage, *, text: bool) -> dict[str, Any]:
+    source = {"document_id": passage.document_id, "file_name": passage.file_name, "score": passage.score}
+    return {**source, "text": passage.text} if text else source
