@@ -5,6 +5,8 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
     ├── UsageError (ValueError)              an option, a setting or a call cannot work
     ├── QuestionFileError (ValueError)       mistakes in a question file, all of them at once
     ├── ResultsError                         a result file cannot be written
+    ├── StoreError                           the store of a run cannot be used
+    ├── StepFailed                           a step that a run does once did not succeed
     ├── QuestionFailed (AssertionError)      a question's verdict is FAIL
     ├── QuestionErrored                      a question's verdict is ERROR
     └── MeasurementError                     the endpoint or the judge did not do its work
@@ -58,6 +60,28 @@ class ResultsError(RagcheckError):
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)
         self.path = path
+
+
+class StoreError(RagcheckError):
+    """The store of a run cannot be used; the run goes on without it."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class StepFailed(RagcheckError):
+    """
+    A step that a run does once, such as the judge's preflight, did not succeed, in whichever process did it.
+
+    Args:
+        message: What happened, and what to do.
+        name: Of the step.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class QuestionFailed(RagcheckError, AssertionError):
