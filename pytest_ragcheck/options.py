@@ -340,6 +340,14 @@ OPTIONS: tuple[Option, ...] = (
         default_shown="60",
     ),
     Option(
+        name="rag_calibration",
+        help="Files that ragcheck calibrate --output wrote, one a line: how often the judge agrees with people then "
+        "stands beside its means.",
+        read=read_name,
+        flag=False,
+        kind="lines",
+    ),
+    Option(
         name="rag_session_name",
         help="The dataset_name of result files that hold several datasets.",
         read=read_name,

@@ -98,6 +98,9 @@ class Settings:
     judge_timeout_seconds: float = 60.0
     """For one request to the judge, > 0."""
 
+    calibrations: tuple[Path, ...] = ()
+    """Files that say how often the judge agrees with people."""
+
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
 
@@ -213,6 +216,7 @@ def read_settings(
         judge_api_key=api_key,
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
+        calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),

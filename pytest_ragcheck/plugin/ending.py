@@ -9,6 +9,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.report.files import write_results
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.agreement import read_agreements
 
 if TYPE_CHECKING:
     import pytest
@@ -22,7 +23,7 @@ def finish(config: pytest.Config, run: Run) -> list[str]:
         return []
     settings = settings_of(config)
     outcomes = run.outcomes(settings)
-    summary = aggregate(outcomes)
+    summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
     lines = [*summary_lines(outcomes, summary), *run.comparison]
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)

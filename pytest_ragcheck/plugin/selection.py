@@ -63,6 +63,13 @@ def _check_usable(config: pytest.Config) -> None:
         if settings.required:
             raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
         return
+    if settings.calibrations:
+        from pytest_ragcheck.summary.agreement import read_agreements  # noqa: PLC0415 - only for whoever gives some
+
+        try:
+            read_agreements(settings.calibrations)
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: {error}") from None
     if own_judge:
         return
     if settings.judge is None:

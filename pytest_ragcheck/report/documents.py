@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.summary.aggregate import Counts, Summary, Totals
+    from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 SCHEMA_VERSION = "1"
@@ -39,6 +40,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "n_not_run": outcomes.not_run,
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
+        "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "abstention": dict(summary.abstention),
@@ -103,6 +105,15 @@ def _totals(totals: Totals) -> dict[str, Any]:
 
 def _counts(counts: Counts) -> dict[str, int]:
     return {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped}
+
+
+def _agreement(agreement: Agreement) -> dict[str, Any]:
+    return {
+        "n": agreement.n,
+        "accuracy": agreement.accuracy,
+        "balanced_accuracy": agreement.balanced_accuracy,
+        "threshold": agreement.threshold,
+    }
 
 
 def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.report.files import Written
     from pytest_ragcheck.settings import Settings
     from pytest_ragcheck.summary.aggregate import Summary
+    from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 
@@ -57,7 +58,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
         for metric, s in summary.totals.metrics.items():
             yield (
                 f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
-                f"  {s.n_scored:6}  {s.n_unscored:8}"
+                f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
             )
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
@@ -81,6 +82,12 @@ def judge_words(judge: JudgeIdentity) -> str:
     further = ", ".join(filter(None, (judge.model, judge.prompt_version, judge.url)))
     note = " - word matching, no language model" if judge.kind == "offline" else ""
     return f"{judge.kind}{f' ({further})' if further else ''}{note}"
+
+
+def _agreement_words(agreement: Agreement | None) -> str:
+    if agreement is None:
+        return ""
+    return f"  agrees with people on {agreement.accuracy:.0%} of {agreement.n} answers"
 
 
 def _judge_name(settings: Settings) -> str:

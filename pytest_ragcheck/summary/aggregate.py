@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS
+from pytest_ragcheck.summary.agreement import agreements_of
 from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.verdict import Verdict
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ragcheck.record import Record
+    from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 NO_JUDGE = JudgeIdentity(kind="none")
@@ -67,22 +69,27 @@ class Summary:
     endpoints: tuple[str, ...]
     """Every system that was asked, as it may be shown."""
 
+    agreements: Mapping[str, Agreement]
+    """By score how often the judge agrees with people, as far as that was measured of this very judge."""
 
-def aggregate(outcomes: Outcomes) -> Summary:
-    """The summary of a run."""
+
+def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summary:
+    """The summary of a run; *measured* says how often judges agree with people."""
     names = [questions.dataset_name for questions in outcomes.sets]
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:
         by_dataset.setdefault(record.question.dataset_name, []).append(record)
+    # A question that was never asked, as after a crash, says nothing of who would have judged.
+    judges = tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint))
     return Summary(
         totals=_totals(outcomes.records, sum(outcomes.skipped.values())),
         datasets={name: _totals(rows, outcomes.skipped.get(name, 0)) for name, rows in by_dataset.items()},
         abstention=_abstention(outcomes.measured),
         performance=_performance(outcomes.records),
         dropped=_dropped(outcomes.records),
-        # A question that was never asked, as after a crash, says nothing of who would have judged.
-        judges=tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint)),
+        judges=judges,
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
+        agreements=agreements_of(measured, judges),
     )
 
 

@@ -36,6 +36,12 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert ["Durations in other units" in request.prompt for request in local.requests] == [False, False, True]
 
 
+def test_calibrate_a_judge(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/calibrate-a-judge.md"))
+    assert (someone.folder / "calibration.svg").read_text(encoding="utf-8").startswith("<svg ")
+
+
 def test_with_xdist(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/with-xdist.md"))

@@ -100,6 +100,7 @@ def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
         "n_not_run": 1,
         "complete": False,
         "judge": {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-1"},
+        "judge_agreement": {},
         "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
         "dropped": {},
         "abstention": {},

@@ -21,8 +21,9 @@ from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.agreement import Agreement
 from pytest_ragcheck.verdict import Verdict
-from tests.making import a_question, a_record, an_error, some_outcomes
+from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +108,9 @@ EVERYTHING = [
     a_record(question=a_question("no-answer", answerable=False), scores={"abstained": 1.0}, answer=""),
     an_error("late"),
 ]
+MEASURED = Agreement(
+    path=Path("c.json"), score="groundedness", judge=OFFLINE, n=9, accuracy=0.9, balanced_accuracy=None, threshold=0.5
+)
 RUNS = {
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
     "one judge": some_outcomes(EVERYTHING[0]),
@@ -124,7 +128,7 @@ RUNS = {
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_what_is_written_is_what_the_schemas_say(run: Any) -> None:
     Draft202012Validator(SCHEMAS["predictions"]).validate(predictions_document(run))
-    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregate(run)))
+    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregate(run, measured=[MEASURED])))
     for questions in run.sets:
         document = questions_document(questions.dataset_name, questions.questions)
         Draft202012Validator(json.loads(read_schema("questions"))).validate(document)
@@ -144,7 +148,7 @@ def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
 
     for run in RUNS.values():
         collect(predictions_document(run))
-        collect(summary_document(run, aggregate(run)))
+        collect(summary_document(run, aggregate(run, measured=[MEASURED])))
     known = {key for schema in SCHEMAS.values() for part in objects(schema) for key in part["properties"]}
     assert known - said == set()
 

@@ -1,0 +1,153 @@
+"""Answers that people have labelled, one JSON object a line: what a judge is measured with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LABELS = {
+    "label_grounded": "groundedness",
+    "label_correct": "answer_correctness",
+    "label_abstained": "abstained",
+}
+"""By key of a row the score that it labels."""
+
+_MOST_SHOWN = 10
+"""Mistakes of one file that are shown: a foreign file has one in every row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledAnswer:
+    """One answer with what people say of it."""
+
+    id: str
+    """The row's `id`, else its line."""
+
+    question: Question
+    answer: RagAnswer
+    good: bool
+    """What people say: is the answer grounded, is it right, does it abstain."""
+
+    group: str
+    """Rows of one group share a source, so that they are no independent evidence; a row without one is its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledAnswers:
+    """The rows of one file that have the label."""
+
+    label: str
+    """One of `LABELS`."""
+
+    rows: tuple[LabelledAnswer, ...]
+
+    @property
+    def score(self) -> str:
+        """The score that is labelled."""
+        return LABELS[self.label]
+
+
+def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAnswers:
+    """
+    The labelled answers of a file; rows whose label is null are left out.
+
+    Args:
+        path: JSON lines with `question`, `answer`, `contexts`, `expected_answers`, `id`, `meta.group` and labels.
+        label: Which of `LABELS` is read; None: the only one that any row has.
+
+    Raises:
+        UsageError: The file cannot be read as that, or it is not clear which label is meant.
+    """
+    rows = list(_objects(path))
+    label = _only_label(path, rows) if label is None else label
+    kept: list[LabelledAnswer] = []
+    mistakes: list[str] = []
+    for line, row in rows:
+        if row.get(label) is None:
+            continue
+        if problem := _problem(row, label):
+            mistakes.append(f"{path}:{line}: {problem}")
+        else:
+            kept.append(_labelled(row, line, label))
+    if mistakes:
+        further = len(mistakes) - _MOST_SHOWN
+        shown = "\n".join(mistakes[:_MOST_SHOWN])
+        raise UsageError(f"{shown}\nand {further} more" if further > 0 else shown)
+    if not kept:
+        raise UsageError(f"{path}: no row has a {label} that is 1 or 0. Label some answers, or choose another --label.")
+    return LabelledAnswers(label=label, rows=tuple(kept))
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number, from 1, and object of every line that is not blank."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: it is not UTF-8 (byte {error.start}). Save it as UTF-8.") from None
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be read ({error.strerror}). Give a file of JSON lines.") from None
+    # Not splitlines: a JSON string may hold a line separator that is none of a file's.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UsageError(f"{path}:{number}: it is not JSON ({error}). Write one object a line.") from None
+        if not isinstance(row, dict):
+            raise UsageError(f"{path}:{number}: it is {type(row).__name__}, not an object. Write one object a line.")
+        yield number, row
+
+
+def _only_label(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> str:
+    found = [label for label in LABELS if any(row.get(label) is not None for _, row in rows)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"{path}: no row has a label. Give rows one of {', '.join(LABELS)}, with 1 or 0.")
+    names = " or ".join(label.removeprefix("label_") for label in found)
+    raise UsageError(f"{path}: it has {' and '.join(found)}. Choose one with --label={names}.")
+
+
+def _problem(row: dict[str, Any], label: str) -> str:
+    """What keeps the row from being read; empty where nothing does."""
+    if row[label] not in (0, 1) or isinstance(row[label], float):
+        return f"{label} is {row[label]!r:.40}. Write 1, 0 or null."
+    for key in ("question", "answer"):
+        if not isinstance(row.get(key, "" if key == "question" else None), str):
+            return f"{key} is {row.get(key)!r:.40}. Write a string."
+    for key in ("contexts", "expected_answers"):
+        texts = row.get(key, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return f"{key} is {texts!r:.40}. Write a list of strings."
+    if not isinstance(row.get("meta", {}), dict):
+        return f"meta is {row['meta']!r:.40}. Write an object."
+    return ""
+
+
+def _labelled(row: dict[str, Any], line: int, label: str) -> LabelledAnswer:
+    name = str(row.get("id", f"line {line}"))
+    question = Question(
+        dataset_name="labels",
+        id=name,
+        question=row.get("question", ""),
+        all_acceptable_answers=tuple(row.get("expected_answers", ())),
+    )
+    answer = RagAnswer(text=row["answer"], contexts=tuple(row.get("contexts", ())))
+    group = row.get("meta", {}).get("group")
+    return LabelledAnswer(
+        id=name,
+        question=question,
+        answer=answer,
+        good=bool(row[label]),
+        group=f"line {line}" if group is None else f"group {group}",
+    )

@@ -1,0 +1,181 @@
+"""`ragcheck calibrate`, from a file of labelled answers to the numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, verdict_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Ragcheck = Callable[..., tuple[int, str, str]]
+
+CONTEXTS = ["The refund window is 30 days.", "Delivery takes a week."]
+ROWS = [
+    {"id": "right", "answer": "The refund window is 30 days.", "label_grounded": 1},
+    {"id": "also-right", "answer": "Delivery takes a week.", "label_grounded": 1},
+    {"id": "odd", "answer": "The refund window is 30 days.", "label_grounded": 0},
+    {"id": "made-up", "answer": "Giraffes run a hotel in Bergen.", "label_grounded": 0},
+]
+FOLDER = os.environ.get("RAGCHECK_JUDGING_LABELS", "")
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    filled = [{"question": "What holds?", "contexts": CONTEXTS, **row} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in filled), encoding="utf-8")
+    return path
+
+
+def test_the_offline_judge_is_measured(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    status, printed, _ = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), "--judge", "offline")
+    assert status == 0
+    lines = printed.splitlines()
+    assert lines[0].startswith("judge: offline (")
+    assert lines[1] == "groundedness against label_grounded of l.jsonl: 4 answers, 2 grounded, 2 not grounded"
+    assert "balanced_accuracy  0.750  " in printed
+    assert (
+        "\nat threshold 0.7       pass   fail\n"
+        "  grounded                2      0\n"
+        "  not grounded            1      1\n" in printed
+    )
+    assert (
+        "widest disagreements, 1 of 1:\n"
+        "- odd: groundedness 1.00, people say: not grounded\n"
+        "    question: What holds?\n"
+        "    answer: The refund window is 30 days.\n" in printed
+    )
+
+
+def test_the_numbers_and_the_curve_are_written(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    output = tmp_path / "calibration.json"
+    labelled = write(tmp_path / "l.jsonl", ROWS)
+    status, printed, _ = ragcheck(
+        "calibrate", str(labelled), "--judge=offline", "--output", str(output), "--threshold=0.5"
+    )
+    assert status == 0
+    assert printed.endswith(f"written: {output}\nwritten: {output.with_suffix('.svg')}\n")
+    told = json.loads(output.read_text(encoding="utf-8"))
+    assert (told["n"], told["n_good"], told["n_bad"], told["threshold"]) == (4, 2, 2, 0.5)
+    # Of the four pairs three are in order and one is a tie... "odd" equals both good ones: 2 + 2 / 2 of 4.
+    assert told["roc_auc"] == 0.75
+    assert (told["accuracy"], told["balanced_accuracy"], told["tpr"], told["tnr"], told["kappa"]) == (
+        0.75,
+        0.75,
+        1.0,
+        0.5,
+        0.5,
+    )
+    assert told["judge"]["kind"] == "offline"
+    assert told["intervals"].keys() == {"accuracy", "balanced_accuracy", "tpr", "tnr", "kappa", "roc_auc"}
+    assert [row["id"] for row in told["disagreements"]] == ["odd"]
+    picture = ET.fromstring(output.with_suffix(".svg").read_text(encoding="utf-8"))
+    assert picture.find("{*}title").text.startswith("groundedness: area 0.750 (")  # type: ignore[union-attr]
+
+
+def scripted(request: Request) -> Reply:
+    """A judge that is right about everything but refuses to reply to one answer."""
+    answer = request.block("answer")
+    if answer == "no":
+        return error(400, "I will not")
+    return completion(verdict_text(request.nonce, groundedness=0.25 if "Giraffes" in answer else 0.75))
+
+
+def test_answers_that_could_not_be_judged_are_in_no_number(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    rows = [ROWS[0], ROWS[3], {"id": "silent", "answer": "no", "label_grounded": 1}]
+    with OpenAIServer(scripted) as server:
+        status, printed, _ = ragcheck(
+            "calibrate",
+            str(write(tmp_path / "l.jsonl", rows)),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--concurrency=1"),
+        )
+    assert status == 1
+    assert ": 2 answers, 1 grounded, 1 not grounded\n" in printed
+    assert "1 further answers could not be judged, the first: silent: " in printed
+    assert "I will not" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((), "no judge to measure. Give --judge=offline, or --judge=openai with --judge-model."),
+        (("--judge=none",), "no judge to measure. Give --judge=offline, or --judge=openai with --judge-model."),
+        (("--judge=openai",), "the openai judge needs a model"),
+        (("--judge=offline", "--threshold=2"), "--threshold: '2' is not a number from 0 to 1; write one such as 0.7"),
+        (("--judge=offline", "--concurrency=0"), "--concurrency: '0' is not a whole number from 1"),
+        (("--judge=offline", "--label=abstained"), "no row has a label_abstained that is 1 or 0."),
+        (
+            ("--judge=offline", "--output=."),
+            "--output: . is a folder. Write the name of a file, such as calibration.json.",
+        ),
+        (
+            ("--judge=offline", "--output=no/c.json"),
+            "--output: there is no folder no. Make it, or choose another file.",
+        ),
+    ],
+)
+def test_wrong_usage_is_told(tmp_path: Path, ragcheck: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
+    status, _, told = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), *arguments)
+    assert status == 2
+    assert told.startswith("ragcheck calibrate: ")
+    assert text in told
+
+
+def test_what_cannot_be_written_is_told(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    (tmp_path / "c.svg").mkdir()
+    labelled = write(tmp_path / "l.jsonl", ROWS)
+    status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline", f"--output={tmp_path / 'c.json'}")
+    assert status == 2
+    assert told == (
+        f"ragcheck calibrate: --output: {tmp_path / 'c.svg'} cannot be written (Is a directory). Choose another file.\n"
+    )
+
+
+def test_a_judge_that_is_never_reached_is_not_measured(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    with OpenAIServer(error(401, "bad key")) as server:
+        status, _, told = ragcheck(
+            "calibrate",
+            str(write(tmp_path / "l.jsonl", ROWS[:1])),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
+        )
+    assert status == 2
+    assert "none of 1 answers could be measured. right: " in told
+
+
+@pytest.mark.skipif(
+    not FOLDER, reason="RAGCHECK_JUDGING_LABELS is not set: the folder of the label files that judges are held against"
+)
+def test_the_verdicts_of_gpt_4_reproduce_its_published_agreement(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    labels = Path(FOLDER) / "nq301.jsonl"
+    rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
+    said = {(row["question"], row["answer"]): row["meta"]["judges"]["gpt4"] for row in rows}
+
+    def gpt_4(request: Request) -> Reply:
+        score = said[request.block("question"), request.block("answer")]
+        return completion(verdict_text(request.nonce, answer_correctness=score))
+
+    output = tmp_path / "gpt4.json"
+    with OpenAIServer(gpt_4) as server:
+        status, _, told = ragcheck(
+            *("calibrate", str(labels), "--judge=openai", "--judge-model=gpt-4"),
+            *(f"--judge-url={server.url}", f"--output={output}", "--show=0"),
+        )
+    assert (status, told) == (0, "")
+    measured = json.loads(output.read_text(encoding="utf-8"))
+    assert measured["n"] == 914
+    assert measured["balanced_accuracy"] == pytest.approx(0.835, abs=0.0005)
