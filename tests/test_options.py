@@ -59,6 +59,7 @@ REFUSED: dict[Callable[[str], object], str] = {
 SETTINGS = {
     "rag_timeout": "timeout_seconds",
     "rag_judge_timeout": "judge_timeout_seconds",
+    "rag_calibration": "calibrations",
     "rag_min": "minimums",
     "rag_delay": "delay_seconds",
 }
