@@ -109,6 +109,7 @@ async def check_question(
         reason=clean.text(_reason(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
         unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
+        verdict_cached=judgement.cached,
     )
 
 

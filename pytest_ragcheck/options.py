@@ -348,6 +348,13 @@ OPTIONS: tuple[Option, ...] = (
         kind="lines",
     ),
     Option(
+        name="rag_cache",
+        help="on: the openai judge is not asked again what it judged in an earlier run; off: it is asked every time.",
+        read=read_on_off,
+        flag=False,
+        default_shown="on",
+    ),
+    Option(
         name="rag_session_name",
         help="The dataset_name of result files that hold several datasets.",
         read=read_name,

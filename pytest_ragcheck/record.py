@@ -54,6 +54,9 @@ class Record:
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support, as the judge names them."""
 
+    verdict_cached: bool = False
+    """Whether the judge's verdict is that of an earlier run, from the verdict cache."""
+
     judge: JudgeIdentity | None = None
     """Who judged; None without a judge."""
 

@@ -101,6 +101,9 @@ class Settings:
     calibrations: tuple[Path, ...] = ()
     """Files that say how often the judge agrees with people."""
 
+    cache: bool = True
+    """Whether the openai judge is spared what it judged in an earlier run."""
+
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
 
@@ -217,6 +220,7 @@ def read_settings(
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
+        cache=values.get("rag_cache", defaults.cache),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),

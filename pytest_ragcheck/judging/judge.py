@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
@@ -47,7 +48,8 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
     if grounded is not None and not answer.contexts:
         # As with an empty answer: a right refusal claims nothing that contexts would have to hold.
         grounded = None if abstained and not question.answerable else 0.0
-    return Judgement(
+    return replace(
+        judgement,
         answer_correctness=_score(judgement.answer_correctness),
         groundedness=grounded,
         error_message=(judgement.error_message or "").strip(),

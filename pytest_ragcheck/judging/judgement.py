@@ -29,6 +29,9 @@ class Judgement:
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support."""
 
+    cached: bool = False
+    """True: said in an earlier run, and not asked for in this one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeIdentity:

@@ -12,12 +12,14 @@ import anyio.to_thread
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.completion import Declined, OtherContent
 from pytest_ragcheck.judging.failures import Failures
+from pytest_ragcheck.judging.material import digest_of
 from pytest_ragcheck.judging.role import JUDGE_MODEL, Role
 from pytest_ragcheck.judging.server_address import (
     OPENAI_URL,
     checked_key,
     checked_url,
     environment_url,
+    full_address,
     host_and_path,
     origin,
 )
@@ -84,6 +86,9 @@ class ModelServer:
         shown = host_and_path(self._url)
         self.shown_url = None if shown == OPENAI_URL else shown
         """Host and path without credentials; None: OpenAI's."""
+
+        self.fingerprint = "" if client else digest_of([self.model, full_address(self._url)])
+        """Digest of model and address; empty with a client of the caller's, whose headers say what they like."""
 
         self.failures = Failures(
             role=role,

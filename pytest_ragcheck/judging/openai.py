@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.chat import Chat, Wanted
 from pytest_ragcheck.judging.enclosure import new_nonce
+from pytest_ragcheck.judging.formats import RequestForm
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.material import digest_of
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.judging.reply import read_reply, reply_schema
@@ -41,6 +43,9 @@ class OpenAIJudge:
 
     identity: JudgeIdentity
 
+    fingerprint: str
+    """Digest of all that a verdict depends on beside question and answer; empty with a client of the caller's."""
+
     def __init__(
         self,
         *,
@@ -73,6 +78,9 @@ class OpenAIJudge:
         self.identity = JudgeIdentity(
             kind="openai", model=server.model, url=server.shown_url, prompt_version=self._prompt.version
         )
+        # The server takes what it can of the best form, so that stands for what it really takes.
+        asked = RequestForm().parameters(self._wanted.name, self._wanted.schema)
+        self.fingerprint = server.fingerprint and digest_of([server.fingerprint, self._prompt.digest, asked])
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """

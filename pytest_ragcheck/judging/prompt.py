@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,11 @@ class JudgePrompt:
     text: str
     """The text with its placeholders, as read from the file."""
 
+    @property
+    def digest(self) -> str:
+        """64 hex digits over all the fixed text that is sent."""
+        return hashlib.sha256(f"{self.text}\n{_REPLY_FORMAT}".encode()).hexdigest()
+
     def render(self, question: Question, answer: RagAnswer, *, nonce: str) -> str:
         """
         The message to the judge: the prompt with the material in its places, then how to reply.
@@ -89,8 +94,8 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     path = Path(name_or_path)
     _, text = _split(_read(path, packaged=sorted(packaged)))
     _check_placeholders(path, text)
-    digest = hashlib.sha256(f"{text}\n{_REPLY_FORMAT}".encode()).hexdigest()[:8]
-    return JudgePrompt(name=path.stem, version=f"{path.stem}-{digest}", text=text)
+    prompt = JudgePrompt(name=path.stem, version="", text=text)
+    return replace(prompt, version=f"{path.stem}-{prompt.digest[:8]}")
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:

@@ -66,3 +66,9 @@ def host_and_path(url: str) -> str:
     """The URL without user, password, query and fragment."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def full_address(url: str) -> str:
+    """The URL without user, password and fragment; its query, which may choose a deployment, may hold secrets."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), parts.query, ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +60,11 @@ def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[J
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
         judge = choose_judge(rag_settings)
-    yield judge
-    close = getattr(judge, "aclose", None)
-    if close is not None:
-        loop_of(pytestconfig).run(close)
+    with _with_cache(judge, rag_settings, pytestconfig) as used:
+        yield used
+        close = getattr(used, "aclose", None)
+        if close is not None:
+            loop_of(pytestconfig).run(close)
 
 
 @pytest.fixture
@@ -213,6 +214,15 @@ def close_client(client: object, config: pytest.Config) -> None:
 
     if isinstance(client, RagClient):
         loop_of(config).run(client.aclose)
+
+
+def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> AbstractContextManager[Judge | None]:
+    """The judge with the verdict cache before it, if it says what its verdicts depend on."""
+    if not settings.cache or not getattr(judge, "fingerprint", ""):
+        return nullcontext(judge)
+    from pytest_ragcheck.plugin.cached import with_cache  # noqa: PLC0415 - only for a judge that costs something
+
+    return with_cache(judge, settings, config)
 
 
 @contextmanager

@@ -41,6 +41,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
+        **({"n_verdicts_from_cache": summary.verdicts_from_cache} if summary.verdicts_from_cache else {}),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "abstention": dict(summary.abstention),

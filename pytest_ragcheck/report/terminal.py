@@ -67,6 +67,8 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
     yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'none'}"
+    if summary.verdicts_from_cache:
+        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
 
 
 def file_lines(written: Written, start: Path) -> Iterator[str]:

@@ -63,6 +63,9 @@ class Summary:
     dropped: Mapping[str, Mapping[str, int]]
     """By metric that was to be asserted and was not: how many questions, by reason."""
 
+    verdicts_from_cache: int
+    """How many verdicts are an earlier run's, for which no judge was asked."""
+
     judges: tuple[JudgeIdentity, ...]
     """Everybody who judged, `none` where nobody did; empty where no question was asked."""
 
@@ -88,6 +91,7 @@ def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summ
         performance=_performance(outcomes.records),
         dropped=_dropped(outcomes.records),
         judges=judges,
+        verdicts_from_cache=sum(record.verdict_cached for record in outcomes.records),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
         agreements=agreements_of(measured, judges),
     )

@@ -1,0 +1,101 @@
+"""A run does not ask the openai judge again what it judged in an earlier run."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import good
+from tests.harness import two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.openai_server import OpenAIServer, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.harness import Project, Run
+
+REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
+
+
+@pytest.fixture
+def judge() -> Iterator[OpenAIServer]:
+    with OpenAIServer(verdict(groundedness=0.8)) as server:
+        yield server
+
+
+@pytest.fixture
+def run(project: Project, judge: OpenAIServer) -> Iterator[Callable[..., Run]]:
+    """Runs three questions with the judge of these options; each run is a process of its own."""
+    rows = [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days"} for n in range(3)]
+    project.write("three.rag.json", json.dumps(rows))
+    with FakeEndpoint(REPLY) as endpoint:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        yield lambda *options: project.run(*given, *options, where="apart")
+
+
+@two_ways
+def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge: OpenAIServer) -> None:
+    first = run()
+    assert len(judge.requests) == 3
+    assert "n_verdicts_from_cache" not in first.summary
+    assert "verdict cache" not in first.text
+    # A threshold has no part in what the judge is asked; a rerun goes past the cache.
+    second = run("--rag-threshold=0.9", "--reruns=1", "-k", "q1 or q2")
+    assert len(judge.requests) == 3 + 2
+    assert (second.outcomes["failed"], second.outcomes["rerun"]) == (2, 2)
+    third = run()
+    assert len(judge.requests) == 5
+    assert third.outcomes == {"passed": 3}
+    assert third.summary["n_verdicts_from_cache"] == 3
+    assert "verdict cache: 3 of 3 verdicts are of an earlier run" in third.lines
+
+
+def test_the_judge_is_asked_anew_where_it_is_wanted(run: Callable[..., Run], judge: OpenAIServer) -> None:
+    run("-k", "q1")
+    for option in ("-orag_cache=off", "-pno:cacheprovider", "--cache-clear", "--rag-judge-model=n"):
+        before = len(judge.requests)
+        again = run("-k", "q1", option)
+        assert len(judge.requests) == before + 1, option
+        assert "verdict cache" not in again.text
+
+
+def test_a_cache_folder_that_cannot_be_made_is_said_once_and_the_run_goes_on(
+    project: Project, run: Callable[..., Run]
+) -> None:
+    project.write(".pytest_cache/d", "a file where a folder should be\n")
+    ran = run("-n2")
+    assert ran.outcomes["passed"] == 3
+    told = re.findall(r"ragcheck: the verdict cache is off: .*", ran.text)
+    assert len(set(told)) == 1
+    assert told[0].endswith("The judge is asked about every answer. Give rights there, or set rag_cache = off.")
+
+
+def test_a_damaged_cache_is_said_and_started_anew(project: Project, run: Callable[..., Run]) -> None:
+    path = project.write(".pytest_cache/d/ragcheck/verdicts.sqlite", "not a database " * 400)
+    said = f"ragcheck: {path}: the verdict cache was damaged (file is not a database) and has been started anew."
+    assert said in run("-k", "q1").text
+    assert path.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_a_judge_of_the_users_own_has_no_cache(project: Project, judge: OpenAIServer) -> None:
+    project.write("one.rag.json", '[{"id": "q", "question": "?", "expected_answer": "30 days"}]')
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom pytest_ragcheck.judging.openai import OpenAIJudge\n\n"
+        "@pytest.fixture(scope='session')\ndef rag_judge():\n"
+        f"    return OpenAIJudge(model='m', api_key='k', base_url={judge.url!r})\n",
+    )
+    with FakeEndpoint(REPLY) as endpoint:
+        assert project.run(f"--rag-url={endpoint.url}", where="apart").outcomes == {"passed": 1}
+    assert not (project.folder / ".pytest_cache" / "d").exists()
+
+
+def test_the_offline_judge_has_no_cache(project: Project) -> None:
+    project.conftest('\n\n@pytest.fixture(scope="session")\ndef rag_client():\n    return CannedRag()\n')
+    project.ask(good("terms"))
+    assert project.run("--rag-judge=offline").summary["judge"]["kind"] == "offline"
+    assert not (project.folder / ".pytest_cache" / "d").exists()
