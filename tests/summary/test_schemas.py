@@ -103,6 +103,7 @@ EVERYTHING = [
         thresholds={"f1": 0.1},
         dropped={"answer_correctness": "no expected answer"},
         unsupported_claims=("a",),
+        verdict_cached=True,
     ),
     a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None),
     a_record(question=a_question("no-answer", answerable=False), scores={"abstained": 1.0}, answer=""),
