@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.metrics.score import Score
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.client import RagClient
@@ -39,6 +41,7 @@ _HOMES = {
     "JudgeIdentity": "judging.judgement",
     "Judgement": "judging.judgement",
     "MeasurementError": "errors",
+    "Metric": "metrics.metric",
     "Question": "questions.question",
     "QuestionErrored": "errors",
     "QuestionFailed": "errors",
@@ -47,6 +50,7 @@ _HOMES = {
     "RagClient": "rag.client",
     "RagcheckError": "errors",
     "Record": "record",
+    "Score": "metrics.score",
     "Settings": "settings",
     "UsageError": "errors",
     "Verdict": "verdict",
@@ -61,6 +65,7 @@ __all__ = [
     "JudgeIdentity",
     "Judgement",
     "MeasurementError",
+    "Metric",
     "Question",
     "QuestionErrored",
     "QuestionFailed",
@@ -69,6 +74,7 @@ __all__ = [
     "RagClient",
     "RagcheckError",
     "Record",
+    "Score",
     "Settings",
     "UsageError",
     "Verdict",

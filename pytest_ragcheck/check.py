@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, OVERLAP
-from pytest_ragcheck.metrics.mentions import (
-    forbidden_mentions,
-    missing_mentions,
-    must_mention_score,
-    must_not_mention_score,
-)
-from pytest_ragcheck.metrics.overlap import exact_match, token_f1
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERLAP
+from pytest_ragcheck.metrics.mentions import forbidden_mentions, missing_mentions
+from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.record import Record
 from pytest_ragcheck.verdict import Decision, Thresholds, Verdict, decide, shortfalls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pytest_ragcheck.judging.judgement import Judge, Judgement
+    from pytest_ragcheck.metrics.metric import Metric, Room
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.redaction import Redactor
@@ -37,14 +33,6 @@ T = TypeVar("T")
 DECLINED = "the system declined to answer, although the question is answerable"
 ANSWERED = "the system answered, although the question is unanswerable"
 NO_CONTEXTS = "no contexts were returned"
-
-
-class Gate(Protocol):
-    """Lets operations run, when there is room for them, as often as repeating may help."""
-
-    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """The operation's result, or its last error."""
-        ...
 
 
 class _Open:
@@ -62,17 +50,22 @@ async def check_question(
     *,
     client: Asks,
     judge: Judge | None,
+    metrics: Sequence[Metric],
     settings: Settings,
-    asking: Gate = OPEN,
-    judging: Gate = OPEN,
+    asking: Room = OPEN,
+    judging: Room = OPEN,
 ) -> Record:
     """
     Asks, judges, measures, decides.
+
+    Without the group `judge` among the settings' metrics nobody is asked for a judgement, as with the judge `none`.
 
     What the endpoint or the judge does wrong ends in a record whose verdict is ERROR. Any other exception is a
     bug, of ours or in a user's own client or judge, and passes through.
     """
     clean = settings.redactor
+    if "judge" not in settings.metrics:
+        judge = None
     record = Record(
         question=question,
         verdict=Verdict.ERROR,
@@ -92,13 +85,17 @@ async def check_question(
         source_ids=answer.source_ids,
         latency_seconds=answer.latency_seconds,
     )
-    scores = keyless_scores(question, given)
+    scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
     try:
         judgement = await _judged(question, answer, judge, judging)
     except MeasurementError as error:
         return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
-    scores = {**_judged_scores(question, judgement), **scores}
-    thresholds = Thresholds(both=settings.threshold, minimums=settings.minimums, judged=judge is not None)
+    scores |= _judged_scores(question, judgement, settings)
+    scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
+    scores = _in_order(scores)
+    thresholds = Thresholds(
+        both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
+    )
     decision = decide(question, scores, thresholds)
     return replace(
         record,
@@ -113,31 +110,37 @@ async def check_question(
     )
 
 
-async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, judging: Gate) -> Judgement:
+async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, judging: Room) -> Judgement:
     if judge is None or not answer.text.strip():
         # Nobody is asked, so there is nothing to wait for.
         return await judge_answer(question, answer, judge)
     return await judging.run(partial(judge_answer, question, answer, judge))
 
 
-def keyless_scores(question: Question, answer: RagAnswer) -> dict[str, Score]:
-    """The scores that need no judge, for the metrics that apply to the question."""
-    values: dict[str, float | None] = {}
-    if question.answerable and question.acceptable_answers:
-        values["exact_match"] = exact_match(answer.text, question.acceptable_answers)
-        values["f1"] = token_f1(answer.text, question.acceptable_answers)
-    values["must_mention"] = must_mention_score(answer.text, question)
-    values["must_not_mention"] = must_not_mention_score(answer.text, question)
-    return {metric: Score(value) for metric, value in values.items() if value is not None}
+async def _measured(
+    question: Question, answer: RagAnswer, metrics: Iterable[Metric], room: Room, clean: Redactor
+) -> dict[str, Score]:
+    scores: dict[str, Score] = {}
+    for metric in metrics:
+        scores |= await measure(metric, question, answer, room)
+    return {name: replace(score, reason=clean.text(score.reason)) for name, score in scores.items()}
 
 
-def _judged_scores(question: Question, judgement: Judgement) -> dict[str, Score]:
+def _judged_scores(question: Question, judgement: Judgement, settings: Settings) -> dict[str, Score]:
+    # An unanswerable question is decided by it, whatever is measured.
+    wanted = "abstention" in settings.metrics or not question.answerable
     values: dict[str, float | None] = {
         "answer_correctness": judgement.answer_correctness if question.answerable else None,
         "groundedness": judgement.groundedness,
-        ABSTAINED: None if judgement.abstained is None else float(judgement.abstained),
+        ABSTAINED: None if judgement.abstained is None or not wanted else float(judgement.abstained),
     }
     return {metric: Score(value) for metric, value in values.items() if value is not None}
+
+
+def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
+    """As the catalogue has them, and the users' own behind."""
+    known = [metric for metric in METRICS if metric in scores]
+    return {metric: scores[metric] for metric in (*known, *scores)}
 
 
 def _reason(

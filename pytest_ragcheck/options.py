@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 JUDGES = ("openai", "offline", "none")
 
@@ -127,19 +127,30 @@ def read_name(text: str) -> str:
     return text.strip()
 
 
-def read_minimum(text: str) -> tuple[str, float]:
-    """`METRIC=VALUE`."""
+def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """`METRIC=VALUE`, of a metric that can be asserted or one of the users' *own*."""
     metric, equals, value = text.partition("=")
     metric = metric.strip()
     if not equals:
         raise ValueError("is not of the form METRIC=VALUE; write it such as f1=0.5")
-    if metric not in ASSERTABLE:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
-
-        near = get_close_matches(metric, ASSERTABLE, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(ASSERTABLE)}"
-        raise ValueError(f"names no metric that can be asserted; {advice}")
+    known = (*ASSERTABLE, *own)
+    if metric not in known:
+        raise ValueError(f"names no metric that can be asserted; {_instead_of(metric, known)}")
     return metric, read_fraction(value.strip())
+
+
+def read_group(text: str) -> str:
+    """The name of a group of metrics, with `+` before it or not."""
+    if text.removeprefix("+") not in GROUPS:
+        raise ValueError(f"is no group of metrics; {_instead_of(text.removeprefix('+'), tuple(GROUPS))}")
+    return text
+
+
+def _instead_of(name: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(known)}"
 
 
 def read_header(text: str) -> tuple[str, str]:
@@ -195,6 +206,15 @@ OPTIONS: tuple[Option, ...] = (
         read=read_minimum,
         metavar="METRIC=VALUE",
         kind="words",
+    ),
+    Option(
+        name="rag_metrics",
+        help="The groups of metrics that are measured, in place of the default; one with + before it is added to it, "
+        "such as +GROUP.",
+        read=read_group,
+        flag=False,
+        kind="words",
+        default_shown=" ".join(DEFAULT_GROUPS),
     ),
     Option(
         name="rag_judge",

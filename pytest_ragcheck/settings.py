@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, JUDGE_GROUPS, group_of
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
     read_fraction,
+    read_group,
     read_judge,
     read_minimum,
     read_request,
@@ -24,7 +27,7 @@ from pytest_ragcheck.options import (
 from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key: the SDK refuses an empty one."""
@@ -86,6 +89,12 @@ class Settings:
     minimums: Mapping[str, float] = field(default_factory=dict)
     """Further asserted metrics with their minimum, 0..1; they win over `threshold`."""
 
+    metrics: tuple[str, ...] = DEFAULT_GROUPS
+    """The groups of metrics that are measured."""
+
+    own_metrics: tuple[str, ...] = ()
+    """Names of the users' own metrics, which `minimums` may name too."""
+
     judge: str | None = None
     """One of `JUDGES`; None: none was chosen, and neither a key nor a model points to one."""
 
@@ -128,8 +137,15 @@ class Settings:
     def __post_init__(self) -> None:
         # A threshold that is no number would be one that nothing is below.
         _check("threshold", self.threshold, read_fraction)
+        for group in self.metrics:
+            _check("metrics", group, read_group)
         for metric, minimum in self.minimums.items():
-            _check("minimums", f"{metric}={minimum}", read_minimum)
+            _check("minimums", f"{metric}={minimum}", partial(read_minimum, own=self.own_metrics))
+            if (of := group_of(metric)) is not None and of not in self.metrics:
+                raise UsageError(
+                    f"rag_min: {metric} is measured by the group {of!r}, which rag_metrics leaves out; "
+                    f"write rag_metrics = +{of}, or leave the minimum out"
+                )
         for name in ("url", "judge_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
@@ -141,6 +157,16 @@ class Settings:
         if self.judge is not None:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    @property
+    def judged(self) -> bool:
+        """Whether anybody is asked for judgements: there is a judge, and its group is measured."""
+        return self.judge != "none" and "judge" in self.metrics
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether something is measured that is nothing without a judge."""
+        return not JUDGE_GROUPS.isdisjoint(self.metrics)
 
     def _all_secrets(self) -> list[str]:
         found = list(self.secrets)
@@ -177,6 +203,7 @@ def read_settings(
     *,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    own_metrics: Collection[str] = (),
 ) -> Settings:
     """
     The settings of a run.
@@ -185,6 +212,7 @@ def read_settings(
         given: By option name what the command line or else the ini file says.
         environment: Where keys, and options that nobody gave on the command line, are looked up.
         folder: What relative paths are relative to; the current folder if None.
+        own_metrics: Names of the users' own metrics.
 
     Raises:
         UsageError: A value cannot be read; the text names its origin and the way out.
@@ -192,7 +220,12 @@ def read_settings(
     environment = os.environ if environment is None else environment
     folder = Path.cwd() if folder is None else folder
     chosen = {option.name: _chosen(option, given, environment) for option in OPTIONS}
-    values = {option.name: _read(option, text) for option in OPTIONS if (text := chosen[option.name]) is not None}
+    read = {option.name: _reader(option, own_metrics) for option in OPTIONS}
+    values = {
+        option.name: _read(option, text, read[option.name])
+        for option in OPTIONS
+        if (text := chosen[option.name]) is not None
+    }
     headers, from_environment = _fill_in(chosen["rag_headers"], values.get("rag_headers", ()), environment)
     keys = _keys(environment)
     api_key = _api_key(keys, own_server="rag_judge_url" in values)
@@ -213,6 +246,8 @@ def read_settings(
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),
         minimums=MappingProxyType(dict(values.get("rag_min", ()))),
+        metrics=_groups(values.get("rag_metrics", ())),
+        own_metrics=tuple(own_metrics),
         judge=values.get("rag_judge") or ("openai" if api_key or "rag_judge_model" in values else None),
         judge_model=values.get("rag_judge_model"),
         judge_url=values.get("rag_judge_url"),
@@ -240,17 +275,28 @@ def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str
     return chosen
 
 
-def _read(option: Option, given: Given) -> Any:
+def _reader(option: Option, own_metrics: Collection[str]) -> Callable[[str], Any]:
+    return partial(read_minimum, own=own_metrics) if option.read is read_minimum else option.read
+
+
+def _read(option: Option, given: Given, read: Callable[[str], Any]) -> Any:
     if option.kind == "switch":
         return bool(given.text)
     if option.kind == "text":
-        return _read_one(option, given, str(given.text))
-    return tuple(_read_one(option, given, str(text)) for text in given.text)
+        return _read_one(option, given, str(given.text), read)
+    return tuple(_read_one(option, given, str(text), read) for text in given.text)
 
 
-def _read_one(option: Option, given: Given, text: str) -> Any:
+def _groups(words: Iterable[str]) -> tuple[str, ...]:
+    """The groups that are named without `+`, or else the default ones, and those with it."""
+    words = tuple(words)
+    named = tuple(word for word in words if not word.startswith("+")) or DEFAULT_GROUPS
+    return tuple(dict.fromkeys((*named, *(word.removeprefix("+") for word in words))))
+
+
+def _read_one(option: Option, given: Given, text: str, read: Callable[[str], Any]) -> Any:
     try:
-        return option.read(text.strip())
+        return read(text.strip())
     except ValueError as error:
         raise UsageError(f"{given.origin}: {_shown(option, text)} {error}") from None
 

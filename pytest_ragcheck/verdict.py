@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, MENTIONS, OVERLAP
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, DEFAULT_GROUPS, JUDGED, MENTIONS, OVERLAP, group_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from pytest_ragcheck.metrics.score import Score
     from pytest_ragcheck.questions.question import Question
@@ -41,6 +41,9 @@ class Thresholds:
 
     minimums: Mapping[str, float]
     """Further minimums by metric, 0..1; they win over `both`."""
+
+    groups: Collection[str] = DEFAULT_GROUPS
+    """The groups of metrics that are measured."""
 
     judged: bool = True
     """False without a judge: the judge's scores are not asserted, and a question with nothing to assert passes."""
@@ -118,10 +121,13 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
 
 
 def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
+    group = group_of(metric)
+    if group is not None and group not in run.groups:
+        return f"rag_metrics leaves out the group {group}"
     if metric in JUDGED and not run.judged:
         return "there is no judge"
     if not question.answerable:
         return "the question is unanswerable"
     if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
-    return "the judge does not score it"
+    return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"

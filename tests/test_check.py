@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer
-from pytest_ragcheck.check import check_question, keyless_scores
+from pytest_ragcheck.check import check_question
 from pytest_ragcheck.errors import (
     EndpointReplyError,
     EndpointTimeout,
@@ -15,6 +16,9 @@ from pytest_ragcheck.errors import (
     MeasurementError,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.choice import choose_metrics
+from pytest_ragcheck.metrics.own import read_own
+from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.settings import Settings
 from pytest_ragcheck.verdict import Verdict
@@ -39,16 +43,17 @@ def checked(
     answer: Any = ANSWER,
     judge: Any = GOOD,
     settings: Settings | None = None,
+    own: tuple[Any, ...] = (),
 ) -> Record:
-    by = Judges(judge) if judge is None or isinstance(judge, Judgement | BaseException) else judge
+    by = Judges(judge) if isinstance(judge, Judgement | BaseException) else judge
     client = Answers(answer) if isinstance(answer, RagAnswer | BaseException) else answer
-    return asyncio.run(check_question(question, client=client, judge=by, settings=settings or Settings()))
+    settings = settings or Settings()
+    metrics = choose_metrics(settings, by, read_own(own))
+    return asyncio.run(check_question(question, client=client, judge=by, metrics=metrics, settings=settings))
 
 
 def unjudged(question: Question, answer: RagAnswer, settings: Settings | None = None) -> Record:
-    return asyncio.run(
-        check_question(question, client=Answers(answer), judge=None, settings=settings or Settings(judge="none"))
-    )
+    return checked(question, answer, None, settings or Settings(judge="none"))
 
 
 def values(record: Record) -> dict[str, float | None]:
@@ -262,9 +267,70 @@ def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:
     assert record.answer == f"Bearer {REDACTED}"
 
 
-def test_keyless_scores_are_those_that_apply() -> None:
-    assert keyless_scores(a_question(), ANSWER) == {}
-    assert keyless_scores(a_question(answerable=False, expected_answer="none"), ANSWER) == {}
-    assert set(keyless_scores(a_question(expected_answer="x", must_mention=("y",)), ANSWER)) == {
-        "exact_match", "f1", "must_mention",
-    }  # fmt: skip
+def test_without_the_judges_group_nobody_is_asked_for_a_judgement() -> None:
+    judge = Judges(GOOD)
+    record = checked(judge=judge, settings=Settings(metrics=("overlap",), minimums={"f1": 0.4}))
+    assert judge.judged == []
+    assert (record.verdict, record.judge, values(record)) == (Verdict.PASS, None, {"exact_match": 0.0, "f1": 0.5})
+    assert record.thresholds == {"f1": 0.4}
+
+
+def test_a_group_that_is_left_out_is_not_measured_and_a_threshold_on_it_is_dropped_with_the_reason() -> None:
+    record = checked(a_question(expected_answer="x", thresholds={"f1": 0.9}), settings=Settings(metrics=("judge",)))
+    assert values(record) == {"answer_correctness": 0.9, "groundedness": 0.8}
+    assert record.dropped == {"f1": "rag_metrics leaves out the group overlap"}
+    assert record.verdict is Verdict.PASS
+
+
+def test_an_unanswerable_question_is_decided_by_abstention_whatever_is_measured() -> None:
+    record = checked(a_question(answerable=False), settings=Settings(metrics=("judge",)))
+    assert (record.verdict, record.thresholds) == (Verdict.FAIL, {"abstained": 1.0})
+
+
+def brevity(question: Question, answer: RagAnswer) -> float | None:
+    return 10 / len(answer.text) if question.answerable else None
+
+
+def test_metrics_of_ones_own_stand_behind_the_others_and_can_be_asserted() -> None:
+    settings = Settings(own_metrics=("brevity",), minimums={"brevity": 0.5})
+    record = checked(own=(brevity,), settings=settings)
+    assert list(record.scores) == ["answer_correctness", "groundedness", "exact_match", "f1", "abstained", "brevity"]
+    # 10 of the 36 characters of the answer
+    assert record.shortfalls == {"brevity": pytest.approx(10 / 36)}
+    assert record.verdict is Verdict.FAIL
+
+
+def test_a_threshold_on_a_metric_that_does_not_apply_is_dropped() -> None:
+    settings = Settings(own_metrics=("brevity",), minimums={"brevity": 0.5})
+    record = checked(a_question(answerable=False), RagAnswer(text=""), own=(brevity,), settings=settings)
+    assert (record.verdict, record.dropped) == (Verdict.PASS, {"brevity": "the question is unanswerable"})
+    never = checked(own=(pointless,), settings=Settings(own_metrics=("pointless",), minimums={"pointless": 0.5}))
+    assert never.dropped == {"pointless": "it does not apply to the question"}
+
+
+def pointless(question: Question, answer: RagAnswer) -> None:
+    """Applies to nothing."""
+
+
+def test_what_a_metric_raises_is_no_score_and_where_it_is_asserted_an_error() -> None:
+    def broken(question: Question, answer: RagAnswer) -> float:
+        raise RuntimeError("no model at correct-horse")
+
+    settings = Settings(own_metrics=("broken",), secrets=("correct-horse",))
+    record = checked(own=(broken,), settings=settings)
+    assert record.verdict is Verdict.PASS
+    assert record.scores["broken"] == Score.unscored(f"RuntimeError: no model at {REDACTED}")
+    asserted = checked(own=(broken,), settings=replace(settings, minimums={"broken": 0.5}))
+    assert (asserted.verdict, asserted.error_kind) == (Verdict.ERROR, "unscored")
+    assert asserted.reason == f"broken could not be measured: RuntimeError: no model at {REDACTED}"
+
+
+def test_a_metric_of_ones_own_sees_no_secret() -> None:
+    seen: list[RagAnswer] = []
+
+    def watching(question: Question, answer: RagAnswer) -> float:
+        seen.append(answer)
+        return 1.0
+
+    checked(answer=RagAnswer(text="correct-horse"), own=(watching,), settings=Settings(secrets=("correct-horse",)))
+    assert [answer.text for answer in seen] == [REDACTED]

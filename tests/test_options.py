@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
     read_count,
     read_delay,
     read_fraction,
+    read_group,
     read_header,
     read_judge,
     read_minimum,
@@ -43,6 +45,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_fraction: "70 %",
     read_minimum: "f2=0.5",
     read_judge: "gpt",
+    read_group: "+raga",
     read_name: " ",
     read_header: "Bearer abc",
     read_shape: "chat",
@@ -182,8 +185,10 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_min",
             "must_mention=1",
-            "names no metric that can be asserted; choose one of answer_correctness, groundedness, exact_match, f1",
+            f"names no metric that can be asserted; choose one of {', '.join(ASSERTABLE)}",
         ),
+        ("rag_metrics", "+overlapp", "is no group of metrics; did you mean 'overlap'?"),
+        ("rag_metrics", "", f"is no group of metrics; choose one of {', '.join(GROUPS)}"),
         ("rag_top_k", "5.0", "is not a whole number from 1; write one such as 5"),
         ("rag_top_k", "٥", "is not a whole number from 1; write one such as 5"),
         ("rag_timeout", "0", "is not a number of seconds above 0; write one such as 60"),

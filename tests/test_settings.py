@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
 
@@ -292,3 +293,37 @@ def test_a_threshold_may_be_any_kind_of_number() -> None:
     number: Any = Decimal("0.5")
     assert replace(Settings(), threshold=number).threshold == 0.5
     assert replace(Settings(), threshold=1).threshold == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        ((), DEFAULT_GROUPS),
+        (("+overlap",), DEFAULT_GROUPS),
+        (("overlap", "judge"), ("overlap", "judge")),
+        (("overlap", "+judge", "overlap"), ("overlap", "judge")),
+    ],
+)
+def test_groups_of_metrics_replace_the_default_ones_or_are_added(words: tuple[str, ...], groups: object) -> None:
+    assert read(rag_metrics=ini(list(words), "rag_metrics")).metrics == groups
+
+
+def test_a_minimum_of_a_group_that_is_left_out_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        read(rag_metrics=ini(["judge"], "rag_metrics"), rag_min=typed(["f1=0.5"], "--rag-min"))
+    assert str(caught.value) == (
+        "rag_min: f1 is measured by the group 'overlap', which rag_metrics leaves out; "
+        "write rag_metrics = +overlap, or leave the minimum out"
+    )
+
+
+def test_a_minimum_may_name_a_metric_of_the_users_own() -> None:
+    given = {"rag_min": typed(["brevity=0.5"], "--rag-min")}
+    assert read_settings(given, environment={}, own_metrics=["brevity"]).minimums == {"brevity": 0.5}
+    with pytest.raises(UsageError, match=r"^--rag-min: 'brevity=0\.5' names no metric that can be asserted; choose"):
+        read_settings(given, environment={}, own_metrics=["length"])
+
+
+def test_groups_of_metrics_are_checked_when_settings_are_made() -> None:
+    with pytest.raises(UsageError, match=r"^Settings: metrics: 'overlapp' is no group of metrics; did you mean"):
+        Settings(metrics=("overlapp",))

@@ -1,6 +1,12 @@
-"""The metrics that a threshold may name, and what each needs."""
+"""The metrics there are, the groups that a run measures them by, and which a threshold may name."""
 
 from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 JUDGED = ("answer_correctness", "groundedness")
 """The judge's two scores, asserted by default."""
@@ -14,8 +20,29 @@ MENTIONS = ("must_mention", "must_not_mention")
 OVERLAP = ("exact_match", "f1")
 """Against the acceptable answers, by the SQuAD v2 rules."""
 
-METRICS = (*JUDGED, *OVERLAP, ABSTAINED, *MENTIONS)
-"""All of them, in the order in which they are shown; every value is in 0..1, and higher is better."""
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "judge": JUDGED,
+        "overlap": OVERLAP,
+        "abstention": (ABSTAINED,),
+        "performance": (),
+    }
+)
+"""What `rag_metrics` may name, with the metrics of a question that each measures; `performance` is of whole runs."""
 
-ASSERTABLE = (*JUDGED, *OVERLAP)
+DEFAULT_GROUPS = ("judge", "overlap", "abstention", "performance")
+"""What a run measures that was told nothing else."""
+
+JUDGE_GROUPS = frozenset({"judge"})
+"""Those that somebody has to be chosen for as the judge, be it `none`."""
+
+METRICS = (*JUDGED, *OVERLAP, ABSTAINED, *MENTIONS)
+"""All of them, in the order in which they are shown; of each, higher is better."""
+
+ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
 """What `--rag-min` and a question's `thresholds` may name; the others are asserted by the question itself."""
+
+
+def group_of(metric: str) -> str | None:
+    """The group that measures the metric; None for one that every run measures: mentions, and users' own."""
+    return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

@@ -5,10 +5,25 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.metrics.catalogue import MENTIONS
+from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.mention import compile_mention
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+
+class Mentions:
+    """What every run measures of the questions that have mentions."""
+
+    names = MENTIONS
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """The shares, of those mentions that the question has."""
+        shares = (must_mention_score(answer.text, question), must_not_mention_score(answer.text, question))
+        return {name: Score(share) for name, share in zip(MENTIONS, shares, strict=True) if share is not None}
 
 
 def must_mention_score(answer: str, question: Question) -> float | None:

@@ -7,11 +7,33 @@ import string
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.metrics.catalogue import OVERLAP
+from pytest_ragcheck.metrics.score import Score
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class Overlap:
+    """The group `overlap`: what applies to answerable questions with an expected answer."""
+
+    names = OVERLAP
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """Both scores, against all acceptable answers."""
+        if not (question.answerable and question.acceptable_answers):
+            return {}
+        return {
+            "exact_match": Score(exact_match(answer.text, question.acceptable_answers)),
+            "f1": Score(token_f1(answer.text, question.acceptable_answers)),
+        }
 
 
 def exact_match(answer: str, acceptable: Sequence[str]) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin import configuration
+from pytest_ragcheck.plugin import configuration, hooks
 from pytest_ragcheck.plugin.fixtures import (
     close_client,
     rag_check,
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,6 +15,7 @@ from pytest_ragcheck.plugin.collection import QuestionItem, question_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
+from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Ahead:
         # Under xdist every worker has all items and runs some: reading ahead would ask each question in each worker.
         self._planned = _plan(session) if settings.read_ahead and share == 1 else {}
         self._begun: dict[Source, Means] = {}
+        self._measures = Measures(config)
 
     def record(self, item: pytest.Item, question: Question, means: Means) -> Record:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
@@ -139,6 +141,7 @@ class Ahead:
             question,
             client=client,
             judge=means.judge,
+            metrics=self._measures.of(settings, means.judge),
             settings=settings,
             asking=self._asking,
             judging=self._judging,

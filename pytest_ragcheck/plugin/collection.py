@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFailed, QuestionFileError
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.reprs import failure_repr
 from pytest_ragcheck.plugin.run import renamed, run_of
 from pytest_ragcheck.questions.question import Question
@@ -103,13 +103,14 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
     """
     try:
         settings_of(config)
+        known = (*ASSERTABLE, *names_of_own_metrics(config))
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
     run = run_of(config)
     markers = {re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers")}
     try:
         questions = read_question_file(
-            path, root=config.rootpath, known_metrics=ASSERTABLE, reserved_tags=markers - run.tags
+            path, root=config.rootpath, known_metrics=known, reserved_tags=markers - run.tags
         )
         if test:
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")

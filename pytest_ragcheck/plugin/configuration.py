@@ -54,11 +54,21 @@ def settings_of(config: pytest.Config) -> Settings:
         from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
         from pytest_ragcheck.settings import read_settings  # noqa: PLC0415 - as above
 
+        own = names_of_own_metrics(config)
         try:
-            config.stash[SETTINGS] = read_settings(given_options(config), folder=config.rootpath)
+            config.stash[SETTINGS] = read_settings(given_options(config), folder=config.rootpath, own_metrics=own)
         except UsageError as error:
             raise pytest.UsageError(f"ragcheck: {error}") from None
     return config.stash[SETTINGS]
+
+
+def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
+    """What the users' own metrics measure, of those that pytest knows so far."""
+    if not config.hook.pytest_ragcheck_metrics.get_hookimpls():
+        return ()
+    from pytest_ragcheck.plugin.metrics import own_metrics  # noqa: PLC0415 - only where there are some
+
+    return tuple(name for metric in own_metrics(config) for name in metric.names)
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.keys import LOOP, RECORDS
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[J
     """The judge of --rag-judge; None for `none`. An override may return anything with a `judge` method."""
     from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
 
-    if rag_settings.judge is None:
+    if rag_settings.judge is None and rag_settings.needs_judge:
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
-        judge = choose_judge(rag_settings)
+        judge = choose_judge(rag_settings) if rag_settings.needs_judge else None
     with _with_cache(judge, rag_settings, pytestconfig) as used:
         yield used
         close = getattr(used, "aclose", None)
@@ -166,7 +166,7 @@ class RagCheck:
                 must_not_mention=must_not_mention,
                 thresholds=thresholds,
                 top_k=top_k,
-                known_metrics=ASSERTABLE,
+                known_metrics=(*ASSERTABLE, *names_of_own_metrics(self._request.config)),
             )
         except UsageError as error:
             # Anew, so that its traceback ends in the user's own line.

@@ -8,6 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_ragcheck.engine.loop import PrivateLoop
+    from pytest_ragcheck.metrics.own import OwnMetric
     from pytest_ragcheck.plugin.ahead import Ahead
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.record import Record
@@ -36,3 +37,6 @@ AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 
 SCOPES: pytest.StashKey[dict[tuple[str, int], str]] = pytest.StashKey()
 """Of the config: the scope of each fixture value that a question was evaluated with, by name and identity."""
+
+OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.StashKey()
+"""Of the config: the users' own metrics by the conftest.py or plugin that gave them."""

@@ -70,7 +70,7 @@ def _check_usable(config: pytest.Config) -> None:
             read_agreements(settings.calibrations)
         except UsageError as error:
             raise pytest.UsageError(f"ragcheck: {error}") from None
-    if own_judge:
+    if own_judge or not settings.needs_judge:
         return
     if settings.judge is None:
         raise pytest.UsageError(f"ragcheck: {NO_JUDGE}.")

@@ -37,9 +37,9 @@ def header_lines(settings: Settings, endpoint: str, sets: Iterable[QuestionSet],
 
 def run_thresholds(settings: Settings) -> dict[str, float]:
     """What the run asserts by itself, by metric."""
-    both = {} if settings.judge == "none" else dict.fromkeys(JUDGED, settings.threshold)
+    both = dict.fromkeys(JUDGED, settings.threshold) if settings.judged else {}
     minimums = settings.minimums
-    if settings.judge == "none":
+    if not settings.judged:
         minimums = {metric: minimum for metric, minimum in minimums.items() if metric not in JUDGED}
     return {**both, **minimums}
 
@@ -93,6 +93,8 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 
 def _judge_name(settings: Settings) -> str:
+    if "judge" not in settings.metrics:
+        return "not asked"
     if settings.judge is None:
         return "from the rag_judge fixture"
     return " ".join(filter(None, (settings.judge, settings.judge_model if settings.judge == "openai" else None)))

@@ -42,6 +42,14 @@ def test_calibrate_a_judge(reader: Callable[..., Reader]) -> None:
     assert (someone.folder / "calibration.svg").read_text(encoding="utf-8").startswith("<svg ")
 
 
+def test_a_metric_of_ones_own(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    blocks = page("how-to/own-metric.md")
+    someone.follow(blocks)
+    (code,) = [block.text for block in blocks if block.file == "conftest.py"]
+    assert len(code.splitlines()) < 15
+
+
 def test_with_xdist(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/with-xdist.md"))

@@ -27,7 +27,7 @@ def test_nothing_is_loaded():
     ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
     assert ours <= {{
         "metrics", "metrics.catalogue", "options", "plugin", "plugin.configuration", "plugin.fixtures",
-        "plugin.keys", "plugin.recorder",
+        "plugin.hooks", "plugin.keys", "plugin.recorder",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)
 

@@ -1,0 +1,33 @@
+"""`Settings` -> the metrics that they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.mentions import Mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.settings import Settings
+
+
+def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable[Metric] = ()) -> tuple[Metric, ...]:  # noqa: ARG001
+    """
+    The metrics of the groups that the settings name, then those that every run measures.
+
+    Those of the groups `judge` and `abstention` are the judge's to say, and those of `performance` are of a whole run.
+
+    Args:
+        settings: The run's.
+        judge: For the groups that ask a judge's server of their own accord; None where there is none.
+        own: The users' own.
+    """
+    metrics: list[Metric] = []
+    if "overlap" in settings.metrics:
+        from pytest_ragcheck.metrics.overlap import Overlap  # noqa: PLC0415 - one group of several
+
+        metrics.append(Overlap())
+    return (*metrics, Mentions(), *own)

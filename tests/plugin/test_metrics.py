@@ -1,0 +1,79 @@
+"""The groups of `rag_metrics`, and metrics of one's own by the hook of a conftest.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.canned import good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+HOOK = """
+closed = Path(__file__).parent / "closed.txt"
+
+class Length:
+    name = "length"
+    async def score(self, question, answer):
+        return len(answer.text) / 100
+    async def aclose(self):
+        with closed.open("a") as log:
+            log.write("closed\\n")
+
+def pytest_ragcheck_metrics():
+    return [Length()]
+"""
+
+
+def test_groups_without_the_judges_need_no_judge_and_assert_what_is_given(project: Project) -> None:
+    project.conftest("@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n")
+    project.ask(good("terms", expected_answer="The window"))
+    run = project.run("-o", "rag_metrics=overlap", "--rag-min=f1=0.9")
+    # 1 of 4 and of 1 words: the article does not count.
+    assert run.verdicts == {"terms": "FAIL"}
+    assert run.predictions["predictions"][0]["metrics"] == {"exact_match": 0.0, "f1": 0.4}
+    assert any("; judge not asked; f1 >= 0.9; " in line for line in run.lines)
+    assert run.summary["judge"] == {"kind": "none", "model": None, "url": None, "prompt_version": None}
+
+
+@three_ways
+def test_it_is_measured_asserted_shown_written_and_closed(project: Project, way: str) -> None:
+    project.ask(good("terms"), good("prices", thresholds={"length": 0.9}))
+    project.extend_conftest(HOOK)
+    run = project.run("--rag-min=length=0.1")
+    assert run.verdicts == {"terms": "PASS", "prices": "FAIL"}
+    # "The window is 30 days." has 22 characters.
+    assert [row["metrics"]["length"] for row in run.predictions["predictions"]] == [0.22, 0.22]
+    assert run.summary["overall_metrics"]["length"] == 0.22
+    assert (project.folder / "closed.txt").exists()
+
+
+def test_one_in_a_folder_deeper_down_is_heard_too(project: Project) -> None:
+    project.ask(good("terms"), file="deep/billing.rag.yaml")
+    project.write(
+        "deep/conftest.py", "def pytest_ragcheck_metrics():\n    return [half]\n\ndef half(q, a): return 0.5\n"
+    )
+    run = project.run()
+    assert run.summary["overall_metrics"]["half"] == 0.5
+
+
+def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("def pytest_ragcheck_metrics():\n    return [1]\n")
+    run = project.run("--rag-threshold=0.5")
+    assert run.exit_status == 4
+    assert "ERROR: ragcheck: pytest_ragcheck_metrics: 1 is no metric: return functions of (question" in run.errors
+    late = project.run()
+    assert "ragcheck: pytest_ragcheck_metrics: 1 is no metric" in late.text
+    assert late.asked == []
+
+
+def test_a_minimum_for_what_nobody_measures_names_what_can_be_asserted(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(HOOK)
+    run = project.run("--rag-min=lenght=0.1")
+    assert run.exit_status == 4
+    assert "ERROR: ragcheck: --rag-min: 'lenght=0.1' names no metric that can be asserted; did you mean 'length'?" in (
+        run.errors
+    )
