@@ -127,6 +127,13 @@ def read_name(text: str) -> str:
     return text.strip()
 
 
+def read_path(text: str) -> str:
+    """The path of a file or folder that is not blank."""
+    if not text.strip():
+        raise ValueError("is blank; leave it out, or write a path")
+    return text.strip()
+
+
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """`METRIC=VALUE`, of a metric that can be asserted or one of the users' *own*."""
     metric, equals, value = text.partition("=")
@@ -244,13 +251,13 @@ OPTIONS: tuple[Option, ...] = (
         name="rag_baseline",
         help="Compares with the predictions file of an earlier full run: a question that newly fails or is missing "
         "makes the run fail.",
-        read=read_name,
+        read=read_path,
         metavar="PREDICTIONS",
     ),
     Option(
         name="rag_output",
         help="Folder of the result files.",
-        read=read_name,
+        read=read_path,
         metavar="FOLDER",
         default_shown="ragcheck-results",
     ),

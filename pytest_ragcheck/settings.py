@@ -29,10 +29,10 @@ from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from pytest_ragcheck.rag.headers import FilledHeaders
+
 DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key: the SDK refuses an empty one."""
-
-_FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ def read_settings(
         for option in OPTIONS
         if (text := chosen[option.name]) is not None
     }
-    headers, from_environment = _fill_in(chosen["rag_headers"], values.get("rag_headers", ()), environment)
+    filled = _headers(chosen["rag_headers"], values.get("rag_headers", ()), chosen["rag_url"], environment)
     keys = _keys(environment)
     api_key = _api_key(keys, own_server="rag_judge_url" in values)
     defaults = Settings()
@@ -235,7 +235,7 @@ def read_settings(
         shape=values.get("rag_shape", defaults.shape),
         request=values.get("rag_request"),
         response=values.get("rag_response"),
-        headers=MappingProxyType(headers),
+        headers=MappingProxyType(dict(filled.headers) if filled else {}),
         top_k=values.get("rag_top_k", defaults.top_k),
         timeout_seconds=values.get("rag_timeout", defaults.timeout_seconds),
         concurrency=(at_once := values.get("rag_concurrency", defaults.concurrency)),
@@ -262,7 +262,7 @@ def read_settings(
         agent=values.get("rag_agent", defaults.agent),
         session_name=values.get("rag_session_name", defaults.session_name),
         question_files=tuple(values.get("rag_question_files", ())),
-        secrets=(*from_environment, *keys.values()),
+        secrets=(*(filled.secrets if filled else ()), *keys.values()),
     )
 
 
@@ -308,24 +308,21 @@ def _shown(option: Option, text: str) -> str:
     return repr(shown_url(text) if option.read is read_url else text)
 
 
-def _fill_in(
-    given: Given | None, headers: Iterable[tuple[str, str]], environment: Mapping[str, str]
-) -> tuple[dict[str, str], list[str]]:
-    """The headers with their `{env:NAME}` filled in, and what was filled in."""
-    origin = given.origin if given is not None else ""
-    filled: dict[str, str] = {}
-    found: list[str] = []
-    for name, value in headers:
-        variables = _FROM_ENVIRONMENT.findall(value)
-        for variable in variables:
-            if not environment.get(variable):
-                raise UsageError(
-                    f"{origin}: {name} needs the environment variable {variable!r}, which is not set or empty. "
-                    f"Set it, or take the header out."
-                )
-        found += [environment[variable] for variable in variables]
-        filled[name] = _FROM_ENVIRONMENT.sub(lambda match: environment[match[1]], value)
-    return filled, found
+def _headers(
+    given: Given | None, headers: Iterable[tuple[str, str]], url: Given | None, environment: Mapping[str, str]
+) -> FilledHeaders | None:
+    """The headers as they are sent; None where none are."""
+    if given is None:
+        return None
+    from pytest_ragcheck.rag.headers import check_one_authorization, fill_in  # noqa: PLC0415 - only for whoever gives any
+
+    try:
+        filled = fill_in(headers, environment)
+        if url is not None:
+            check_one_authorization(str(url.text).strip(), filled.headers, shown=f"the URL of {url.origin}")
+    except UsageError as error:
+        raise UsageError(f"{given.origin}: {error}") from None
+    return filled
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:

@@ -219,6 +219,25 @@ def test_a_header_whose_variable_is_not_set_is_refused(environment: dict[str, st
     )
 
 
+def test_a_header_that_cannot_be_sent_is_refused_with_its_origin_and_without_its_value() -> None:
+    with pytest.raises(UsageError) as caught:
+        read({"RAG_TOKEN": "correct-horse\n"}, rag_headers=headers("Authorization: Bearer {env:RAG_TOKEN}"))
+    assert str(caught.value) == (
+        "rag_headers in pytest.ini: the value of the header 'Authorization' cannot be sent: it has a line break, "
+        "another control character, a character beyond ASCII, or white space at an end (its value is not shown). "
+        "Check the environment's 'RAG_TOKEN': a secret read from a file often ends in a line break."
+    )
+
+
+def test_a_header_and_a_user_name_in_the_url_for_the_same_are_refused_with_both_origins() -> None:
+    with pytest.raises(UsageError) as caught:
+        read({"RAGCHECK_URL": "http://me:pw-12345@h/q"}, rag_headers=headers("Authorization: Bearer abc"))
+    assert str(caught.value) == (
+        "rag_headers in pytest.ini: the header 'Authorization' cannot be sent beside the user name and password in "
+        "the URL of RAGCHECK_URL, which are sent as the same header. Take one of them out."
+    )
+
+
 SECRETS = {
     "a password in the URL": ({"rag_url": typed("http://bob:correct-horse@h/q")}, {}),
     "a percent-encoded password": ({"rag_url": typed("http://bob:correct%2Dhorse@h/q")}, {}),

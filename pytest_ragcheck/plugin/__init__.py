@@ -89,6 +89,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from pytest_ragcheck.plugin.selection import select  # noqa: PLC0415 - only where there are questions
 
         select(session)
+    elif any("rag_check" in getattr(item, "fixturenames", ()) for item in session.items):
+        from pytest_ragcheck.plugin.selection import check_before_running  # noqa: PLC0415 - as above
+
+        check_before_running(session, collected=False)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:

@@ -15,9 +15,21 @@ if TYPE_CHECKING:
     from pytest_ragcheck.settings import Given, Settings
 
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
-"""How the name of a file ends that is collected wherever it lies."""
+"""How the name of a file ends, in small letters or capitals, that is collected wherever it lies."""
+
+_RESULT_QUESTIONS = "_questions.json"
+"""How the name of a file ends that a run wrote; it is collected where it is given as an argument."""
 
 _INI_TYPES: dict[str, Any] = {"text": None, "words": "args", "lines": "linelist", "switch": "bool"}
+
+
+_WRITTEN = {
+    "text": "write one text",
+    "words": "write texts separated by blanks, with both quotation marks around one that has a blank",
+    "lines": "write one text a line",
+    "switch": "write true or false",
+}
+"""What to write where pytest itself cannot read an ini value, by the option's kind."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -84,10 +96,10 @@ def names_baseline(config: pytest.Config) -> bool:
 
 def is_question_file(session: pytest.Session, path: Path) -> bool:
     """Whether pytest is to collect the file as questions."""
-    argument = session.isinitpath(path)
-    if argument and path.name.endswith("_questions.json"):
+    argument, name = session.isinitpath(path), path.name.lower()
+    if argument and name.endswith(_RESULT_QUESTIONS):
         return True
-    if not path.name.endswith(QUESTION_FILES):
+    if not name.endswith(QUESTION_FILES):
         patterns = session.config.getini("rag_question_files")
         if not patterns or not any(path.match(pattern) for pattern in patterns):
             return False
@@ -101,7 +113,7 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
 
 def is_question_id(node_id: str) -> bool:
     """Whether the node id looks like that of a question in a question file."""
-    return node_id.partition("::")[0].endswith((*QUESTION_FILES, "_questions.json"))
+    return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, _RESULT_QUESTIONS))
 
 
 def _given(config: pytest.Config, option: Option) -> Given | None:
@@ -120,9 +132,10 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
 
 
 def _ini_value(config: pytest.Config, option: Option) -> tuple[Any, str]:
-    place = config.inipath.name if config.inipath else "-o"
-    origin = f"{option.name} in {place}"
+    overridden = any(each.partition("=")[0] == option.name for each in config.getoption("override_ini") or ())
+    place = config.inipath.name if config.inipath else "the ini file"
+    origin = f"-o {option.name}" if overridden else f"{option.name} in {place}"
     try:
         return config.getini(option.name), origin
     except (TypeError, ValueError, pytest.UsageError) as error:
-        raise pytest.UsageError(f"ragcheck: {origin}: {error}") from None
+        raise pytest.UsageError(f"ragcheck: {origin}: {error}; {_WRITTEN[option.kind]}") from None

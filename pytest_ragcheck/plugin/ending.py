@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.report.files import write_results
@@ -12,15 +14,18 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import read_agreements
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_ragcheck.plugin.run import Run
 
 
-def finish(config: pytest.Config, run: Run) -> list[str]:
-    """Writes the result files of a run in which questions ran, and returns the lines to show."""
+def finish(session: pytest.Session, run: Run) -> list[str]:
+    """
+    Writes the result files of a run in which questions ran, and returns the lines to show.
+
+    Where they cannot be written, a run that would be green is not: whoever reads the files next would read old ones.
+    """
     if not run.ran:
         return []
+    config = session.config
     settings = settings_of(config)
     outcomes = run.outcomes(settings)
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
@@ -28,5 +33,6 @@ def finish(config: pytest.Config, run: Run) -> list[str]:
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
     except ResultsError as error:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, f"results: NOT WRITTEN: {error}"]
     return [*lines, *file_lines(written, config.invocation_params.dir)]

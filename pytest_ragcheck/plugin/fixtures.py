@@ -233,4 +233,8 @@ def _usage_errors_as_failures() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        pytest.fail(str(error), pytrace=False)
+        text = str(error)
+    else:
+        return
+    # Not inside of `except`: pytest would say it twice, once for each of the two.
+    pytest.fail(text, pytrace=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_question_id, settings_of
+from pytest_ragcheck.plugin.configuration import given_options, is_question_id, settings_of
 from pytest_ragcheck.plugin.keys import RUN
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ class Gate:
             try:
                 self._read = read_baseline(self._path(), name=self._name())
             except UsageError as error:
-                raise pytest.UsageError(f"ragcheck: {error}") from None
+                origin = given_options(self._config)["rag_baseline"].origin
+                raise pytest.UsageError(f"ragcheck: {origin}: {error}") from None
         return self._read
 
     def _path(self) -> Path:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 """The fixtures that a question is evaluated with."""
 
+REFUSAL = "ragcheck_refusal"
+"""Attribute of the report by which a worker of xdist tells the controller why the run cannot begin."""
+
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 """Of the config: what the run was told."""
 

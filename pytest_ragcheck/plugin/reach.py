@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.plugin.configuration import is_question_id
 from pytest_ragcheck.questions.call import id_of_call
 from pytest_ragcheck.questions.reader import default_dataset_name
 
@@ -21,7 +22,8 @@ class Reach:
     """
     What a run was asked to collect.
 
-    A file that was collected was read whole, whatever was deselected afterwards. Of a dataset that was not collected
+    A file that was collected was read whole, whatever was deselected afterwards; unless the run was given single
+    questions of it, when the others are none of its concern. Of a dataset that was not collected
     only the name is known, which is by default made of its file's path.
 
     Args:
@@ -34,7 +36,8 @@ class Reach:
 
     def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:
         self._root = config.rootpath
-        self._read = run.sets.keys()
+        self._read = run.sets.keys() - _singled_out(config, run)
+        self._named = run.sets.keys()
         self._not_passed = {
             (self._dataset_name(node_id), _without_number(id_of_call(node_id, 1)))
             for node_id in not_passed
@@ -52,8 +55,8 @@ class Reach:
 
     def would_meet(self, dataset_name: str, id: str) -> bool:  # noqa: A002 - the question's own word
         """Whether the run would have the question if it still existed."""
-        if dataset_name in self._read:
-            return True
+        if dataset_name in self._named:
+            return dataset_name in self._read
         if (dataset_name, _without_number(id)) in self._not_passed:
             return False
         if any(self._covers(path, dataset_name) for path in self._ignored):
@@ -71,6 +74,27 @@ class Reach:
 
     def _dataset_name(self, node_id: str) -> str:
         return default_dataset_name(self._root / node_id.partition("::")[0], self._root)
+
+
+def _singled_out(config: pytest.Config, run: Run) -> set[str]:
+    """The datasets of which the run was given single questions, and nothing that holds the whole file."""
+    start, root = config.invocation_params.dir, config.rootpath
+    whole, single = [], []
+    for argument in config.args:
+        path, colons, name = argument.partition("::")
+        absolute = _absolute(start / path)
+        if not colons:
+            whole.append(absolute)
+        elif absolute.is_relative_to(root):
+            single.append(f"{absolute.relative_to(root).as_posix()}::{name}")
+    reached: dict[str, bool] = {}
+    for node_id, question in run.selected.items():
+        file = node_id.partition("::")[0]
+        # What comes after a name in brackets is a variant of a question, but a question of a test.
+        named = {node_id, node_id.partition("[")[0]} if is_question_id(node_id) else {node_id}
+        alone = not named.isdisjoint(single) and not any((root / file).is_relative_to(path) for path in whole)
+        reached[question.dataset_name] = reached.get(question.dataset_name, True) and alone
+    return {dataset_name for dataset_name, alone in reached.items() if alone}
 
 
 def _absolute(path: Path) -> Path:

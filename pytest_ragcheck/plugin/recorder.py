@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_question_id
-from pytest_ragcheck.plugin.keys import RUN
+from pytest_ragcheck.plugin.keys import REFUSAL, RUN
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -53,7 +53,11 @@ class Recorder:
         if report.when == "teardown":
             self._words.pop(report.nodeid, None)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if (refusal := getattr(report, REFUSAL, None)) is not None:
+            # A worker of xdist cannot end the run itself.
+            raise pytest.UsageError(refusal)
         if report.failed:
             self._uncollected.append(report.nodeid)
 
@@ -76,7 +80,7 @@ class Recorder:
             from pytest_ragcheck.plugin.ending import finish  # noqa: PLC0415 - only where there are questions
 
             self.settle(session, self._run)
-            self._lines = finish(self._config, self._run)
+            self._lines = finish(session, self._run)
 
     def settle(self, session: pytest.Session, run: Run) -> None:
         """Notes, when the last item has ended, what that says of the run; what happens later is none of its."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.collection import question_of
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.fixtures import NO_ENDPOINT, NO_JUDGE
 from pytest_ragcheck.plugin.keys import HEADED, RUN
 from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.plugin.usable import check_usable, covered, tell_controller
 from pytest_ragcheck.redaction import shown_url
-from pytest_ragcheck.report.terminal import header_lines
+from pytest_ragcheck.report.terminal import header_lines, judge_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 def select(session: pytest.Session) -> None:
@@ -23,10 +28,25 @@ def select(session: pytest.Session) -> None:
     """
     run = run_of(session.config)
     run.selected = {item.nodeid: found for item in session.items if (found := question_of(item)) is not None}
-    told_to_run = run.selected and not session.config.getoption("collectonly")
-    # An error in a worker of xdist would read as a crash of it; there each item says it.
-    if told_to_run and not hasattr(session.config, "workerinput"):
-        _check_usable(session.config)
+    if run.selected:
+        check_before_running(session, collected=True)
+
+
+def check_before_running(session: pytest.Session, *, collected: bool) -> None:
+    """
+    Ends the run before it begins, if its questions could only come to nothing.
+
+    Raises:
+        pytest.UsageError: They could; under xdist the controller raises it.
+    """
+    if session.config.getoption("collectonly"):
+        return
+    try:
+        check_usable(session.config, collected=collected)
+    except pytest.UsageError as error:
+        if not hasattr(session.config, "workerinput"):
+            raise
+        tell_controller(session, str(error))
 
 
 def header(config: pytest.Config) -> list[str]:
@@ -52,44 +72,25 @@ def _lines(config: pytest.Config) -> list[str]:
     output, start = settings.output, config.invocation_params.dir
     folder = output.relative_to(start) if output.is_relative_to(start) else output
     run = config.stash.get(RUN, None)
-    sets = run.sets.values() if run is not None else ()
-    return header_lines(settings, shown_url(settings.url) if settings.url else "", sets, f"{folder}/")
-
-
-def _check_usable(config: pytest.Config) -> None:
-    settings = settings_of(config)
-    own_client, own_judge = _overridden(config, "rag_client"), _overridden(config, "rag_judge")
-    if settings.url is None and not own_client:
-        if settings.required:
-            raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
-        return
-    if settings.calibrations:
-        from pytest_ragcheck.summary.agreement import read_agreements  # noqa: PLC0415 - only for whoever gives some
-
-        try:
-            read_agreements(settings.calibrations)
-        except UsageError as error:
-            raise pytest.UsageError(f"ragcheck: {error}") from None
-    if own_judge or not settings.needs_judge:
-        return
-    if settings.judge is None:
-        raise pytest.UsageError(f"ragcheck: {NO_JUDGE}.")
-    if settings.judge == "openai":
-        from pytest_ragcheck.judging.choice import missing_for_openai  # noqa: PLC0415 - one judge of several
-        from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - as above
-
-        if problem := missing_for_openai(settings):
-            raise pytest.UsageError(f"ragcheck: {problem}.")
-        try:
-            load_prompt(settings.judge_prompt)
-        except UsageError as error:
-            raise pytest.UsageError(f"ragcheck: {error}") from None
-
-
-def _overridden(config: pytest.Config, fixture: str) -> bool:
-    """Whether any plugin or conftest.py beside this package has something of the fixture's name."""
-    return any(
-        hasattr(plugin, fixture)
-        for plugin in config.pluginmanager.get_plugins()
-        if getattr(plugin, "__name__", "") != "pytest_ragcheck.plugin"
+    sets = list(run.sets.values()) if run is not None else []
+    # The controller of xdist does not know the files; then what holds for the root holds.
+    paths = [questions.path for questions in sets] or [config.rootpath]
+    judge = "not asked"
+    if "judge" in settings.metrics:
+        judge = _given_or_overridden(config, "rag_judge", judge_name(settings), paths)
+    return header_lines(
+        settings,
+        endpoint=_given_or_overridden(config, "rag_client", shown_url(settings.url) if settings.url else "", paths),
+        judge=judge,
+        sets=sets,
+        folder=f"{folder}/",
     )
+
+
+def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
+    """What the settings name, or the fixture that some or all of the question files have instead."""
+    overridden = [path for path in paths if covered(config, fixture, path)]
+    if given and not overridden:
+        return given
+    instead = f"from the {fixture} fixture"
+    return f"{given} or {instead}" if given and len(overridden) < len(paths) else instead

@@ -18,7 +18,7 @@ from pytest_ragcheck.questions.top import read_top
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_SUFFIX = re.compile(r"_questions\.json\Z|(\.rag)?\.[^./]*\Z")
+_SUFFIX = re.compile(r"_questions\.json\Z|(\.rag)?\.[^./]*\Z", re.IGNORECASE)
 
 
 def default_dataset_name(path: Path, root: Path) -> str:

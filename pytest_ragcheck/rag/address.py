@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.headers import check_header, check_one_authorization
 from pytest_ragcheck.redaction import Redactor, shown_query, shown_url, url_secrets
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "http://localhost:8000/query"
 
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
-_HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
 _PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragma|user-agent", re.IGNORECASE)
 
 
@@ -48,7 +47,8 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
     """
     _check_url(url)
     for name, value in headers.items():
-        _check_header(name, value)
+        check_header(name, value)
+    check_one_authorization(url, headers)
     secrets = (*url_secrets(url), *_secrets_in_headers({**also_secret, **headers}))
     return Address(url=url, shown=shown_url(url), redactor=Redactor(secrets))
 
@@ -120,16 +120,3 @@ def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:
         if not _PLAIN_HEADERS.fullmatch(name):
             yield value
             yield value.rpartition(" ")[2]  # the token of "Bearer TOKEN"
-
-
-def _check_header(name: str, value: str) -> None:
-    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-        raise UsageError(f"the header name {name!r} cannot be sent. Use letters, digits and '-' only.")
-    if not isinstance(value, str):
-        raise UsageError(f"the value of the header {name!r} is {type(value).__name__}, not str. Write it as text.")
-    if not _HEADER_VALUE.fullmatch(value):
-        raise UsageError(
-            f"the value of the header {name!r} cannot be sent: it has a line break, another control character, "
-            "a character beyond ASCII, or white space at an end (its value is not shown). "
-            "Check the place it comes from: a secret read from a file often ends in a line break."
-        )

@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
+from pytest_ragcheck.report.folder import not_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,11 +86,7 @@ class Writer:
             self.folder.mkdir(parents=True, exist_ok=True)
             _replace(path, text + "\n")
         except OSError as error:
-            raise ResultsError(
-                f"{path}: cannot be written ({error.strerror or error}). "
-                f"Make room or give rights there, or choose another folder with --rag-output.",
-                path=path,
-            ) from error
+            raise not_written(path, error) from error
         return path
 
 

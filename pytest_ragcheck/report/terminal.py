@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 
-def header_lines(settings: Settings, endpoint: str, sets: Iterable[QuestionSet], folder: str) -> list[str]:
+def header_lines(
+    settings: Settings, *, endpoint: str, judge: str, sets: Iterable[QuestionSet], folder: str
+) -> list[str]:
     """Before the first question: whom it asks, who judges, what is asserted, where the files go."""
     asserted = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items())
     parts = [
-        f"endpoint {endpoint or 'from the rag_client fixture'}",
-        f"judge {_judge_name(settings)}",
+        f"endpoint {endpoint}",
+        f"judge {judge}",
         asserted or "nothing is asserted but what questions ask for; the others are measured and pass",
         f"results in {folder}",
     ]
@@ -66,7 +68,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     counts = summary.totals.counts
     line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
     yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
-    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'none'}"
+    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
     if summary.verdicts_from_cache:
         yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
 
@@ -92,11 +94,8 @@ def _agreement_words(agreement: Agreement | None) -> str:
     return f"  agrees with people on {agreement.accuracy:.0%} of {agreement.n} answers"
 
 
-def _judge_name(settings: Settings) -> str:
-    if "judge" not in settings.metrics:
-        return "not asked"
-    if settings.judge is None:
-        return "from the rag_judge fixture"
+def judge_name(settings: Settings) -> str:
+    """The judge that the settings name, with its model; empty where they name none."""
     return " ".join(filter(None, (settings.judge, settings.judge_model if settings.judge == "openai" else None)))
 
 

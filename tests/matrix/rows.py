@@ -130,9 +130,9 @@ PYTESTS_OPTIONS = (
     ),
     Row(
         name="read-only rootdir",
-        test="test_a_read_only_root_changes_nothing_but_the_files",
-        outcome="the same but for the files",
-        note="One line says which file could not be written and what to do.",
+        options=("--rag-output=../results",),
+        test="test_a_read_only_root_wants_another_folder_for_the_results",
+        note="Without another folder for the results the run ends before the first question, and says so.",
     ),
 )
 

@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -254,20 +255,20 @@ def read_only_mount(project: Path) -> list[str]:
     return command
 
 
-@rows_of("test_a_read_only_root_changes_nothing_but_the_files")
-def test_a_read_only_root_changes_nothing_but_the_files(
+@rows_of("test_a_read_only_root_wants_another_folder_for_the_results")
+def test_a_read_only_root_wants_another_folder_for_the_results(
     row: Row, way: str, project: Path, read_only: list[str], ordinary: Facts
 ) -> None:
-    facts = run_sample(project, *options_of(row, way), prefix=read_only)
-    assert facts.outcomes == ordinary.outcomes, facts.text
-    assert facts.exit_status == ordinary.exit_status
-    assert facts.asked == ordinary.asked
-    assert facts.documents == {}
-    *lines, last = facts.section
-    assert lines == ordinary.section[: len(lines)]
-    assert re.fullmatch(
-        r"results: NOT WRITTEN: \S+/ragcheck-results/\S+\.json: cannot be written "
-        r"\((Read-only file system|Permission denied)\)\. "
-        r"Make room or give rights there, or choose another folder with --rag-output\.",
-        last,
+    options = options_of(row, way)
+    (project.parent / "asked.txt").touch()
+    refused = run_sample(project, *(each for each in options if each not in row.options), prefix=read_only)
+    assert refused.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert not refused.asked
+    assert re.search(
+        r"(?m)^ERROR: ragcheck: \S+: cannot be written \((Read-only file system|Permission denied)\)\. "
+        r"Make room or give rights there, or choose another folder with --rag-output\.$",
+        refused.text,
     )
+    results = project.parent / "results"
+    there = replace(ordinary, text=ordinary.text.replace("results: ragcheck-results/", f"results: {results}/"))
+    assert_same(run_sample(project, *options, output=results, prefix=read_only), there)

@@ -212,24 +212,45 @@ def test_a_file_that_cannot_be_collected_makes_the_run_partial(project: Project)
 
 
 @two_ways
-def test_an_output_folder_that_cannot_be_written_leaves_the_exit_status(project: Project) -> None:
+def test_an_output_folder_that_is_a_file_ends_the_run_before_the_first_question(project: Project) -> None:
     project.ask(good("terms"))
-    project.write("occupied", "a file, no folder")
+    occupied = project.write("occupied", "a file, no folder")
     run = project.run("--rag-output=occupied/results")
-    assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert run.errors.splitlines()[0] == (
+        f"ERROR: ragcheck: {occupied} is a file, and results go into a folder. Choose another with --rag-output."
+    )
+    assert run.asked == []
+
+
+def test_tests_that_use_rag_check_are_not_begun_either_where_the_results_cannot_be_written(project: Project) -> None:
+    project.can(good("terms"))
+    project.write("test_own.py", "def test_own(rag_check): rag_check('What about terms?')\n")
+    project.write("occupied", "a file, no folder")
+    run = project.run("--rag-output=occupied")
+    assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
+    assert project.run("--rag-output=occupied", "--co").exit_status == 0
+
+
+@three_ways
+def test_results_that_cannot_be_written_at_the_end_make_a_green_run_red(project: Project) -> None:
+    project.ask(good("terms"))
+    (project.folder / "ragcheck-results" / "rag_summary.json").mkdir(parents=True)
+    run = project.run()
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1})
     (line,) = [line for line in run.lines if line.startswith("results: NOT WRITTEN: ")]
-    assert "occupied" in line
+    assert "rag_summary.json: cannot be written (Is a directory). " in line
     assert line.endswith("or choose another folder with --rag-output.")
     assert "1 PASS, 0 FAIL, 0 ERROR, 0 skipped" in run.lines
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_without_permission_leaves_the_exit_status(project: Project) -> None:
+def test_a_folder_without_permission_ends_the_run_before_the_first_question(project: Project) -> None:
     project.ask(good("terms"))
     (project.folder / "locked").mkdir(mode=0o500)
     run = project.run("--rag-output=locked/results")
-    assert run.exit_status == 0
-    assert any("Permission denied" in line for line in run.lines)
+    assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
+    assert "Permission denied" in run.errors
 
 
 def test_questions_that_are_all_skipped_or_deselected_leave_no_file(project: Project) -> None:
@@ -249,7 +270,7 @@ def test_a_failed_write_leaves_what_stood_there(project: Project) -> None:
 
 def test_secrets_do_not_reach_the_files_or_the_terminal(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOKEN", "verysecretvalue")
-    project.write("pytest.ini", "[pytest]\nrag_headers = Authorization: Bearer {env:RAG_TOKEN}\n")
+    project.write("pytest.ini", "[pytest]\nrag_headers = X-Rag-Token: Bearer {env:RAG_TOKEN}\n")
     project.ask(
         bad("prices", reason="It says verysecretvalue.").but(
             answer="Use verysecretvalue.", contexts=("The token is verysecretvalue.",)

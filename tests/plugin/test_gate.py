@@ -195,7 +195,7 @@ def test_a_baseline_that_is_none_ends_the_run_before_a_question_is_asked(project
     run = project.run(GATED)
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
     assert (
-        "ERROR: ragcheck: baseline.json: there is no such file. "
+        "ERROR: ragcheck: --rag-baseline: baseline.json: there is no such file. "
         "Give --rag-baseline the {agent}_predictions.json of a full run."
     ) in run.errors.splitlines()
     assert (run.asked, run.files) == ([], [])
@@ -216,7 +216,7 @@ def test_it_ends_such_a_run_of_workers_as_soon_as_their_first_report_is_there(pr
     project.write("test_own.py", f"import pytest\n\n\n{MARK if 'result' in test else ''}def test_own({test}\n")
     run = project.run(GATED)
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: ragcheck: baseline.json: there is no such file." in run.errors
+    assert "ERROR: ragcheck: --rag-baseline: baseline.json: there is no such file." in run.errors
     assert "rag_summary.json" not in run.files
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import good
-from tests.harness import two_ways
+from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -39,25 +39,34 @@ URL = "http://127.0.0.1:9/query"
             ),
         ),
         ("--rag-agent=  ", "--rag-agent: '  ' is blank; leave it out, or write a name"),
+        ("--rag-output=", "--rag-output: '' is blank; leave it out, or write a path"),
+        ("--rag-baseline=", "--rag-baseline: '' is blank; leave it out, or write a path"),
+        (
+            "-orag_question_files='a b.json",
+            (
+                "-o rag_question_files: No closing quotation; write texts separated by blanks, "
+                "with both quotation marks around one that has a blank"
+            ),
+        ),
         (
             "-orag_top_k=0",
-            "rag_top_k in pytest.ini: '0' is not a whole number from 1; write one such as 5",
+            "-o rag_top_k: '0' is not a whole number from 1; write one such as 5",
         ),
         (
             "-orag_timeout=-1",
-            "rag_timeout in pytest.ini: '-1' is not a number of seconds above 0; write one such as 60",
+            "-o rag_timeout: '-1' is not a number of seconds above 0; write one such as 60",
         ),
         (
             "-orag_headers=secret-token",
             (
-                "rag_headers in pytest.ini: a line is not of the form 'Name: value'; "
+                "-o rag_headers: a line is not of the form 'Name: value'; "
                 "write it such as 'Authorization: Bearer {env:RAG_TOKEN}'"
             ),
         ),
         (
             "-orag_headers=Authorization: Bearer {env:RAG_TOKEN}",
             (
-                "rag_headers in pytest.ini: Authorization needs the environment variable 'RAG_TOKEN', "
+                "-o rag_headers: Authorization needs the environment variable 'RAG_TOKEN', "
                 "which is not set or empty. Set it, or take the header out."
             ),
         ),
@@ -90,7 +99,7 @@ def test_a_wrong_switch_in_the_ini_file_is_said_there_too(project: Project) -> N
     project.ask(good("terms"))
     run = project.run()
     assert run.section("ERROR collecting billing.rag.yaml") == [
-        "ragcheck: rag_required in pytest.ini: invalid truth value 'perhaps'"
+        "ragcheck: rag_required in pytest.ini: invalid truth value 'perhaps'; write true or false"
     ]
 
 
@@ -112,7 +121,7 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
     if "environment" in given:
         monkeypatch.setenv("RAGCHECK_URL", "http://environment/q")
     project.write("pytest.ini", "[pytest]\nrag_url = http://ini/q\n")
-    project.ask(good("terms"))
+    project.write("billing.rag.yaml", "questions: [What?]")
     run = project.run("--co", *(["--rag-url=http://option/q"] if "option" in given else []))
     assert any(line.startswith(f"ragcheck: endpoint http://{winner}/q;") for line in run.lines)
 
@@ -139,22 +148,16 @@ def test_without_an_endpoint_questions_are_skipped_with_what_to_give(project: Pr
     assert run.files == []
 
 
-def test_without_an_endpoint_that_is_required_the_run_ends(project: Project) -> None:
+@three_ways
+def test_without_an_endpoint_that_is_required_the_run_ends_before_it_begins(project: Project) -> None:
     project.write("billing.rag.yaml", "questions: [What?, Where?]")
     run = project.run("--rag-required")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert (
+    assert run.errors.strip() == (
         "ERROR: ragcheck: there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, "
         "or override the rag_client fixture."
-    ) in run.errors.splitlines()
-
-
-@pytest.mark.parametrize("way", ["n2"], indirect=True)
-def test_a_worker_says_of_each_question_that_the_endpoint_is_required(project: Project) -> None:
-    project.write("billing.rag.yaml", "questions: [What?, Where?]")
-    run = project.run("--rag-required")
-    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
-    assert run.outcomes == {"error": 2}
+    )
+    assert run.outcomes == {}
 
 
 def test_an_endpoint_is_not_required_where_nothing_asks(project: Project) -> None:
@@ -202,12 +205,34 @@ def test_a_judge_that_cannot_work_ends_the_run_before_it_begins(
 
 
 @pytest.mark.parametrize("way", ["n2"], indirect=True)
-def test_a_worker_says_of_each_question_that_there_is_no_judge_without_a_traceback(project: Project) -> None:
-    project.write("billing.rag.yaml", "questions: [What?]")
-    run = project.run(f"--rag-url={URL}", "--rag-judge=openai")
-    assert run.outcomes == {"error": 1}
-    assert NO_MODEL.removeprefix("ERROR: ragcheck: ").removesuffix(".") in run.lines
-    assert ".py:" not in run.text
+def test_workers_too_end_the_run_once_where_the_judge_cannot_work(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?, Where?]")
+    run = project.run(f"--rag-url={URL}", "--rag-judge=openai", "-x")
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert run.errors.strip() == NO_MODEL
+    assert run.outcomes == {}
+    assert "Traceback" not in run.text
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_judge_that_a_folder_has_of_its_own_is_known_to_the_workers(project: Project) -> None:
+    project.write("evals/billing.rag.yaml", "questions: [{question: What?, must_mention: 30 days}]")
+    project.write(
+        "evals/conftest.py",
+        """
+        import pytest
+        from pytest_ragcheck import RagClient
+
+        @pytest.fixture(scope="session")
+        def rag_client():
+            return RagClient.from_callable(lambda query: {"answer": "30 days", "contexts": []})
+
+        @pytest.fixture(scope="session")
+        def rag_judge():
+            return None
+        """.replace("\n        ", "\n"),
+    )
+    assert project.run("--rag-required").outcomes == {"passed": 1}
 
 
 def test_a_prompt_that_is_not_there_ends_the_run_before_the_first_question(

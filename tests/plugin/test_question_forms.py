@@ -42,3 +42,10 @@ def test_what_lies_in_the_output_folder_is_not_collected(project: Project, name:
     project.ask(good("hours"))
     project.write(f"ragcheck-results/{name}", FORMS[name])
     assert project.run().verdicts == {"hours": "PASS"}
+
+
+def test_a_name_in_capitals_is_collected_too(project: Project) -> None:
+    project.ask(good("terms"), file="UP.RAG.JSON")
+    run = project.run("-v")
+    assert run.outcomes == {"passed": 1}
+    assert run.summary["datasets"].keys() == {"UP"}

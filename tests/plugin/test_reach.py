@@ -18,7 +18,12 @@ EVALS, INNER, NAMED = "evals__refunds", "evals__inner__prices", "a name of its o
 
 
 def reach(
-    pytester: pytest.Pytester, *arguments: str, complete: bool = True, not_passed: Collection[str] = (), read: str = ""
+    pytester: pytest.Pytester,
+    *arguments: str,
+    complete: bool = True,
+    not_passed: Collection[str] = (),
+    read: str = "",
+    selected: Collection[str] = (),
 ) -> Reach:
     """Of a run of pytest with these arguments, in a project with folders `evals`, `evals/inner` and `tests`."""
     for folder in ("evals/inner", "tests"):
@@ -27,6 +32,7 @@ def reach(
     run = Run(config.rootpath)
     if read:
         run.sets[read] = a_set(read, a_question(dataset_name=read))
+    run.selected = dict.fromkeys(selected, a_question(dataset_name=read))
     return Reach(config, run, complete=complete, not_passed=not_passed)
 
 
@@ -64,6 +70,26 @@ def test_a_run_meets_what_lies_where_it_was_sent(
 
 def test_a_run_that_leaves_questions_out_meets_only_what_it_collected(pytester: pytest.Pytester) -> None:
     assert met(reach(pytester, complete=False, read=INNER)) == [INNER]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "selected", "meets"),
+    [
+        (["evals/refunds.rag.yaml"], ["evals/refunds.rag.yaml::q"], True),
+        (["evals/refunds.rag.yaml::q"], ["evals/refunds.rag.yaml::q"], False),
+        (["evals/refunds.rag.yaml::q"], ["evals/refunds.rag.yaml::q[Paris]"], False),
+        (["evals/refunds.rag.yaml::q", "evals"], ["evals/refunds.rag.yaml::q"], True),
+        (["evals/refunds.rag.yaml::q", "tests"], ["evals/refunds.rag.yaml::q"], False),
+        (["tests/test_own.py::test_it"], ["tests/test_own.py::test_it[q]"], True),
+        (["tests/test_own.py::test_it[q]"], ["tests/test_own.py::test_it[q]"], False),
+        (["tests/test_own.py::test_it[q]", "evals"], ["tests/test_own.py::test_it[q]", "evals/r.rag.yaml::q"], True),
+    ],
+)
+def test_a_run_of_single_questions_does_not_meet_the_others_of_their_file(
+    pytester: pytest.Pytester, arguments: list[str], selected: list[str], meets: bool
+) -> None:
+    found = reach(pytester, *arguments, read=EVALS, selected=selected)
+    assert found.would_meet(EVALS, "another") is meets
 
 
 def test_the_folders_of_the_ini_file_are_all_there_is(pytester: pytest.Pytester) -> None:

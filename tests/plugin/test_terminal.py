@@ -25,7 +25,7 @@ def test_a_header_says_what_the_run_will_do(project: Project) -> None:
 
 
 def test_the_header_names_endpoint_judge_and_further_thresholds(project: Project) -> None:
-    project.ask(good("terms"))
+    project.write("billing.rag.yaml", "questions: [What?]")
     run = project.run(
         "--co",
         "--rag-url=https://me:secret99@staging.example/query?token=abcdefgh&x=1",
@@ -39,6 +39,26 @@ def test_the_header_names_endpoint_judge_and_further_thresholds(project: Project
         "ragcheck: endpoint https://staging.example/query?token=[redacted]&x=1; judge openai gpt-5-mini; "
     )
     assert line.endswith("; answer_correctness >= 0.8, groundedness >= 0.8, f1 >= 0.25; results in out/")
+
+
+@three_ways
+def test_the_header_names_the_fixtures_that_win_over_the_settings(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+    monkeypatch.setenv("RAGCHECK_URL", "http://127.0.0.1:9/query")
+    project.ask(good("terms"))
+    assert project.run().lines.count(HEADER) == 1
+
+
+def test_the_header_names_both_where_a_fixture_wins_for_some_files_only(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?]")
+    project.write("inner/prices.rag.yaml", "questions: [What?]")
+    project.write("inner/conftest.py", "def rag_judge(): ...\n")
+    (line,) = [line for line in project.run("--co", "--rag-judge=offline").lines if line.startswith("ragcheck: ")]
+    assert "; judge offline or from the rag_judge fixture; " in line
+    (line,) = [line for line in project.run("--co", "--rag-judge=offline", "inner").lines if "ragcheck: end" in line]
+    assert "; judge from the rag_judge fixture; " in line
 
 
 def test_the_header_names_the_files_that_set_their_own_thresholds(project: Project) -> None:
@@ -100,6 +120,14 @@ def test_a_table_of_the_metrics_ends_the_run(project: Project) -> None:
 def test_a_run_with_nothing_but_errors_has_no_table(project: Project) -> None:
     project.ask(broken("hours"))
     assert project.run().section(" ragcheck ")[0] == "0 PASS, 0 FAIL, 1 ERROR, 0 skipped"
+
+
+def test_no_judge_is_named_where_nothing_came_to_one(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("@pytest.fixture\ndef rag_result(rag_client):\n    raise OSError('no disk')\n")
+    run = project.run()
+    assert "judge: unknown, for nothing came to one" in run.lines
+    assert run.summary["judge"] == {"kind": "unknown", "judges": []}
 
 
 def test_unanswerable_questions_add_the_rates_of_abstention(project: Project) -> None:

@@ -126,7 +126,7 @@ def test_the_shown_url_has_no_userinfo_no_fragment_and_no_secret_value(url, show
 def test_values_of_headers_and_url_are_hidden_wherever_a_reply_repeats_them():
     address = read_address(
         "http://me:pw-12345@rag.example/query?token=tok%2F987",
-        {"Authorization": "Bearer abc.def", "X-Team": "search-team", "Accept": "application/json"},
+        {"X-Key": "Bearer abc.def", "X-Team": "search-team", "Accept": "application/json"},
         also_secret={"cookie": "session=77777"},
     )
     echoed = (
@@ -135,26 +135,3 @@ def test_values_of_headers_and_url_are_hidden_wherever_a_reply_repeats_them():
     assert address.redactor.text(echoed).replace("[redacted]", "").split() == ["application/json"]
     assert "12345" not in repr(address)
     assert "987" not in repr(address)
-
-
-@pytest.mark.parametrize("value", ["Bearer secret-1\n", " secret-1", "secret-1\x00", "sécret-1"])
-def test_a_header_that_cannot_be_sent_is_refused_without_showing_its_value(value):
-    with pytest.raises(UsageError) as caught:
-        RagClient("http://rag.example/query", headers={"Authorization": value})
-    assert str(caught.value) == (
-        "the value of the header 'Authorization' cannot be sent: it has a line break, another control character, "
-        "a character beyond ASCII, or white space at an end (its value is not shown). "
-        "Check the place it comes from: a secret read from a file often ends in a line break."
-    )
-    assert caught.value.__cause__ is caught.value.__context__ is None
-
-
-def test_a_header_without_a_name_or_with_a_value_that_is_no_text_is_refused():
-    with pytest.raises(UsageError, match=r"the header name 'X Key' cannot be sent\. Use letters, digits"):
-        RagClient("http://rag.example/query", headers={"X Key": "1"})
-    with pytest.raises(UsageError, match=r"the value of the header 'X-Key' is int, not str\. Write it as text\."):
-        RagClient("http://rag.example/query", headers={"X-Key": 1})  # type: ignore[dict-item]
-
-
-def test_an_empty_header_value_can_be_sent():
-    assert RagClient("http://rag.example/query", headers={"X-Key": ""}).endpoint == "http://rag.example/query"
