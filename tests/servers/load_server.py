@@ -1,0 +1,140 @@
+"""
+A RAG endpoint and an OpenAI-compatible judge in one process, for benchmarks: next to no CPU a request.
+
+    python -m tests.servers.load_server --rag-seconds 0.2 --judge-seconds 0.3 --sigma 1
+
+prints its port. `POST /query` answers, `POST /v1/chat/completions` judges with the nonce that the prompt asks for,
+and `GET /figures` has for each of the two paths: requests, seconds (the sum of what it waited), most_at_once, first
+and last (when the first request came and the last reply went, on its own clock).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import math
+import re
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from functools import partial
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_TRACE = re.compile(rb"Q-\d+")
+_NONCE = re.compile(rb"=== BEGIN question ([0-9a-f]{16}) ===")
+_PASSAGE = "The refund window of order {n} is 30 days from delivery, and shipping is not refunded. " * 5
+
+
+@dataclass(slots=True)
+class Figures:
+    """What came in on one path."""
+
+    requests: int = 0
+    seconds: float = 0.0
+    at_once: int = 0
+    most_at_once: int = 0
+    first: float = 0.0
+    last: float = 0.0
+
+
+def waiting_seconds(mean: float, sigma: float, key: bytes) -> float:
+    """How long a request waits: the mean itself, or lognormal about it, the same for the same key."""
+    if not sigma:
+        return mean
+    digest = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
+    normal = statistics.NormalDist().inv_cdf((digest + 0.5) / 2**64)
+    return mean * math.exp(sigma * normal - sigma * sigma / 2)
+
+
+class Connection(asyncio.Protocol):
+    """One keep-alive connection, one request at a time."""
+
+    def __init__(self, means: dict[bytes, float], sigma: float, figures: dict[bytes, Figures]) -> None:
+        self._means = means
+        self._sigma = sigma
+        self._figures = figures
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not end or len(body) < (int(length[1]) if length else 0):
+            return
+        self._received = b""
+        path = head.split(b" ", 2)[1]
+        figures = self._figures.get(path)
+        if figures is None:
+            self._reply(json.dumps({name.decode(): asdict(found) for name, found in self._figures.items()}).encode())
+            return
+        trace = _TRACE.search(body)
+        seconds = waiting_seconds(self._means[path], self._sigma, path + (trace[0] if trace else body))
+        figures.first = figures.first or time.monotonic()
+        figures.requests += 1
+        figures.seconds += seconds
+        figures.at_once += 1
+        figures.most_at_once = max(figures.most_at_once, figures.at_once)
+        reply = _answer(trace[0] if trace else b"") if path == b"/query" else _verdict(body)
+        asyncio.get_running_loop().call_later(seconds, partial(self._finish, figures, reply))
+
+    def _finish(self, figures: Figures, reply: bytes) -> None:
+        figures.at_once -= 1
+        figures.last = time.monotonic()
+        self._reply(reply)
+
+    def _reply(self, body: bytes) -> None:
+        if not self._transport.is_closing():
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
+            self._transport.write(head + body)
+
+
+def _answer(trace: bytes) -> bytes:
+    passages = [_PASSAGE.format(n=n) for n in range(5)]
+    return json.dumps({"answer": f"30 days from delivery ({trace.decode()}).", "contexts": passages}).encode()
+
+
+def _verdict(body: bytes) -> bytes:
+    nonce = _NONCE.search(body)
+    said: dict[str, object] = {
+        "nonce": nonce[1].decode() if nonce else "",
+        "unsupported_claims": [],
+        "abstained": False,
+        "answer_correctness": 0.9,
+        "groundedness": 0.95,
+        "error_message": "",
+    }
+    message = {"role": "assistant", "content": json.dumps(said)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": len(body) // 4, "completion_tokens": 40, "total_tokens": len(body) // 4 + 40}
+    completion = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "load", "choices": [choice]}
+    return json.dumps({**completion, "usage": usage}).encode()
+
+
+async def serve(rag_seconds: float, judge_seconds: float, sigma: float) -> None:
+    """Prints the port, and serves until it is killed."""
+    means = {b"/query": rag_seconds, b"/v1/chat/completions": judge_seconds}
+    figures = {path: Figures() for path in means}
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(partial(Connection, means, sigma, figures), "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - whoever started it waits for this
+    await server.serve_forever()
+
+
+def main() -> None:
+    """Reads the command line and serves."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rag-seconds", type=float, default=0.2)
+    parser.add_argument("--judge-seconds", type=float, default=0.3)
+    parser.add_argument("--sigma", type=float, default=0.0, help="of lognormal waiting times; 0: all are the mean")
+    given = parser.parse_args()
+    asyncio.run(serve(given.rag_seconds, given.judge_seconds, given.sigma))
+
+
+if __name__ == "__main__":
+    main()
