@@ -18,7 +18,7 @@ PACKAGE = Path(pytest_ragcheck.__file__).parent
 # folders where its own imports allow it.
 ORDER = (
     {"errors", "metrics.score", "metrics.catalogue"},
-    {"redaction"},
+    {"redaction", "loop", "threads"},
     {"questions"},
     {"rag"},
     {"options", "settings"},  # whose values the parts above read

@@ -7,6 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.loop import settled
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
 
@@ -39,7 +41,7 @@ class ReadAhead:
         self._waiting: deque[Job] = deque()
         self._jobs: dict[Hashable, Job] = {}
         # The loop keeps only weak references to tasks.
-        self._tasks: dict[Hashable, asyncio.Task[Record]] = {}
+        self._tasks: dict[Hashable, asyncio.Task[Callable[[], Record]]] = {}
         self._producer: asyncio.Task[None] | None = None
 
     async def add(self, jobs: Iterable[Job]) -> None:
@@ -64,7 +66,7 @@ class ReadAhead:
             # Whoever runs out of order does not wait for those before.
             return await job.evaluate()
         try:
-            return await task
+            return (await task)()
         finally:
             if self._ahead is not None:
                 self._ahead.release()
@@ -98,6 +100,6 @@ class ReadAhead:
                 if self._ahead is not None:
                     self._ahead.release()
                 continue
-            task = asyncio.ensure_future(job.evaluate())
+            task = asyncio.ensure_future(settled(job.evaluate))
             task.add_done_callback(lambda _: self._alive.release())
             self._tasks[job.key] = task

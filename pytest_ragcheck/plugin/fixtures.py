@@ -14,8 +14,8 @@ from pytest_ragcheck.plugin.keys import LOOP, RECORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_ragcheck.engine.loop import PrivateLoop
     from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.loop import PrivateLoop
     from pytest_ragcheck.plugin.ahead import Means
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
@@ -197,7 +197,7 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
 def loop_of(config: pytest.Config) -> PrivateLoop:
     """The process's private event loop; it ends with the process's pytest run."""
     if LOOP not in config.stash:
-        from pytest_ragcheck.engine.loop import PrivateLoop  # noqa: PLC0415 - only where a question is asked
+        from pytest_ragcheck.loop import PrivateLoop  # noqa: PLC0415 - only where a question is asked
 
         config.stash[LOOP] = loop = PrivateLoop()
         config.add_cleanup(loop.close)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.engine.loop import PrivateLoop
+    from pytest_ragcheck.loop import PrivateLoop
     from pytest_ragcheck.metrics.own import OwnMetric
     from pytest_ragcheck.plugin.ahead import Ahead
     from pytest_ragcheck.plugin.run import Run

@@ -52,9 +52,9 @@ async def settled(function: Any, *arguments: Any) -> Any:
     """The function's result, awaited; a plain function runs in a thread, so that it blocks nobody."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
-    import anyio.to_thread  # noqa: PLC0415 - only for plain functions
+    from pytest_ragcheck.threads import in_thread  # noqa: PLC0415 - only for plain functions
 
-    result = await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+    result = await in_thread(function, *arguments)
     return await result if inspect.isawaitable(result) else result
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import contextvars
 import functools
 import inspect
 import sysconfig
-import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -23,13 +20,12 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.excerpt import excerpt
 from pytest_ragcheck.rag.json_body import ReplyMismatch
 from pytest_ragcheck.rag.reply import CONTRACT, read_reply
+from pytest_ragcheck.threads import in_thread
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     Asked: TypeAlias = Callable[..., Any]
-
-T = TypeVar("T")
 
 _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
@@ -64,7 +60,7 @@ class FunctionEndpoint:
         call = functools.partial(self._function, query, **({"top_k": top_k} if self._takes_top_k else {}))
         with anyio.move_on_after(self._timeout_seconds):
             try:
-                returned = await (call() if _is_async(self._function) else _in_thread(call))
+                returned = await (call() if _is_async(self._function) else in_thread(call))
                 if inspect.isawaitable(returned):  # of a plain function that only passes on a coroutine
                     returned = await returned
             except EndpointError:
@@ -145,39 +141,3 @@ def _innermost_frame(error: Exception) -> str:
     with contextlib.suppress(ValueError):
         path = path.relative_to(Path.cwd())
     return f"{path}:{frame.lineno}"
-
-
-async def _in_thread(call: Callable[[], T]) -> T:
-    """
-    What `call()` returns in a thread of its own.
-
-    The thread is a daemon, unlike those of a pool: where the waiting is given up, one that hangs must not keep
-    the whole process from ending.
-    """
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[T] = loop.create_future()
-
-    def settle(value: T | None, error: BaseException | None) -> None:
-        if result.done():  # given up
-            return
-        if error is None:
-            result.set_result(value)  # type: ignore[arg-type]  # T where there is no error
-        else:
-            result.set_exception(error)
-
-    def run() -> None:
-        value: T | None = None
-        error: BaseException | None = None
-        try:
-            value = context.run(call)
-        except StopIteration as stop:  # which no future takes
-            error = RuntimeError("StopIteration")
-            error.__cause__ = stop
-        except BaseException as raised:  # carried to whoever waits, KeyboardInterrupt too
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
-            loop.call_soon_threadsafe(settle, value, error)
-
-    context = contextvars.copy_context()
-    threading.Thread(target=run, name="ragcheck question", daemon=True).start()
-    return await result

@@ -156,3 +156,20 @@ def test_closing_ends_what_is_under_way_and_begins_nothing_more() -> None:
         assert (work.begun, work.ended) == ([0, 1], [])
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_what_would_end_the_loop_reaches_whoever_takes_it(stop: type[BaseException]) -> None:
+    async def stopping() -> Any:
+        raise stop
+
+    async def scenario() -> None:
+        reader, work = ReadAhead(alive=3), Work(1)
+        await reader.add([Job(key="stopping", evaluate=stopping), *work.jobs])
+        assert await take(reader, 0) == "record 0"
+        with pytest.raises(stop):
+            await reader.take("stopping")
+        await reader.close()
+
+    # The loop outlives it, or the run would end in the exception.
+    asyncio.run(scenario())

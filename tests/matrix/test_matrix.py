@@ -142,7 +142,7 @@ def test_a_question_that_hangs_is_an_error_and_the_run_goes_on(way: list[str], p
     assert said == dict.fromkeys(
         ("terms", "test_one_call-1", "test_two_calls-1"), "Timeout (>1.0s) from pytest-timeout."
     )
-    assert "engine/loop.py" not in facts.text.partition("ERROR at setup of terms")[2].partition("\n___")[0]
+    assert "pytest_ragcheck/loop.py" not in facts.text.partition("ERROR at setup of terms")[2].partition("\n___")[0]
 
 
 @pytest.mark.parametrize(("way", "left"), [([], {}), (["-n2"], {"pass": 0, "fail": 2, "error": 2, "skipped": 1})])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from pytest_ragcheck.engine.loop import PrivateLoop
+from pytest_ragcheck.loop import PrivateLoop
 
 if TYPE_CHECKING:
     from types import FrameType
