@@ -4,6 +4,7 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
     RagcheckError
     ├── UsageError (ValueError)              an option, a setting or a call cannot work
     ├── QuestionFileError (ValueError)       mistakes in a question file, all of them at once
+    ├── DatasetError (ValueError)            a dataset's file or the hub does not hold what the dataset is made of
     ├── ResultsError                         a result file cannot be written
     ├── StoreError                           the store of a run cannot be used
     ├── StepFailed                           a step that a run does once did not succeed
@@ -52,6 +53,10 @@ class QuestionFileError(RagcheckError, ValueError):
         super().__init__("\n".join(problems))
         self.path = path
         self.problems = tuple(problems)
+
+
+class DatasetError(RagcheckError, ValueError):
+    """What a dataset's file holds is not what was expected; the text says what was found, at which row."""
 
 
 class ResultsError(RagcheckError):

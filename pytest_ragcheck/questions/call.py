@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import JUDGED
+from pytest_ragcheck.questions.ids import usable_id
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.reader import default_dataset_name
@@ -44,7 +45,7 @@ def question_of_call(
     acceptable = () if expected is None else _texts("expected", expected)
     return Question(
         dataset_name=default_dataset_name(test_file, root),
-        id=_usable_id(id),
+        id=usable_id(id),
         question=question,
         expected_answer=acceptable[0] if acceptable else None,
         all_acceptable_answers=acceptable,
@@ -60,12 +61,7 @@ def question_of_call(
 
 def id_of_call(node_id: str, number: int) -> str:
     """The id of the question that the test of the node id asks by its *number*-th call, from 1."""
-    return _usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
-
-
-def _usable_id(id: str) -> str:  # noqa: A002 - as above
-    """The id as a question file may have it, so that the written questions can be read back."""
-    return id.replace("::", "__").replace("[", "(").replace("]", ")")
+    return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 
 def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:

@@ -44,6 +44,12 @@ def id_mistake(text: str) -> str | None:
     return None
 
 
+def usable_id(text: str) -> str:
+    """The id as a question file may have it; *text* itself where that can be."""
+    kept = text.replace("::", "__").replace("[", "(").replace("]", ")").strip()
+    return _UNPRINTABLE.sub("-", kept)
+
+
 def unprintable_in(text: str) -> str | None:
     """The first character of *text* that is not seen, or breaks a line; None if there is none."""
     found = _UNPRINTABLE.search(text)

@@ -101,11 +101,37 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Which questions of which dataset a set holds."""
+
+    source: str
+    """The name of the dataset's file, or `hub: ` and the repository."""
+
+    split: str | None
+    """None where the file itself is all that is known."""
+
+    available: int
+    """How many questions there were to choose from, >= 1."""
+
+    left_out: int
+    """How many rows had a blank question, >= 0; they are not counted in `available`."""
+
+    samples: int | None
+    """How many questions were wanted, >= 1; None: all."""
+
+    seed: int
+    """Which ones were taken, of those that there were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionSet:
-    """All questions of one file, in the file's order."""
+    """All questions of one file, in the file's order; of a dataset, those of the sample."""
 
     dataset_name: str
     path: Path
     questions: tuple[Question, ...]
     sets_thresholds: bool = False
     """True where the file or any of its questions sets thresholds of its own."""
+
+    origin: Origin | None = None
+    """Of a dataset; None for a question file."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet
+from pytest_ragcheck.questions.question import GoldPassage, Origin, Question, QuestionSet
 
 _LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "tags")
 _PASSAGES = ("gold_passages", "distractors")
@@ -36,6 +36,7 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),
         "sets_thresholds": questions.sets_thresholds,
+        "origin": asdict(questions.origin) if questions.origin else None,
         "questions": [question_to_wire(question) for question in questions.questions],
     }
 
@@ -43,4 +44,5 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
 def set_from_wire(wire: dict[str, Any]) -> QuestionSet:
     """The set that went into `set_to_wire`."""
     questions = tuple(map(question_from_wire, wire["questions"]))
-    return QuestionSet(**{**wire, "path": Path(wire["path"]), "questions": questions})
+    origin = Origin(**wire["origin"]) if wire["origin"] else None
+    return QuestionSet(**{**wire, "path": Path(wire["path"]), "questions": questions, "origin": origin})

@@ -1,0 +1,1 @@
+"""Standard datasets -> `Question`: official files and the hub's columns, one module a dataset."""

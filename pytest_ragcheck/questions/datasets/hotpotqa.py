@@ -1,0 +1,67 @@
+"""
+HotpotQA, distractor setting: questions that need two of ten paragraphs.
+
+Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering" (2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.datasets.dataset import END_TO_END, Dataset, Hub
+from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.question import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_ragcheck.questions.datasets.row import Row
+
+
+def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """
+    The questions of the official form (`_id`, pairs) or of the hub's columns (`id`, lists by column).
+
+    The gold passages are the paragraphs whose titles are among the supporting facts. Which sentence of a paragraph
+    supports is not used: some of the numbers point behind its last sentence.
+    """
+    for row in rows:
+        paragraphs = [
+            (title, _joined(row, sentences)) for title, sentences in row.pairs("context", "title", "sentences")
+        ]
+        supporting = {title for title, _ in row.pairs("supporting_facts", "title", "sent_id")}
+        passages = passages_of(
+            dataset_name,
+            gold=(text for title, text in paragraphs if title in supporting),
+            others=(text for title, text in paragraphs if title not in supporting),
+        )
+        answer = row.text("answer")
+        if not answer.strip():
+            raise row.unexpected("answer", "an answer", answer)
+        yield Question(
+            dataset_name=dataset_name,
+            id=row.text("_id" if "_id" in row else "id"),
+            question=row.text("question"),
+            expected_answer=answer,
+            gold_passages=passages.gold,
+            distractors=passages.distractors,
+            metadata={name: row.text(name) for name in ("type", "level") if name in row},
+        )
+
+
+def _joined(row: Row, sentences: Any) -> str:
+    # They bring the blanks between them along.
+    if not isinstance(sentences, (list, tuple)) or not all(isinstance(sentence, str) for sentence in sentences):
+        raise row.unexpected("context", "paragraphs as lists of sentences", sentences)
+    return "".join(sentences).strip()
+
+
+DATASET = Dataset(
+    name="hotpotqa",
+    tests="retrieval of two paragraphs that answer only together, among eight that mislead",
+    tiers=(END_TO_END,),
+    official='a JSON list of {"_id", "question", "answer", "supporting_facts": [[title, sentence]], '
+    '"context": [[title, [sentence]]]}, or the hub\'s columns of the same names',
+    read=read,
+    hub=Hub(repository="hotpotqa/hotpot_qa", config="distractor"),
+)

@@ -1,0 +1,82 @@
+"""
+MS MARCO v2.1 question answering: questions of a search engine's users, each with ten passages of the web.
+
+Bajaj et al., "MS MARCO: A Human Generated MAchine Reading COmprehension Dataset" (2016, v2.1 of 2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.datasets.dataset import END_TO_END, Dataset, Hub
+from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.question import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NO_ANSWER = "No Answer Present."
+"""What stands among the answers of a question that no passage answers."""
+
+_NO_WELL_FORMED = "[]"
+"""What stands there, as a text, where nobody wrote a well-formed answer."""
+
+
+def unfold(document: Row) -> Iterator[Row] | None:
+    """The official columns, each an object keyed by row, as rows; None for one row by itself."""
+    return _unfolded(document) if isinstance(document.columns.get("query"), dict) else None
+
+
+def _unfolded(document: Row) -> Iterator[Row]:
+    columns = {name: document.row(name) for name in document.columns}
+    for key in columns["query"].columns:
+        # The public evaluation files have rows that lack columns.
+        yield Row(
+            f"{document.place}: row {key!r}",
+            {name: column.columns[key] for name, column in columns.items() if key in column.columns},
+        )
+
+
+def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """The questions of the official columns, of JSON Lines or of the hub's columns."""
+    for row in rows:
+        given = [answer for answer in row.texts("answers") if answer.strip()]
+        answers = tuple(dict.fromkeys((*(each for each in given if each != NO_ANSWER), *_well_formed(row))))
+        answerable = NO_ANSWER not in given
+        marked = [(passage.text("passage_text"), passage["is_selected"]) for passage in row.rows("passages")]
+        passages = passages_of(
+            dataset_name,
+            gold=(text for text, selected in marked if selected),
+            others=(text for text, selected in marked if not selected),
+        )
+        kind = row.optional_text("query_type")
+        yield Question(
+            dataset_name=dataset_name,
+            id=row.text("query_id"),
+            question=row.text("query"),
+            expected_answer=answers[0] if answers and answerable else None,
+            all_acceptable_answers=answers if answerable else (),
+            gold_passages=passages.gold,
+            distractors=passages.distractors,
+            answerable=answerable,
+            metadata={} if kind is None else {"query_type": kind},
+        )
+
+
+def _well_formed(row: Row) -> tuple[str, ...]:
+    if "wellFormedAnswers" not in row or row["wellFormedAnswers"] == _NO_WELL_FORMED:
+        return ()
+    return tuple(answer for answer in row.texts("wellFormedAnswers") if answer.strip())
+
+
+DATASET = Dataset(
+    name="msmarco",
+    tests="retrieval among ten web pages for what people type into a search engine",
+    tiers=(END_TO_END,),
+    official="JSON of columns (query, query_id, query_type, passages, answers, wellFormedAnswers), each an object "
+    "keyed by row, or rows of the same names",
+    read=read,
+    unfold=unfold,
+    hub=Hub(repository="microsoft/ms_marco", config="v2.1"),
+)

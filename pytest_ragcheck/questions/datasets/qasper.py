@@ -1,0 +1,93 @@
+"""
+Qasper: questions about research papers, answered by several readers each.
+
+Dasigi et al., "A Dataset of Information-Seeking Questions and Answers Anchored in Research Papers" (2021).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.datasets.dataset import END_TO_END, Dataset, Hub
+from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.question import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_CAPTION = "FLOAT SELECTED"
+"""Evidence that begins so is the caption of a figure or table, which the paper's paragraphs do not have."""
+
+
+def unfold(document: Row) -> Iterator[Row] | None:
+    """The official object of papers, keyed by their arXiv ids, as rows; None for one row by itself."""
+    if "qas" in document:
+        return None
+    return (Row(f"{document.place}: {key!r}", {"id": key, **document.row(key).columns}) for key in document.columns)
+
+
+def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """
+    The questions of the official form or of the hub's columns.
+
+    Every reader's answer is acceptable. A question is unanswerable only if most of its readers say so.
+    """
+    for paper in rows:
+        paragraphs = [text for section in paper.rows("full_text") for text in section.texts("paragraphs")]
+        paragraphs.insert(0, paper.optional_text("abstract") or "")
+        for qa in paper.rows("qas"):
+            yield _question(paper, qa, paragraphs, dataset_name)
+
+
+def _question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: str) -> Question:
+    readings = [answer.row("answer") for answer in qa.rows("answers")]
+    unanswerable = sum(bool(reading.flag("unanswerable")) for reading in readings)
+    answerable = 2 * unanswerable <= len(readings)
+    answers = tuple(dict.fromkeys(answer for reading in readings if (answer := answer_of(reading)) is not None))
+    evidence = [text for reading in readings if not reading.flag("unanswerable") for text in reading.texts("evidence")]
+    passages = passages_of(
+        dataset_name,
+        gold=(text for text in evidence if answerable and not text.startswith(_CAPTION)),
+        others=paragraphs,
+    )
+    return Question(
+        dataset_name=dataset_name,
+        id=qa.text("question_id"),
+        question=qa.text("question"),
+        expected_answer=answers[0] if answers and answerable else None,
+        all_acceptable_answers=answers if answerable else (),
+        gold_passages=passages.gold,
+        distractors=passages.distractors,
+        answerable=answerable,
+        metadata={"paper": paper.text("id"), "title": paper.text("title")},
+    )
+
+
+def answer_of(reading: Row) -> str | None:
+    """
+    One reader's answer; None where the reader found none.
+
+    Source: the order of the dataset's own evaluator: unanswerable, spans, free form, yes or no.
+    """
+    if reading.flag("unanswerable"):
+        return None
+    if spans := [span for span in reading.texts("extractive_spans") if span.strip()]:
+        return ", ".join(spans)
+    if (written := reading.optional_text("free_form_answer")) is not None:
+        return written
+    yes = reading.flag("yes_no")
+    return None if yes is None else ("Yes" if yes else "No")
+
+
+DATASET = Dataset(
+    name="qasper",
+    tests="retrieval and answers within long research papers, some questions unanswerable",
+    tiers=(END_TO_END,),
+    official='a JSON object of papers by arXiv id, each {"title", "abstract", "full_text", "qas"}, '
+    "or the hub's columns",
+    read=read,
+    unfold=unfold,
+    # The repository itself holds a script, which the library runs no more.
+    hub=Hub(repository="allenai/qasper", revision="refs/convert/parquet"),
+)

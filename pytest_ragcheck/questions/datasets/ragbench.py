@@ -1,0 +1,108 @@
+"""
+RAGBench: questions of twelve sources, each with the documents that a retriever found.
+
+Friel, Belyi and Sanyal, "RAGBench: Explainable Benchmark for Retrieval-Augmented Generation Systems" (2024).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.datasets.dataset import END_TO_END, GENERATION, Dataset, Hub
+from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.ids import derived_id
+from pytest_ragcheck.questions.question import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_ragcheck.questions.datasets.row import Row
+
+SUBSETS = (
+    "covidqa", "cuad", "delucionqa", "emanual", "expertqa", "finqa",
+    "hagrid", "hotpotqa", "msmarco", "pubmedqa", "tatqa", "techqa",
+)  # fmt: skip
+
+_NUMBER = re.compile(r"\s*([0-9]+)[a-z]")
+"""Of a sentence's key such as `0a` or `12ab.`: the document that the sentence is in."""
+
+_Asked = tuple[str, tuple[str, ...]]
+"""A question and its documents."""
+
+
+def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """
+    The questions of the rows; the rows of one question, one for each model that answered it, are one question.
+
+    The dataset has no reference answers: the models' responses stand for them where `adherence_score` says that the
+    documents support them, and `metadata` says so. Gold passages are the documents that have a relevant sentence.
+    """
+    by_id: dict[str, dict[_Asked, list[Row]]] = {}
+    for row in rows:
+        _check_subset(row, dataset_name)
+        asked = row.text("question"), row.texts("documents")
+        row_id = row.optional_text("id") or derived_id(asked[0])
+        by_id.setdefault(row_id, {}).setdefault(asked, []).append(row)
+    for row_id, questions in by_id.items():
+        for asked, answered in questions.items():
+            question_id = row_id if len(questions) == 1 else f"{row_id}-{_digest(asked)}"
+            yield _question(question_id, asked, answered, dataset_name)
+
+
+def _question(question_id: str, asked: _Asked, rows: list[Row], dataset_name: str) -> Question:
+    text, documents = asked
+    relevant = {number for row in rows for number in _relevant(row) if number < len(documents)}
+    passages = passages_of(
+        dataset_name,
+        gold=(document for number, document in enumerate(documents) if number in relevant),
+        others=documents,
+    )
+    supported = [row for row in rows if row.flag("adherence_score") and row.optional_text("response")]
+    answers = tuple(dict.fromkeys(row.text("response") for row in supported))
+    authors = [row.optional_text("generation_model_name") or "a model" for row in supported]
+    return Question(
+        dataset_name=dataset_name,
+        id=question_id,
+        question=text,
+        expected_answer=answers[0] if answers else None,
+        all_acceptable_answers=answers,
+        gold_passages=passages.gold,
+        distractors=passages.distractors,
+        metadata={"expected_answer_from": f"supported response of {' and '.join(authors)}"} if answers else {},
+    )
+
+
+def _relevant(row: Row) -> set[int]:
+    """The numbers of the documents, from 0, that have a relevant sentence."""
+    keys = row.texts("all_relevant_sentence_keys") if "all_relevant_sentence_keys" in row else ()
+    return {int(match[1]) for key in keys if (match := _NUMBER.match(key))}
+
+
+def _check_subset(row: Row, dataset_name: str) -> None:
+    _, _, wanted = dataset_name.partition(":")
+    found = (row.optional_text("dataset_name") or "").partition("_")[0]
+    if wanted and found in SUBSETS and found != wanted:
+        raise DatasetError(
+            f"{row.place}: expected the subset {wanted!r}, found {found!r}. Write ragbench:{found}=PATH."
+        )
+
+
+def _digest(asked: _Asked) -> str:
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:8]
+
+
+DATASET = Dataset(
+    name="ragbench",
+    tests="retrieval and grounded answers in twelve domains",
+    tiers=(GENERATION, END_TO_END),
+    official="parquet with the columns id, question, documents, response, all_relevant_sentence_keys, "
+    "adherence_score, ..., or JSON Lines of the same names",
+    read=read,
+    subsets=SUBSETS,
+    split="test",
+    hub=Hub(repository="galileo-ai/ragbench"),
+)

@@ -1,0 +1,30 @@
+"""Some questions of many, the same in every run."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.questions.question import Question
+
+
+def sample(questions: Sequence[Question], size: int, *, seed: int) -> tuple[Question, ...]:
+    """
+    *size* of the questions, in their own order; all where there are no more.
+
+    Which ones depends on the seed and the ids alone: neither on the order of the file nor on the other questions.
+    A larger sample of the same seed has all questions of a smaller one.
+    """
+    if size >= len(questions):
+        return tuple(questions)
+    chosen = {id(question) for question in heapq.nsmallest(size, questions, key=lambda each: rank(each.id, seed))}
+    return tuple(question for question in questions if id(question) in chosen)
+
+
+def rank(question_id: str, seed: int) -> str:
+    """The question's place in the order of the seed: the questions of lowest rank are taken."""
+    return hashlib.sha256(f"{seed}:{question_id}".encode()).hexdigest()

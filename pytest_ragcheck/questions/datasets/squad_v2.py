@@ -1,0 +1,72 @@
+"""
+SQuAD v2: questions over one paragraph each, half of which the paragraph does not answer.
+
+Rajpurkar, Jia and Liang, "Know What You Don't Know: Unanswerable Questions for SQuAD" (2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.datasets.dataset import GENERATION, Dataset, Hub
+from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.question import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def unfold(document: Row) -> Iterator[Row] | None:
+    """The official articles of paragraphs of questions as rows; None for one row by itself."""
+    return _unfolded(document) if "data" in document else None
+
+
+def _unfolded(document: Row) -> Iterator[Row]:
+    for article in document.rows("data"):
+        for paragraph in article.rows("paragraphs"):
+            shared = {"title": article.columns.get("title"), "context": paragraph["context"]}
+            for qa in paragraph.rows("qas"):
+                yield Row(qa.place, {**qa.columns, **shared})
+
+
+def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
+    """
+    The questions of the official form or of the hub's columns.
+
+    Officially `is_impossible` says that a question is unanswerable; on the hub it has no answers. Its
+    `plausible_answers` are wrong ones, and its paragraph, which is sent all the same, is a distractor.
+    """
+    for row in rows:
+        answers = tuple(dict.fromkeys(answer.text("text") for answer in row.rows("answers")))
+        impossible = row.flag("is_impossible")
+        answerable = bool(answers) if impossible is None else not impossible
+        if answerable and not answers:
+            raise row.unexpected("answers", "at least one answer of a question that is not is_impossible", ())
+        context = row.text("context")
+        gold, others = ((context,), ()) if answerable else ((), (context,))
+        passages = passages_of(dataset_name, gold=gold, others=others)
+        title = row.optional_text("title")
+        yield Question(
+            dataset_name=dataset_name,
+            id=row.text("id"),
+            question=row.text("question"),
+            expected_answer=answers[0] if answerable else None,
+            all_acceptable_answers=answers if answerable else (),
+            gold_passages=passages.gold,
+            distractors=passages.distractors,
+            answerable=answerable,
+            metadata={} if title is None else {"title": title},
+        )
+
+
+DATASET = Dataset(
+    name="squad_v2",
+    tests="abstention: questions with and without an answer in their paragraph",
+    tiers=(GENERATION,),
+    official='JSON of {"version", "data": [{"title", "paragraphs": [{"context", "qas"}]}]}, or the hub\'s columns '
+    "id, title, context, question, answers",
+    read=read,
+    unfold=unfold,
+    hub=Hub(repository="rajpurkar/squad_v2"),
+)
