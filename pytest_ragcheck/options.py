@@ -248,6 +248,22 @@ OPTIONS: tuple[Option, ...] = (
         metavar="URL",
     ),
     Option(
+        name="rag_embedding_model",
+        help="Model of the metrics that compare meanings by embeddings, on the judge's server unless rag_embedding_url "
+        "names another.",
+        read=read_name,
+        flag=False,
+        environment="RAGCHECK_EMBEDDING_MODEL",
+    ),
+    Option(
+        name="rag_embedding_url",
+        help="Base URL of an OpenAI-compatible server with embeddings; its key is read from "
+        "RAGCHECK_EMBEDDING_API_KEY, never from OPENAI_API_KEY.",
+        read=read_url,
+        flag=False,
+        environment="RAGCHECK_EMBEDDING_URL",
+    ),
+    Option(
         name="rag_baseline",
         help="Compares with the predictions file of an earlier full run: a question that newly fails or is missing "
         "makes the run fail.",

@@ -113,6 +113,15 @@ class Settings:
     cache: bool = True
     """Whether the openai judge is spared what it judged in an earlier run."""
 
+    embedding_model: str | None = None
+    """Model of the metrics that compare meanings by embeddings; None: they could not be measured."""
+
+    embedding_url: str | None = None
+    """Its server; None: the judge's."""
+
+    embedding_api_key: str | None = field(default=None, repr=False)
+    """Of that server; None: the judge's key, where there is no `embedding_url`."""
+
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
 
@@ -129,7 +138,7 @@ class Settings:
     """Glob patterns of further question files."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Values that nothing may show, further to those in `url`, `headers`, `judge_url` and `judge_api_key`."""
+    """Values that nothing may show, further to those in the headers, the URLs and the keys above."""
 
     redactor: Redactor = field(init=False, repr=False, compare=False)
     """Knows all secrets of these settings."""
@@ -146,7 +155,7 @@ class Settings:
                     f"rag_min: {metric} is measured by the group {of!r}, which rag_metrics leaves out; "
                     f"write rag_metrics = +{of}, or leave the minimum out"
                 )
-        for name in ("url", "judge_url"):
+        for name in ("url", "judge_url", "embedding_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
         _check("shape", self.shape, read_shape)
@@ -170,14 +179,15 @@ class Settings:
 
     def _all_secrets(self) -> list[str]:
         found = list(self.secrets)
-        for url in filter(None, (self.url, self.judge_url)):
+        for url in filter(None, (self.url, self.judge_url, self.embedding_url)):
             found += url_secrets(url)
         for name, value in self.headers.items():
             if is_secret_header(name):
                 # Also what follows the scheme, as in `Bearer TOKEN`.
                 found += [value, *value.split()[1:]]
-        if self.judge_api_key not in (None, DUMMY_API_KEY):
-            found.append(str(self.judge_api_key))
+        for key in (self.judge_api_key, self.embedding_api_key):
+            if key not in (None, DUMMY_API_KEY):
+                found.append(str(key))
         return found
 
 
@@ -252,6 +262,11 @@ def read_settings(
         judge_model=values.get("rag_judge_model"),
         judge_url=values.get("rag_judge_url"),
         judge_api_key=api_key,
+        embedding_model=values.get("rag_embedding_model"),
+        embedding_url=values.get("rag_embedding_url"),
+        embedding_api_key=keys.get(
+            "RAGCHECK_EMBEDDING_API_KEY", DUMMY_API_KEY if "rag_embedding_url" in values else None
+        ),
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
@@ -327,7 +342,8 @@ def _headers(
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
     """The keys that the environment has, whether or not this run uses them: none may be shown."""
-    found = {name: environment.get(name, "").strip() for name in ("RAGCHECK_JUDGE_API_KEY", "OPENAI_API_KEY")}
+    names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
+    found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}
 
 

@@ -144,6 +144,9 @@ class CachingJudge:
 
     def __init__(self, judge: Fingerprinted, cache: VerdictCache, *, repeat: int = 0) -> None:
         self.identity = judge.identity
+        self.chat = getattr(judge, "chat", None)
+        """The judge's model, where it is one."""
+
         self._judge = judge
         self._cache = cache
         self._repeat = repeat

@@ -20,12 +20,21 @@ MENTIONS = ("must_mention", "must_not_mention")
 OVERLAP = ("exact_match", "f1")
 """Against the acceptable answers, by the SQuAD v2 rules."""
 
+RAGAS = ("ragas_answer_relevancy", "ragas_answer_correctness", "ragas_context_relevance", "ragas_faithfulness")
+"""By the formulas of the ragas library, from what a model finds."""
+
+RAGAS_STAND_INS = (
+    "offline_answer_relevancy", "offline_answer_correctness", "offline_context_relevance", "offline_faithfulness",
+)  # fmt: skip
+"""In their place where there is no model: by counting words."""
+
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "judge": JUDGED,
         "overlap": OVERLAP,
         "abstention": (ABSTAINED,),
         "performance": (),
+        "ragas": (*RAGAS, *RAGAS_STAND_INS),
     }
 )
 """What `rag_metrics` may name, with the metrics of a question that each measures; `performance` is of whole runs."""
@@ -33,10 +42,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 DEFAULT_GROUPS = ("judge", "overlap", "abstention", "performance")
 """What a run measures that was told nothing else."""
 
-JUDGE_GROUPS = frozenset({"judge"})
+JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *OVERLAP, ABSTAINED, *MENTIONS)
+METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, *OVERLAP, ABSTAINED, *MENTIONS)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})

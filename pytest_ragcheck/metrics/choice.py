@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.settings import Settings
 
 
-def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable[Metric] = ()) -> tuple[Metric, ...]:  # noqa: ARG001
+def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable[Metric] = ()) -> tuple[Metric, ...]:
     """
     The metrics of the groups that the settings name, then those that every run measures.
 
@@ -30,4 +30,19 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.overlap import Overlap  # noqa: PLC0415 - one group of several
 
         metrics.append(Overlap())
+    if "ragas" in settings.metrics:
+        metrics.append(_ragas(settings, judge))
     return (*metrics, Mentions(), *own)
+
+
+def _ragas(settings: Settings, judge: Judge | None) -> Metric:
+    """By the judge's model; what stands in for it where the judge is none."""
+    chat = getattr(judge, "chat", None)
+    if chat is None:
+        from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns  # noqa: PLC0415 - one of several
+
+        return RagasStandIns()
+    from pytest_ragcheck.metrics.embeddings import choose_embeddings  # noqa: PLC0415 - one group of several
+    from pytest_ragcheck.metrics.ragas.metric import RagasMetrics  # noqa: PLC0415 - as above
+
+    return RagasMetrics(chat, choose_embeddings(settings))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,11 @@ class Score:
     def unscored(cls, reason: str) -> Score:
         """A score that applies but could not be measured."""
         return cls(None, reason)
+
+    @classmethod
+    def of(cls, formula: Callable[[], float]) -> Score:
+        """What the formula gives; where a ValueError of it says that it is not defined, with that reason."""
+        try:
+            return cls(formula())
+        except ValueError as undefined:
+            return cls.unscored(str(undefined))

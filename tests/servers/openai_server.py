@@ -107,6 +107,27 @@ def verdict(**fields: Any) -> Script:
     return lambda request: completion(verdict_text(**{"nonce": request.nonce, **fields}))
 
 
+def embeddings(*vectors: Any) -> Reply:
+    """Embeddings in the order of the texts."""
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    return json_reply({"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}})
+
+
+def embeds(vector_of: Callable[[str], list[float]]) -> Script:
+    """A script that replies with the vector of every text that it is sent."""
+    return lambda request: embeddings(*map(vector_of, request.json["input"]))
+
+
+def by_path(**scripts: Script | Reply) -> Script:
+    """A script that lets the last part of the path say who replies: `chat` completions, or `embeddings`."""
+
+    def script(request: Request) -> Reply:
+        chosen = scripts["embeddings" if request.path.endswith("/embeddings") else "chat"]
+        return chosen if isinstance(chosen, Reply) else chosen(request)
+
+    return script
+
+
 def says(text: str) -> Script:
     """A script that replies with a text in which NONCE stands for the nonce of the request."""
     return lambda request: completion(text.replace("NONCE", request.nonce))
@@ -114,7 +135,7 @@ def says(text: str) -> Script:
 
 class OpenAIServer:
     """
-    Serves `{url}/chat/completions`.
+    Serves `{url}/chat/completions` and whatever else is asked of it.
 
     Args:
         scripts: What replies to the first request, the second, ...; the last one replies to all further ones.

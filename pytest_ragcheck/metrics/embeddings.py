@@ -1,0 +1,124 @@
+"""Texts -> vectors, by whatever OpenAI-compatible server makes them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.judging.completion import OtherContent
+from pytest_ragcheck.judging.model_server import ModelServer
+from pytest_ragcheck.judging.role import EMBEDDING_MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from openai import AsyncOpenAI
+
+    from pytest_ragcheck.settings import Settings
+
+Vector = tuple[float, ...]
+
+NO_MODEL = "there is no embedding model: set rag_embedding_model"
+
+
+class Embeds(Protocol):
+    """The seam to embeddings."""
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vector of every text, or a `JudgeError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAIEmbeddings:
+    """Asks `/embeddings` of one server for the vectors of one model."""
+
+    server: ModelServer
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """
+        The vector of every text, by one request; a text that is given twice is sent once.
+
+        Raises:
+            JudgeUnavailable: the server gave no embeddings, or not one finite vector of one length for each text.
+        """
+        distinct = list(dict.fromkeys(texts))
+        vectors = await self.server.call(partial(self._ask, distinct))
+        return dict(zip(distinct, vectors, strict=True))
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self.server.aclose()
+
+    async def _ask(self, texts: list[str], client: AsyncOpenAI) -> list[Vector]:
+        reply = await self.server.within_limit(
+            client.embeddings.create(
+                model=self.server.model,
+                # A lone surrogate cannot be sent.
+                input=[text.encode("utf-8", "replace").decode("utf-8") for text in texts],
+                # The SDK would ask for base64, which not every server knows.
+                encoding_format="float",
+                extra_headers=self.server.headers,
+            )
+        )
+        return _vectors(reply, len(texts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoEmbeddings:
+    """What stands where there are none, and says why."""
+
+    reason: str
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:  # noqa: ARG002 - of the seam
+        """Raises the reason as a `JudgeError`."""
+        raise JudgeError(self.reason)
+
+
+def choose_embeddings(settings: Settings) -> Embeds:
+    """The embeddings that the settings name, on the judge's server unless they name another."""
+    if not settings.embedding_model:
+        return NoEmbeddings(reason=NO_MODEL)
+    own_server = settings.embedding_url is not None
+    try:
+        server = ModelServer(
+            model=settings.embedding_model,
+            api_key=settings.embedding_api_key or ("" if own_server else settings.judge_api_key or ""),
+            base_url=settings.embedding_url if own_server else settings.judge_url,
+            timeout_seconds=settings.judge_timeout_seconds,
+            # By the SDK itself: what the judge found meanwhile is not to be asked for again.
+            max_retries=settings.retries,
+            role=EMBEDDING_MODEL,
+        )
+    except UsageError as error:
+        return NoEmbeddings(reason=str(error))
+    return OpenAIEmbeddings(server=server)
+
+
+def _vectors(reply: Any, expected: int) -> list[Vector]:
+    """The vectors in the order of the texts; the SDK hands on whatever JSON came without checking it."""
+    if isinstance(reply, str):
+        raise OtherContent("text", sent=reply)
+    rows = getattr(reply, "data", None)
+    if not isinstance(rows, list):
+        raise OtherContent("JSON that holds no embeddings")
+    if len(rows) != expected:
+        raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
+    # Some servers leave the index out, and keep the order.
+    indices = [getattr(row, "index", None) for row in rows]
+    if sorted(index for index in indices if isinstance(index, int)) == list(range(expected)):
+        rows = sorted(rows, key=lambda row: int(row.index))
+    vectors = [_vector(getattr(row, "embedding", None)) for row in rows]
+    if len(set(map(len, vectors))) > 1:
+        raise OtherContent("embeddings of different lengths")
+    return vectors
+
+
+def _vector(given: Any) -> Vector:
+    numbers = given if isinstance(given, list) and given else [None]
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers):
+        raise OtherContent("an embedding that is no list of numbers")
+    return tuple(map(float, numbers))

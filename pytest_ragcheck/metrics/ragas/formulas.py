@@ -1,0 +1,148 @@
+"""
+The arithmetic of the four RAGAS metrics, and nothing else: what is counted is found elsewhere.
+
+Source of all: the ragas library 0.4.3, `ragas.metrics.collections`. Where it gives 1.0 or NaN for what is not defined,
+here a ValueError says why there is no number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FACTUALITY_WEIGHT = 0.75
+"""Of the statements in `answer_correctness`; the rest is the similarity's."""
+
+HIGHEST_RATING = 2
+
+
+def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
+    """
+    Cosine of the angle between two embeddings.
+
+    Args:
+        a: One embedding.
+        b: Another of the same length.
+
+    Returns:
+        -1..1.
+
+    Raises:
+        ValueError: One of them has no direction, all its numbers being 0, or the lengths differ.
+    """
+    lengths = math.hypot(*a) * math.hypot(*b)
+    if lengths == 0:
+        raise ValueError("an embedding has no direction: all its numbers are 0")
+    dot = math.fsum(x * y for x, y in zip(a, b, strict=True))
+    return max(-1.0, min(1.0, dot / lengths))
+
+
+def answer_relevancy(
+    question: Sequence[float], generated: Sequence[Sequence[float]], *, noncommittal: bool = False
+) -> float:
+    """
+    Mean cosine similarity between the question and the questions that the answer would answer.
+
+    Args:
+        question: The question's embedding.
+        generated: The embeddings of questions that were made from the answer alone, at least one.
+        noncommittal: Whether the answer evades the question.
+
+    Returns:
+        -1..1, hardly ever below 0; 0.0 for a noncommittal answer.
+
+    Raises:
+        ValueError: There are no generated questions, or an embedding has no direction.
+
+    Source: ragas 0.4.3, `AnswerRelevancy`.
+    """
+    if noncommittal:
+        return 0.0
+    if not generated:
+        raise ValueError("no question was made from the answer")
+    return math.fsum(cosine_similarity(question, each) for each in generated) / len(generated)
+
+
+def factuality(*, true_positives: int, false_positives: int, false_negatives: int) -> float:
+    """
+    F1 of the answer's statements against those of the reference.
+
+    Args:
+        true_positives: Statements of the answer that the reference makes too, >= 0.
+        false_positives: Statements of the answer that the reference does not make, >= 0.
+        false_negatives: Statements of the reference that the answer does not make, >= 0.
+
+    Returns:
+        0..1.
+
+    Raises:
+        ValueError: There are no statements at all, where ragas has 1.0.
+
+    Source: ragas 0.4.3, `AnswerCorrectness`.
+    """
+    errors = false_positives + false_negatives
+    if true_positives + errors == 0:
+        raise ValueError("neither the answer nor the expected answer makes a statement")
+    return 2 * true_positives / (2 * true_positives + errors)
+
+
+def answer_correctness(factual: float, similarity: float) -> float:
+    """
+    Weighted mean of factuality and of the similarity between answer and reference.
+
+    Args:
+        factual: 0..1, see `factuality`.
+        similarity: -1..1, the cosine similarity of their embeddings.
+
+    Returns:
+        -0.25..1.
+
+    Source: ragas 0.4.3, `AnswerCorrectness`, with its weights of 0.75 and 0.25.
+    """
+    return FACTUALITY_WEIGHT * factual + (1 - FACTUALITY_WEIGHT) * similarity
+
+
+def context_relevance(first: int, second: int) -> float:
+    """
+    Mean of two ratings of how far the contexts serve the question, as a share of the highest rating.
+
+    Args:
+        first: 0, 1 or 2.
+        second: 0, 1 or 2.
+
+    Returns:
+        0, 0.25, 0.5, 0.75 or 1.
+
+    Raises:
+        ValueError: A rating is another number.
+
+    Source: ragas 0.4.3, `ContextRelevance`.
+    """
+    for rating in (first, second):
+        if rating not in range(HIGHEST_RATING + 1):
+            raise ValueError(f"a rating is {rating}, not 0, 1 or 2")
+    return (first / HIGHEST_RATING + second / HIGHEST_RATING) / 2
+
+
+def faithfulness(*, supported: int, statements: int) -> float:
+    """
+    Share of the answer's statements that the contexts support.
+
+    Args:
+        supported: How many they support, 0..statements.
+        statements: How many there are.
+
+    Returns:
+        0..1.
+
+    Raises:
+        ValueError: There are no statements, where ragas has NaN.
+
+    Source: ragas 0.4.3, `Faithfulness`.
+    """
+    if not statements:
+        raise ValueError("the answer makes no statement")
+    return supported / statements

@@ -1,0 +1,155 @@
+"""
+What stands in for the four RAGAS metrics where there is no model: words are counted, nothing is understood.
+
+Each has a name of its own, `offline_...`, since its numbers are not those of RAGAS and are not comparable with them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline_support import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline_words import STOP_WORDS
+from pytest_ragcheck.judging.refusals import is_refusal
+from pytest_ragcheck.judging.text import Terms, sentences
+from pytest_ragcheck.metrics.catalogue import RAGAS_STAND_INS
+from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
+from pytest_ragcheck.metrics.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS_STAND_INS
+
+
+class RagasStandIns:
+    """Measures what `RagasMetrics` does, of the same questions, by words alone."""
+
+    names = RAGAS_STAND_INS
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """The scores that apply; nothing is awaited."""
+        if not question.answerable:
+            return {}
+        acceptable = question.acceptable_answers
+        if not answer.text.strip():
+            return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if acceptable else {})}
+        scores = {
+            RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, answer.text, answer.contexts)),
+            CONTEXT: Score.of(partial(stand_in_context_relevance, question.question, answer.contexts)),
+            FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, answer.text, answer.contexts)),
+        }
+        if acceptable:
+            scores[CORRECTNESS] = Score.of(partial(stand_in_correctness, answer.text, acceptable))
+        return scores
+
+
+def stand_in_relevancy(question: str, answer: str, contexts: Sequence[str]) -> float:
+    """
+    Share of the question's content words that stand in the answer or in the sentence of the contexts nearest to it.
+
+    Returns:
+        0..1; 0.0 for an answer that declines.
+
+    Raises:
+        ValueError: The question has no content words.
+
+    Source: our own.
+    """
+    asked = _asked(question)
+    if is_refusal(answer):
+        return 0.0
+    said = set(_content(answer))
+    around: set[str] = set()
+    for context in contexts:
+        # The first of equals stays, so that the same texts always have the same score.
+        for sentence in (set(_content(each)) for each in sentences(context)):
+            if len(sentence & said) > len(around & said):
+                around = sentence
+    return len(asked & (said | around)) / len(asked)
+
+
+def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
+    """
+    RAGAS' formula of answer correctness over content words in place of statements, and counts in place of embeddings.
+
+    Args:
+        answer: The system's answer.
+        acceptable: All accepted answers, at least one; the nearest counts.
+
+    Returns:
+        0..1.
+
+    Raises:
+        ValueError: No accepted answer, or not the answer, has content words.
+
+    Source: our own.
+    """
+    said = Counter(_content(answer))
+    expected = [each for each in (Counter(_content(accepted)) for accepted in acceptable) if each]
+    if not said or not expected:
+        raise ValueError("the answer or the expected answer has no words that could be compared")
+    return max(_agreement(said, each) for each in expected)
+
+
+def stand_in_context_relevance(question: str, contexts: Sequence[str]) -> float:
+    """
+    Mean of two shares of the question's content words: those in all contexts together, and in the best one.
+
+    Returns:
+        0..1; 0.0 without contexts.
+
+    Raises:
+        ValueError: The question has no content words.
+
+    Source: our own.
+    """
+    asked = _asked(question)
+    found = [asked.intersection(_content(context)) for context in contexts]
+    together, best = set().union(*found), max(map(len, found), default=0)
+    return (len(together) + best) / (2 * len(asked))
+
+
+def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -> float:
+    """
+    Share of the answer's sentences that the offline judge finds supported by the contexts.
+
+    Returns:
+        0..1; 0.0 without contexts.
+
+    Raises:
+        ValueError: The answer makes no statement.
+
+    Source: our own; what supports a sentence is the offline judge's rule.
+    """
+    found = groundedness(answer, question=question, contexts=contexts, terms=Terms()).sentences
+    given = any(map(str.strip, contexts))
+    supported = sum(each.score >= PASS_LINE for each in found) if given else 0
+    return faithfulness(supported=supported, statements=len(found))
+
+
+def _agreement(said: Counter[str], expected: Counter[str]) -> float:
+    common = len(said.keys() & expected.keys())
+    factual = factuality(
+        true_positives=common, false_positives=len(said) - common, false_negatives=len(expected) - common
+    )
+    both = sorted(said.keys() | expected.keys())
+    return answer_correctness(factual, cosine_similarity([said[t] for t in both], [expected[t] for t in both]))
+
+
+def _asked(question: str) -> set[str]:
+    asked = set(_content(question))
+    if not asked:
+        raise ValueError("the question has no words that could be compared")
+    return asked
+
+
+def _content(text: str) -> list[str]:
+    """The terms of the text without those that only hold it together."""
+    return [term for term in Terms().of(text) if term not in STOP_WORDS]
