@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
 
@@ -111,6 +111,8 @@ def test_every_setting_is_read() -> None:
         rag_judge=typed("offline"),
         rag_judge_model=typed("m"),
         rag_judge_url=typed("http://j/v1"),
+        rag_embedding_model=ini("e"),
+        rag_embedding_url=ini("http://e/v1"),
         rag_output=typed("out"),
         rag_agent=typed("gpt"),
         rag_required=typed(text=True),
@@ -134,6 +136,9 @@ def test_every_setting_is_read() -> None:
         judge_model="m",
         judge_url="http://j/v1",
         judge_api_key=DUMMY_API_KEY,
+        embedding_model="e",
+        embedding_url="http://e/v1",
+        embedding_api_key=DUMMY_API_KEY,
         judge_prompt="en",
         judge_timeout_seconds=2.5,
         output=Path("/project/out"),
@@ -169,6 +174,20 @@ def test_openais_key_is_never_for_another_server(
     environment: dict[str, str], given: dict[str, Given], key: str | None
 ) -> None:
     assert read(environment, **given).judge_api_key == key
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "key"),
+    [
+        ({**OPENAI_KEY, **OWN_KEY}, {}, None),
+        ({**OPENAI_KEY, **OWN_KEY}, {"rag_embedding_url": ini("http://e/v1")}, DUMMY_API_KEY),
+        ({"RAGCHECK_EMBEDDING_API_KEY": "key-e"}, {"rag_embedding_url": ini("http://e/v1")}, "key-e"),
+    ],
+)
+def test_a_server_of_embeddings_gets_its_own_key_alone(
+    environment: dict[str, str], given: dict[str, Given], key: str | None
+) -> None:
+    assert read(environment, **given).embedding_api_key == key
 
 
 @pytest.mark.parametrize(
@@ -246,6 +265,8 @@ SECRETS = {
     "a written-out header": ({"rag_headers": headers("X-Api-Key: correct-horse")}, {}),
     "a header with a scheme": ({"rag_headers": headers("Authorization: Token correct-horse")}, {}),
     "a variable in any header": ({"rag_headers": headers("X-Team: {env:TEAM}")}, {"TEAM": "correct-horse"}),
+    "a parameter of the embeddings' URL": ({"rag_embedding_url": ini("http://e/v1?api-key=correct-horse")}, {}),
+    "the embeddings' key": ({}, {"RAGCHECK_EMBEDDING_API_KEY": "correct-horse"}),
     "the judge's key": ({}, {"RAGCHECK_JUDGE_API_KEY": "correct-horse"}),
     "a key that is not used": (SERVER, {"OPENAI_API_KEY": "correct-horse"}),
 }
@@ -255,7 +276,7 @@ SECRETS = {
 def test_the_redactor_knows_every_secret_of_the_settings(given: dict[str, Given], environment: dict[str, str]) -> None:
     settings = read(environment, **given)
     assert settings.redactor.text("it said <correct-horse>") == f"it said <{REDACTED}>"
-    assert "correct-horse" not in repr(replace(settings, url=None, judge_url=None))
+    assert "correct-horse" not in repr(replace(settings, url=None, judge_url=None, embedding_url=None))
 
 
 def test_a_dummy_key_and_an_ordinary_header_are_no_secrets() -> None:
@@ -282,7 +303,7 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
             {"minimums": {"f2": 0.5}},
             (
                 "Settings: minimums: 'f2=0.5' names no metric that can be asserted; "
-                "choose one of answer_correctness, groundedness, exact_match, f1"
+                f"choose one of {', '.join(ASSERTABLE)}"
             ),
         ),
         (

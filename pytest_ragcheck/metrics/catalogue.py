@@ -23,6 +23,12 @@ OVERLAP = ("exact_match", "f1")
 RAGAS = ("ragas_answer_relevancy", "ragas_answer_correctness", "ragas_context_relevance", "ragas_faithfulness")
 """By the formulas of the ragas library, from what a model finds."""
 
+RAGAS_BY_EMBEDDINGS = RAGAS[:2]
+"""Those that compare meanings too."""
+
+NO_EMBEDDING_MODEL = "there is no embedding model: set rag_embedding_model"
+"""Why they could not be measured."""
+
 RAGAS_STAND_INS = (
     "offline_answer_relevancy", "offline_answer_correctness", "offline_context_relevance", "offline_faithfulness",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.completion import OtherContent
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
+from pytest_ragcheck.metrics.catalogue import NO_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.settings import Settings
 
 Vector = tuple[float, ...]
-
-NO_MODEL = "there is no embedding model: set rag_embedding_model"
 
 
 class Embeds(Protocol):
@@ -81,7 +80,7 @@ class NoEmbeddings:
 def choose_embeddings(settings: Settings) -> Embeds:
     """The embeddings that the settings name, on the judge's server unless they name another."""
     if not settings.embedding_model:
-        return NoEmbeddings(reason=NO_MODEL)
+        return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
     own_server = settings.embedding_url is not None
     try:
         server = ModelServer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import JUDGED
+from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,6 +34,9 @@ def header_lines(
     lines = ["ragcheck: " + "; ".join(parts)]
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
+    if "ragas" in settings.metrics and settings.judge == "openai" and not settings.embedding_model:
+        names = " and ".join(RAGAS_BY_EMBEDDINGS)
+        lines.append(f"ragcheck: {names} cannot be measured: {NO_EMBEDDING_MODEL}")
     return lines
 
 

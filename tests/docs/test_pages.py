@@ -33,6 +33,7 @@ HELD = {
     "reference/judge-offline.md": "tests/judging/test_offline_docs.py",
     "reference/judge-openai.md": "tests/judging/test_openai_docs.py",
     "reference/metrics.md": "tests/docs/test_metrics_page.py",
+    "reference/metrics-ragas.md": "tests/docs/test_ragas_page.py",
     "reference/options.md": "tests/test_options.py",
     "reference/other-plugins.md": "tests/matrix/test_page.py",
     "reference/outcomes.md": "tests/docs/test_outcomes_page.py",
