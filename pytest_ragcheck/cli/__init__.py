@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.cli import calibrate, init, probe, schema
+from pytest_ragcheck.cli import calibrate, compare, init, probe, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     calibrate.add_to(commands)
+    compare.add_to(commands)
     init.add_to(commands)
     probe.add_to(commands)
     schema.add_to(commands)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1"
 """Of the predictions files that can be a baseline."""
 
-_GIVE = "Give --rag-baseline the {agent}_predictions.json of a full run."
+GIVE = "Give --rag-baseline the {agent}_predictions.json of a full run."
 _AS_WRITTEN = "Take the file as the run wrote it."
 _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 """By a key that each has and a predictions file has not, the result files that could be meant."""
@@ -62,13 +62,14 @@ class Baseline:
     """By identity, those with a PASS or a FAIL first, each in the order of the file."""
 
 
-def read_baseline(path: Path, *, name: str) -> Baseline:
+def read_baseline(path: Path, *, name: str, advice: str = GIVE) -> Baseline:
     """
     The baseline in a predictions file.
 
     Args:
         path: The file.
         name: How texts call it.
+        advice: What a text says to give instead of another file.
 
     Raises:
         UsageError: It is not the predictions file of a full run; the text says what it is and what to do.
@@ -76,7 +77,7 @@ def read_baseline(path: Path, *, name: str) -> Baseline:
     try:
         return Baseline(name=name, rows=_by_identity(_predictions_of_a_full_run(_json(path))))
     except _Unusable as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"{name}: {str(error).replace(GIVE, advice)}") from None
 
 
 class _Unusable(Exception):
@@ -87,9 +88,9 @@ def _json(path: Path) -> Any:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise _Unusable(f"there is no such file. {_GIVE}") from None
+        raise _Unusable(f"there is no such file. {GIVE}") from None
     except OSError as error:
-        raise _Unusable(f"it cannot be read: {error.strerror or error}. {_GIVE}") from None
+        raise _Unusable(f"it cannot be read: {error.strerror or error}. {GIVE}") from None
     except UnicodeDecodeError as error:
         raise _Unusable(f"it is not UTF-8 (byte {error.start}). {_AS_WRITTEN}") from None
     try:
@@ -104,10 +105,10 @@ def _predictions_of_a_full_run(document: Any) -> dict[str, Any]:
     if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
         keys = document if isinstance(document, dict) else ()
         what = next((what for key, what in _OTHER_FILES.items() if key in keys), "not a predictions file")
-        raise _Unusable(f"it is {what}. {_GIVE}")
+        raise _Unusable(f"it is {what}. {GIVE}")
     version, complete = document.get("schema_version"), document.get("complete")
     if version is None:
-        raise _Unusable(f'it has no "schema_version", so it is not known what its rows mean. {_GIVE}')
+        raise _Unusable(f'it has no "schema_version", so it is not known what its rows mean. {GIVE}')
     if version != SCHEMA_VERSION:
         raise _Unusable(
             f'it has "schema_version" {_shown(version)}, and this pytest-ragcheck reads {_shown(SCHEMA_VERSION)}. '
@@ -115,7 +116,7 @@ def _predictions_of_a_full_run(document: Any) -> dict[str, Any]:
         )
     if complete is not True:
         raise _Unusable(
-            f'"complete" is {_shown(complete)}: it is of a partial run, which cannot tell what is missing. {_GIVE}'
+            f'"complete" is {_shown(complete)}: it is of a partial run, which cannot tell what is missing. {GIVE}'
         )
     return document
 
@@ -126,7 +127,7 @@ def _by_identity(document: Mapping[str, Any]) -> dict[tuple[str, str], BaselineR
         if rows.setdefault(row.key, row) is not row:
             raise _Unusable(f"{place} is a second row of question {row.id!r} of {row.dataset_name!r}. {_AS_WRITTEN}")
     if not rows:
-        raise _Unusable(f"it holds no questions, so nothing can be compared with it. {_GIVE}")
+        raise _Unusable(f"it holds no questions, so nothing can be compared with it. {GIVE}")
     return rows
 
 

@@ -50,6 +50,13 @@ def test_a_metric_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert len(code.splitlines()) < 15
 
 
+def test_compare_agents(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/compare-agents.md"))
+    assert (someone.folder / "agents.csv").read_text(encoding="utf-8").startswith("Agent,Answer Correctness,")
+    assert len((someone.folder / "questions.csv").read_text(encoding="utf-8").splitlines()) == 3
+
+
 def test_with_xdist(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/with-xdist.md"))
