@@ -622,7 +622,10 @@ def test_a_refused_token_is_not_shown_either(ragcheck) -> None:
             ["http://a.example", "--header", "Authorization"],
             "--header: a line is not of the form 'Name: value'; write it such as 'Authorization: Bearer ",
         ),
-        (["http://a.example", "--header", "X-Name: Jörg"], "--header: the value of the header 'X-Name' cannot be sent: "),
+        (
+            ["http://a.example", "--header", "X-Name: Jörg"],
+            "--header: the value of the header 'X-Name' cannot be sent: ",
+        ),
     ],
 )
 def test_wrong_usage_is_exit_status_2_and_says_what_to_write(

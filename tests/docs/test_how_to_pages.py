@@ -32,8 +32,8 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert keys[0] == {"Bearer your-key"}
     assert "Bearer your-key" not in keys[1]
     asked = [request.json["model"] for request in local.requests]
-    assert asked == ["qwen3:8b"] * 3, "by command line, by ini file, and with the prompt"
-    assert ["Durations in other units" in request.prompt for request in local.requests] == [False, False, True]
+    assert asked == ["qwen3:8b"] * 2, "by command line and with the prompt; by ini file the verdict is known already"
+    assert ["Durations in other units" in request.prompt for request in local.requests] == [False, True]
 
 
 def test_calibrate_a_judge(reader: Callable[..., Reader]) -> None:
