@@ -293,10 +293,17 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="rag_shape",
-        help="How the endpoint is asked and its reply read: query, search-rag, server or openai-chat.",
+        help="How the endpoint is asked and its reply read: query, search-rag, server or openai-chat. Where it is not "
+        "given query, and server where passages go along with the question or documents were uploaded.",
         read=read_shape,
         flag=False,
-        default_shown="query",
+    ),
+    Option(
+        name="rag_base_url",
+        help="What the server's other routes follow: /query/with-context, /upload, /tasks, /documents. Where it is "
+        "not given, the URL of the endpoint without a final /query.",
+        read=read_url,
+        flag=False,
     ),
     Option(
         name="rag_request",

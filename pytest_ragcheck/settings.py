@@ -47,8 +47,12 @@ class Settings:
     url: str | None = None
     """The endpoint; None: questions need a `rag_client` fixture."""
 
-    shape: str = "query"
-    """How the endpoint is asked and its reply read: the name of a shape."""
+    base_url: str | None = None
+    """What the endpoint's routes for passages and documents follow; None: `url` without a final `/query`."""
+
+    shape: str | None = None
+    """How the endpoint is asked and its reply read: the name of a shape. None: `query`, and `server` where passages
+    go along or documents were uploaded."""
 
     request: str | None = None
     """A template of requests in place of the shape's."""
@@ -155,10 +159,11 @@ class Settings:
                     f"rag_min: {metric} is measured by the group {of!r}, which rag_metrics leaves out; "
                     f"write rag_metrics = +{of}, or leave the minimum out"
                 )
-        for name in ("url", "judge_url", "embedding_url"):
+        for name in ("url", "base_url", "judge_url", "embedding_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
-        _check("shape", self.shape, read_shape)
+        if self.shape is not None:
+            _check("shape", self.shape, read_shape)
         if self.request is not None:
             _check("request", self.request, read_request)
         if self.response is not None:
@@ -179,7 +184,7 @@ class Settings:
 
     def _all_secrets(self) -> list[str]:
         found = list(self.secrets)
-        for url in filter(None, (self.url, self.judge_url, self.embedding_url)):
+        for url in filter(None, (self.url, self.base_url, self.judge_url, self.embedding_url)):
             found += url_secrets(url)
         for name, value in self.headers.items():
             if is_secret_header(name):
@@ -242,7 +247,8 @@ def read_settings(
     defaults = Settings()
     return Settings(
         url=values.get("rag_url"),
-        shape=values.get("rag_shape", defaults.shape),
+        base_url=values.get("rag_base_url"),
+        shape=values.get("rag_shape"),
         request=values.get("rag_request"),
         response=values.get("rag_response"),
         headers=MappingProxyType(dict(filled.headers) if filled else {}),

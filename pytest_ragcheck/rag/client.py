@@ -1,16 +1,17 @@
-"""The client that asks the system under test, over HTTP or as a function."""
+"""The client that asks the system under test, over HTTP or as a function, and gives it documents."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.passages import named
 from pytest_ragcheck.rag.blocking import BlockingRagClient
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Any
 
@@ -18,28 +19,13 @@ if TYPE_CHECKING:
     import httpx2
     from typing_extensions import Self
 
-    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.documents import DocumentRoutes
+    from pytest_ragcheck.rag.endpoint import Endpoint
     from pytest_ragcheck.settings import Settings
 
     Reply = RagAnswer | Mapping[str, Any]
-
-
-class Endpoint(Protocol):
-    """What a `RagClient` asks."""
-
-    @property
-    def name(self) -> str:
-        """How it is called in texts and results."""
-        ...
-
-    async def ask(self, query: str, top_k: int) -> RagAnswer:
-        """Returns the answer, or raises an `EndpointError`."""
-        ...
-
-    async def aclose(self) -> None:
-        """Lets go of whatever it holds open in the running loop."""
-        ...
 
 
 class RagClient:
@@ -57,7 +43,9 @@ class RagClient:
         http: Your own `AsyncClient` of httpx or httpx2, for TLS settings, proxies or an app in this process.
             It is used as it is; the limit of time stays `timeout_seconds`, redirects are not followed.
         close_http: Whether `aclose` closes your own client too.
-        shape: `query` (the contract), `search-rag`, `server` or `openai-chat`.
+        base_url: What the routes for passages and documents follow; *url* without a final `/query` if None.
+        shape: `query` (the contract), `search-rag`, `server` or `openai-chat`. If None `query`, and `server` where
+            passages go along, or chunks are asked for.
         request: In place of the shape's own, how the endpoint is asked: JSON such as
             `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`.
         response: In place of the shape's own, where the parts of the reply are, in JMESPath:
@@ -77,24 +65,27 @@ class RagClient:
         max_reply_bytes: int = 10_000_000,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
         close_http: bool = False,
-        shape: str = "query",
+        base_url: str | None = None,
+        shape: str | None = None,
         request: str | None = None,
         response: str | None = None,
     ) -> None:
-        from pytest_ragcheck.rag.http import HttpEndpoint  # noqa: PLC0415 - a function needs no HTTP library
-        from pytest_ragcheck.rag.shape import read_shape  # noqa: PLC0415 - as above
+        from pytest_ragcheck.rag.service import HttpService  # noqa: PLC0415 - a function needs no HTTP library
 
         _check_limits(top_k, timeout_seconds)
         if not _is_whole(max_reply_bytes):
             raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
-        self._endpoint: Endpoint = HttpEndpoint(
+        self._endpoint: Endpoint = HttpService(
             url,
+            base_url=base_url,
+            shape=shape,
+            request=request,
+            response=response,
             headers=headers or {},
             timeout_seconds=timeout_seconds,
             max_reply_bytes=max_reply_bytes,
             http=http,
             close_http=close_http,
-            shape=read_shape(shape, request, response),
         )
         self._top_k = top_k
 
@@ -119,6 +110,7 @@ class RagClient:
             timeout_seconds=settings.timeout_seconds,
             http=http,
             close_http=http is not None,
+            base_url=settings.base_url,
             shape=settings.shape,
             request=settings.request,
             response=settings.response,
@@ -167,14 +159,75 @@ class RagClient:
         """
         return await self.query(question.question, question.top_k)
 
-    async def query(self, text: str, top_k: int | None = None) -> RagAnswer:
+    async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
         """
-        The system's answer to a text; *top_k* is the client's if None.
+        The system's answer to a text.
+
+        Args:
+            text: What is asked.
+            top_k: How many contexts are asked for, >= 1; the client's own number if None.
+            include_chunks: Whether the texts and ids of the documents that were found are asked for; a shape of the
+                client's own decides that itself.
 
         Raises:
             EndpointError: There is no answer that can be judged; the subclasses say why.
         """
-        return await self._endpoint.ask(text, self._top_k if top_k is None else top_k)
+        top_k = self._top_k if top_k is None else top_k
+        return await self._endpoint.ask(text, top_k, include_chunks=include_chunks)
+
+    async def query_with_context(
+        self, question: str, passages: Sequence[GoldPassage], session_id: str | None = None
+    ) -> RagAnswer:
+        """
+        The system's answer from the passages that go along (`POST /query/with-context`); nothing is retrieved.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], session_id)
+
+    async def upload_text_as_document(self, text: str, filename: str) -> str:
+        """
+        The id of the batch in which the server makes a document of the text (`POST /upload`).
+
+        Raises:
+            EndpointError: The server did not take it, or named no batch.
+        """
+        return await self.documents.upload(text, filename)
+
+    async def wait_for_batch(self, batch_id: str, timeout: float = 300.0, poll_interval: float = 2.0) -> bool:
+        """
+        True when every file of the batch is a document; False if one failed, or after *timeout* seconds.
+
+        Args:
+            batch_id: As `upload_text_as_document` returned it.
+            timeout: Seconds, >= 0.
+            poll_interval: Seconds from one asking (`GET /tasks/{batch_id}/status`) to the next.
+
+        Raises:
+            EndpointError: The server does not say how far it has come.
+        """
+        status = await self.documents.wait(batch_id, timeout_seconds=timeout, poll_seconds=poll_interval)
+        return status.done
+
+    async def delete_document(self, document_id: str) -> bool:
+        """
+        True when the document is deleted (`DELETE /documents/{id}`), False if the server has none of this id.
+
+        Raises:
+            EndpointError: The server did not delete it.
+        """
+        return await self.documents.delete(document_id)
+
+    @property
+    def documents(self) -> DocumentRoutes:
+        """
+        The server's routes for documents.
+
+        Raises:
+            UsageError: The system under test is a function.
+        """
+        return self._endpoint.documents
 
     @cached_property
     def blocking(self) -> BlockingRagClient:

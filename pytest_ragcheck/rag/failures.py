@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.rag.address import Address
     from pytest_ragcheck.rag.json_body import ReplyMismatch
-    from pytest_ragcheck.rag.request import RequestTemplate
+    from pytest_ragcheck.rag.route import Asked
 
 BODY_KEPT = 2_000
 """Characters of a body that an error carries, at most."""
@@ -85,7 +85,14 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
 
 
 def wrong_status(
-    address: Address, status: int, reason: str, headers: Mapping[str, str], body: str, *, asked: RequestTemplate
+    address: Address,
+    status: int,
+    reason: str,
+    headers: Mapping[str, str],
+    body: str,
+    *,
+    asked: Asked,
+    to_do: Mapping[int, str],
 ) -> EndpointStatusError:
     """
     A status outside 200 to 299.
@@ -97,19 +104,20 @@ def wrong_status(
         headers: The reply's, by lower-case name.
         body: The body's start, decoded.
         asked: The request that it was the reply to.
+        to_do: By status what to do in place of the usual.
     """
     body = address.redactor.text(body)
     found = f"status {status} {excerpt(reason, 60)}".rstrip()
-    to_do = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
-    to_do = to_do.format(request=asked.shown, method=asked.method)
+    usual = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
+    advice = to_do.get(status) or usual.format(request=asked.shown, method=asked.method)
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
-        to_do = (
+        advice = (
             "Redirects are not followed, since the headers would go along. "
             "If that is the endpoint, set --rag-url to it; if it is a login page, set the ini option rag_headers."
         )
     return EndpointStatusError(
-        f"{address.shown}: {found} ({quoted(body)})\n{to_do}",
+        f"{address.shown}: {found} ({quoted(body)})\n{advice}",
         url=address.shown,
         status=status,
         body=body[:BODY_KEPT],

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 
@@ -23,7 +23,10 @@ from pytest_ragcheck.rag.reply import CONTRACT, read_reply
 from pytest_ragcheck.threads import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
+
+    from pytest_ragcheck.questions.question import GoldPassage
 
     Asked: TypeAlias = Callable[..., Any]
 
@@ -33,6 +36,8 @@ _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 class FunctionEndpoint:
     """
     An endpoint that calls `function(query)`, or `function(query, top_k=...)` where it takes that.
+
+    In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
 
     Args:
         function: Returns the contract's mapping or a `RagAnswer`. A coroutine function is awaited; any other runs
@@ -54,10 +59,44 @@ class FunctionEndpoint:
         self.name = _qualified_name(function)
         self._takes_top_k = self._check_signature()
 
-    async def ask(self, query: str, top_k: int) -> RagAnswer:
+    async def ask(
+        self,
+        query: str,
+        top_k: int,
+        *,
+        include_chunks: bool = False,  # noqa: ARG002 - it gives what it has
+    ) -> RagAnswer:
         """The function's answer; raises an `EndpointError` where there is none."""
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {})
+
+    async def ask_with_context(
+        self,
+        query: str,
+        passages: Sequence[GoldPassage],
+        session_id: str | None = None,  # noqa: ARG002 - a function has no sessions
+    ) -> RagAnswer:
+        """The function's answer from these passages; raises an `EndpointError` where there is none."""
+        if not self._takes("context_passages"):
+            raise EndpointError(
+                f"{self.name}: takes no context_passages\n"
+                "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
+                '{"text": ..., "doc_id": ...}. Let it take them, or choose --rag-tier=end_to_end.',
+                url=self.name,
+            )
+        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
+        return await self._call(query, {"context_passages": rows})
+
+    @property
+    def documents(self) -> NoReturn:
+        """A function takes no documents."""
+        raise UsageError(
+            f"{self.name} is a function, which has no routes for documents: give it its documents in the rag_client "
+            "fixture, and do not ask for ingestion."
+        )
+
+    async def _call(self, query: str, keywords: dict[str, Any]) -> RagAnswer:
         started = time.perf_counter()
-        call = functools.partial(self._function, query, **({"top_k": top_k} if self._takes_top_k else {}))
+        call = functools.partial(self._function, query, **keywords)
         with anyio.move_on_after(self._timeout_seconds):
             try:
                 returned = await (call() if _is_async(self._function) else in_thread(call))
@@ -79,18 +118,26 @@ class FunctionEndpoint:
 
     def _check_signature(self) -> bool:
         """True where the function takes `top_k`."""
+        if self._takes("top_k"):
+            return True
+        if self._takes() or self._takes("context_passages"):
+            return False
+        raise UsageError(
+            f"{self.name}{inspect.signature(self._function)} cannot be asked. "
+            "RagClient.from_callable takes a function(query) or a function(query, top_k)."
+        )
+
+    def _takes(self, *keywords: str) -> bool:
+        """Whether the function can be called with a query and these keywords."""
         try:
             signature = inspect.signature(self._function)
         except (TypeError, ValueError):  # some functions written in C have none
+            return not keywords
+        try:
+            signature.bind("query", **dict.fromkeys(keywords))
+        except TypeError:
             return False
-        for keywords in ({"top_k": 1}, {}):
-            with contextlib.suppress(TypeError):
-                signature.bind("query", **keywords)
-                return bool(keywords)
-        raise UsageError(
-            f"{self.name}{signature} cannot be asked. "
-            "RagClient.from_callable takes a function(query) or a function(query, top_k)."
-        )
+        return True
 
     def _read(self, returned: object, latency_seconds: float) -> RagAnswer:
         own = returned if isinstance(returned, RagAnswer) else None

@@ -1,0 +1,108 @@
+"""A RAG service behind its routes: one for questions, and where it has them those for passages and documents."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.address import read_address
+from pytest_ragcheck.rag.documents import DocumentRoutes, base_of, joined
+from pytest_ragcheck.rag.http import HttpEndpoint
+from pytest_ragcheck.rag.named_shapes import CONTRACT
+from pytest_ragcheck.rag.route import HttpRoute
+from pytest_ragcheck.rag.shape import read_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.questions.question import GoldPassage
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+WITH_CHUNKS = "server"
+"""The shape that asks for the texts of the chunks and for their documents."""
+
+_PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id": "..."}], "session_id": null}'
+"""The request as texts show it; what is sent is made of the question's own passages."""
+
+
+class HttpService:
+    """
+    A RAG service that is asked over HTTP.
+
+    Args:
+        url: Where questions are sent.
+        base_url: What its other routes follow; *url* without a final `/query` if None.
+        shape: The name of the endpoint's shape; the contract if None, and `server` where chunks are wanted.
+        request: In place of the shape's own.
+        response: In place of the shape's own.
+        route: What `HttpRoute` takes beside.
+
+    Raises:
+        UsageError: URL, header, client or shape cannot work.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        base_url: str | None,
+        shape: str | None,
+        request: str | None,
+        response: str | None,
+        **route: Any,
+    ) -> None:
+        self._route = route
+        self._shape, self._request, self._response = shape, request, response
+        self._endpoint = HttpEndpoint(url, shape=read_shape(shape or CONTRACT, request, response), **route)
+        self._url = url
+        self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
+
+    @property
+    def name(self) -> str:
+        """The URL of the route for questions, as texts may show it."""
+        return self._endpoint.name
+
+    async def ask(self, query: str, top_k: int, *, include_chunks: bool = False) -> RagAnswer:
+        """The answer; raises an `EndpointError` where there is none."""
+        return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k)
+
+    async def ask_with_context(
+        self, query: str, passages: Sequence[GoldPassage], session_id: str | None = None
+    ) -> RagAnswer:
+        """The answer from these passages alone; raises an `EndpointError` where there is none."""
+        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
+        return await self._with_context.ask_filled({"query": query, "context_passages": rows, "session_id": session_id})
+
+    @cached_property
+    def documents(self) -> DocumentRoutes:
+        """The routes for documents."""
+
+        def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
+            return HttpRoute(url, to_do=to_do, **self._beside())
+
+        return DocumentRoutes(self._base_url, route)
+
+    async def aclose(self) -> None:
+        """Closes what the running loop has open."""
+        await self._endpoint.aclose()
+
+    @cached_property
+    def _with_chunks(self) -> HttpEndpoint:
+        if self._shape is not None or self._request is not None or self._response is not None:
+            return self._endpoint
+        return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), **self._beside())
+
+    @cached_property
+    def _with_context(self) -> HttpEndpoint:
+        """Its reply is read as that of questions, where a setting says how."""
+        to_do = dict.fromkeys(
+            (404, 405),
+            "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
+            "(by default --rag-url without its final /query), or choose --rag-tier=end_to_end.",
+        )
+        shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
+        return HttpEndpoint(joined(self._base_url, "/query/with-context"), shape=shape, to_do=to_do, **self._beside())
+
+    def _beside(self) -> dict[str, Any]:
+        """What a further route takes: the endpoint's connections too."""
+        return {**self._route, "beside": self._endpoint}
