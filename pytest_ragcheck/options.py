@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -157,7 +157,7 @@ def _instead_of(name: str, known: Collection[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
 
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
 
 
 def read_header(text: str) -> tuple[str, str]:

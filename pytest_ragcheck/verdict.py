@@ -130,4 +130,6 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
         return "the question is unanswerable"
     if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
+    if group == "retrieval":
+        return "fewer contexts are asked for" if question.gold_passages else "no gold passages"
     return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"

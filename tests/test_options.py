@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, listed
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
@@ -187,7 +187,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_min",
             "must_mention=1",
-            f"names no metric that can be asserted; choose one of {', '.join(ASSERTABLE)}",
+            f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
         ),
         ("rag_metrics", "+overlapp", "is no group of metrics; did you mean 'overlap'?"),
         ("rag_metrics", "", f"is no group of metrics; choose one of {', '.join(GROUPS)}"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, listed
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
 
@@ -301,10 +301,7 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
         ({"minimums": {"f1": 2}}, "Settings: minimums: 'f1=2' is not a number from 0 to 1; write one such as 0.7"),
         (
             {"minimums": {"f2": 0.5}},
-            (
-                "Settings: minimums: 'f2=0.5' names no metric that can be asserted; "
-                f"choose one of {', '.join(ASSERTABLE)}"
-            ),
+            (f"Settings: minimums: 'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}"),
         ),
         (
             {"url": "http://bob:hunter2@"},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 JUDGED = ("answer_correctness", "groundedness")
 """The judge's two scores, asserted by default."""
@@ -34,10 +35,21 @@ RAGAS_STAND_INS = (
 )  # fmt: skip
 """In their place where there is no model: by counting words."""
 
+CUTOFFS = (1, 3, 5, 10)
+"""The ranks up to which retrieval is measured, as far as so many contexts are asked for."""
+
+RETRIEVAL = (
+    *(f"{measure}_at_{k}" for measure in ("recall", "precision", "ndcg", "hit_rate") for k in CUTOFFS),
+    "mrr",
+    "map",
+)
+"""Of the contexts against the gold passages."""
+
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "judge": JUDGED,
         "overlap": OVERLAP,
+        "retrieval": RETRIEVAL,
         "abstention": (ABSTAINED,),
         "performance": (),
         "ragas": (*RAGAS, *RAGAS_STAND_INS),
@@ -45,17 +57,22 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """What `rag_metrics` may name, with the metrics of a question that each measures; `performance` is of whole runs."""
 
-DEFAULT_GROUPS = ("judge", "overlap", "abstention", "performance")
+DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 """What a run measures that was told nothing else."""
 
 JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, *OVERLAP, ABSTAINED, *MENTIONS)
+METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, *OVERLAP, *RETRIEVAL, ABSTAINED, *MENTIONS)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
 """What `--rag-min` and a question's `thresholds` may name; the others are asserted by the question itself."""
+
+
+def listed(metrics: Iterable[str]) -> str:
+    """The metrics for a person to choose from; those that differ in their cutoff only, once, with `K` for it."""
+    return ", ".join(dict.fromkeys(re.sub(r"_at_\d+$", "_at_K", metric) for metric in metrics))
 
 
 def group_of(metric: str) -> str | None:

@@ -32,6 +32,10 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         metrics.append(Overlap())
     if "ragas" in settings.metrics:
         metrics.append(_ragas(settings, judge))
+    if "retrieval" in settings.metrics:
+        from pytest_ragcheck.metrics.retrieval import Retrieval  # noqa: PLC0415 - as above
+
+        metrics.append(Retrieval(settings.top_k))
     return (*metrics, Mentions(), *own)
 
 

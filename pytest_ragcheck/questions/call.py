@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import JUDGED
+from pytest_ragcheck.metrics.catalogue import JUDGED, listed
 from pytest_ragcheck.questions.ids import usable_id
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import Question
@@ -89,7 +89,7 @@ def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collec
     for metric, value in by_metric.items():
         if metric not in known_metrics:
             raise UsageError(
-                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {', '.join(known_metrics)}."
+                f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {listed(known_metrics)}."
             )
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number from 0 to 1.")

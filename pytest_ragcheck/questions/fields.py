@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.metrics.catalogue import JUDGED
+from pytest_ragcheck.metrics.catalogue import JUDGED, listed
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
 from pytest_ragcheck.questions.names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.nodes import Entry, MappingNode, Scalar
@@ -166,7 +166,7 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
     if near is not None:
         site.mistake(part.line, f"has a threshold for the unknown metric {part.key!r}. Rename it to {near!r}.")
     else:
-        known = ", ".join(sorted(known_metrics))
+        known = listed(sorted(known_metrics))
         site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. Choose from: {known}.")
 
 

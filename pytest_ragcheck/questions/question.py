@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,9 @@ class Question:
     line: int | None = field(default=None, compare=False)
     """The line in `path` where the question begins, from 1."""
 
+    lacks_gold: bool = field(default=False, compare=False)
+    """True where it has no gold passages and others of its set have: nothing that is retrieved is known to be right."""
+
     def __post_init__(self) -> None:
         # Whoever reads the written questions finds every accepted answer in this one list, and a question
         # that is written and read back is equal to itself however its answers were given.
@@ -135,3 +138,10 @@ class QuestionSet:
 
     origin: Origin | None = None
     """Of a dataset; None for a question file."""
+
+    def __post_init__(self) -> None:
+        if any(question.gold_passages for question in self.questions):
+            marked = tuple(
+                q if q.gold_passages or q.lacks_gold else replace(q, lacks_gold=True) for q in self.questions
+            )
+            object.__setattr__(self, "questions", marked)

@@ -6,9 +6,16 @@ import re
 
 import pytest
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, METRICS
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, CUTOFFS, METRICS
 from pytest_ragcheck.metrics.mentions import must_mention_score
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
+from pytest_ragcheck.metrics.retrieval import (
+    average_precision,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
 from pytest_ragcheck.questions.question import Question
 from tests.docs.pages import DOCS
 
@@ -22,8 +29,16 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
+def with_cutoffs(cell: str) -> list[str]:
+    """The metrics of a first cell; `K` stands for each cutoff."""
+    name = cell.strip("`")
+    return [name.replace("_at_K", f"_at_{k}") for k in CUTOFFS] if name.endswith("_at_K") else [name]
+
+
 def test_every_metric_has_its_row_and_says_how_it_is_asserted() -> None:
-    by_metric = {metric.strip("`"): asserted for metric, *_, asserted in rows(r"metric")}
+    by_metric = {
+        name: asserted for metric, *_, asserted in rows(r"metric \| what it measures") for name in with_cutoffs(metric)
+    }
     assert tuple(by_metric) == METRICS
     by_option = {metric for metric, asserted in by_metric.items() if "--rag-min" in asserted or "default" in asserted}
     assert by_option == set(ASSERTABLE)
@@ -33,6 +48,16 @@ def test_every_metric_has_its_row_and_says_how_it_is_asserted() -> None:
 def test_the_overlap_is_as_shown(answer: str, acceptable: str, exact: str, f1: str) -> None:
     texts = acceptable.split(", ")
     assert (f"{exact_match(answer, texts):.3f}", f"{token_f1(answer, texts):.3f}") == (exact, f1)
+
+
+@pytest.mark.parametrize("row", rows(r"gold passages held by the contexts \| R"))
+def test_retrieval_is_as_shown(row: list[str]) -> None:
+    held, count, *shown = row
+    retrieved = [context.replace("-", "").split() for context in held.split(", ")]
+    gold = "abc"[: int(count)]
+    values = [function(retrieved, gold, 3) for function in (recall_at_k, precision_at_k, ndcg_at_k)]
+    values += [reciprocal_rank(retrieved, gold), average_precision(retrieved, gold)]
+    assert [f"{value:.3f}" for value in values] == shown
 
 
 @pytest.mark.parametrize(("answer", "mentions", "score"), rows(r"answer \| must_mention"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, listed
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 
@@ -114,7 +114,7 @@ def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
         ("'Q?', thresholds={'f1': True}", "rag_check: thresholds: f1 is True; give a number from 0 to 1."),
         (
             "'Q?', thresholds={'f2': 0.5}",
-            (f"rag_check: thresholds: there is no metric 'f2'; the metrics are {', '.join(ASSERTABLE)}."),
+            (f"rag_check: thresholds: there is no metric 'f2'; the metrics are {listed(ASSERTABLE)}."),
         ),
     ],
 )

@@ -15,6 +15,7 @@ FULL = Question(
     all_acceptable_answers=("30 days", "a month"),
     must_mention=("30",),
     must_not_mention=("/forever/i",),
+    lacks_gold=True,
     gold_passages=(GoldPassage(text="30 days.", doc_id="b:1"), GoldPassage(text="A month.")),
     distractors=(GoldPassage(text="14 days."),),
     answerable=False,

@@ -1,0 +1,177 @@
+"""How much of what answers a question was retrieved, and how high up it stood."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.catalogue import CUTOFFS, RETRIEVAL
+from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.metrics.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+    Retrieved = Sequence[str | Collection[str]]
+    """Passage ids, best first; where one context holds several passages, their ids together."""
+
+
+class Retrieval:
+    """
+    The group `retrieval`: answerable questions of datasets that have gold passages.
+
+    Args:
+        top_k: How many contexts are asked for where the question does not say, >= 1; cutoffs above it are left out.
+    """
+
+    names = RETRIEVAL
+    local = True
+
+    def __init__(self, top_k: int) -> None:
+        self._top_k = top_k
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """All of them; 0.0 each for a question without gold passages whose dataset has some."""
+        gold = gold_keys(question)
+        if not question.answerable or not (gold or question.lacks_gold):
+            return {}
+        retrieved = found_gold(question, answer)
+        values: dict[str, float] = {}
+        for k in CUTOFFS:
+            if k <= (question.top_k or self._top_k):
+                values[f"recall_at_{k}"] = recall_at_k(retrieved, gold, k)
+                values[f"precision_at_{k}"] = precision_at_k(retrieved, gold, k)
+                values[f"ndcg_at_{k}"] = ndcg_at_k(retrieved, gold, k)
+                values[f"hit_rate_at_{k}"] = hit_rate_at_k(retrieved, gold, k)
+        values["mrr"] = reciprocal_rank(retrieved, gold)
+        values["map"] = average_precision(retrieved, gold)
+        return {name: Score(values[name]) for name in RETRIEVAL if name in values}
+
+
+def recall_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
+    """
+    Share of the gold passages that appear among the first *k* retrieved ones.
+
+    Args:
+        retrieved: Passage ids, best first; a repeated id counts once, where it first stands.
+        gold: Ids of the passages that answer the question.
+        k: Cutoff rank, >= 1.
+
+    Returns:
+        0..1; 0.0 without gold passages, never 1.0.
+
+    Source: TREC recall. Some call "any gold passage in the top k" Recall@k; here that is `hit_rate_at_k`.
+    """
+    return _share(sum(_new(retrieved, gold, k)), len(set(gold)))
+
+
+def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
+    """
+    Share of the first *k* ranks that hold a gold passage; a rank at which nothing was retrieved holds none.
+
+    Args:
+        retrieved: As in `recall_at_k`.
+        gold: As in `recall_at_k`.
+        k: Cutoff rank, >= 1.
+
+    Returns:
+        0..1; 0.0 without gold passages.
+
+    Source: TREC precision, which divides by k however few were retrieved.
+    """
+    return sum(count > 0 for count in _new(retrieved, gold, k)) / k
+
+
+def hit_rate_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
+    """
+    Whether any gold passage is among the first *k* retrieved ones.
+
+    Args:
+        retrieved: As in `recall_at_k`.
+        gold: As in `recall_at_k`.
+        k: Cutoff rank, >= 1.
+
+    Returns:
+        1.0 or 0.0; 0.0 without gold passages.
+
+    Source: called Success@k by TREC.
+    """
+    return float(any(_new(retrieved, gold, k)))
+
+
+def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
+    """
+    Gain of the first *k* ranks, discounted by the rank, over that of the best order.
+
+    Args:
+        retrieved: As in `recall_at_k`.
+        gold: As in `recall_at_k`.
+        k: Cutoff rank, >= 1.
+
+    Returns:
+        0..1; 0.0 without gold passages.
+
+    Source: Järvelin and Kekäläinen (2002) as TREC's program has it: gain 1 for each gold passage, discount
+    log2(rank + 1). A context that holds several passages gains no more than one in each rank of the best order.
+    """
+    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(set(gold)), k) + 1))
+    gained = sum(count / math.log2(rank + 1) for rank, count in enumerate(_new(retrieved, gold, k), 1))
+    return min(_share(gained, best), 1.0)
+
+
+def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
+    """
+    One over the rank of the first gold passage; over many questions its mean is the MRR.
+
+    Args:
+        retrieved: As in `recall_at_k`.
+        gold: As in `recall_at_k`.
+
+    Returns:
+        0..1; 0.0 where none was retrieved.
+
+    Source: TREC's recip_rank.
+    """
+    return next((1 / rank for rank, count in enumerate(_new(retrieved, gold), 1) if count), 0.0)
+
+
+def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
+    """
+    Mean over the gold passages of the precision at their ranks, 0.0 for one that was not retrieved.
+
+    Over many questions its mean is the MAP.
+
+    Args:
+        retrieved: As in `recall_at_k`.
+        gold: As in `recall_at_k`.
+
+    Returns:
+        0..1; 0.0 without gold passages.
+
+    Source: TREC's map. A context that holds several passages is no better than the best order up to its rank.
+    """
+    found, total = 0, 0.0
+    for rank, count in enumerate(_new(retrieved, gold), 1):
+        found += count
+        total += count * min(found / rank, 1.0)
+    return _share(total, len(set(gold)))
+
+
+def _new(retrieved: Retrieved, gold: Collection[str], k: int | None = None) -> list[int]:
+    """How many gold passages stand at each of the first *k* ranks that stood at none above it."""
+    if k is not None and k < 1:
+        raise ValueError(f"a cutoff is a rank from 1, not {k}")
+    wanted = set(gold)
+    counts = []
+    for passages in retrieved[:k]:
+        here = wanted.intersection({passages} if isinstance(passages, str) else passages)
+        wanted -= here
+        counts.append(len(here))
+    return counts
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck import GoldPassage, RagAnswer
+from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from tests.making import a_question
+
+TEXT = "Refunds are possible within 30 days. Shipping is not refunded; gift cards are."
+GOLD = GoldPassage(text=TEXT)
+
+
+def holds(context: str, passage: str = TEXT) -> bool:
+    """Whether the context holds the passage, by their texts."""
+    question = a_question(gold_passages=(GoldPassage(text=passage),))
+    (found,) = found_gold(question, RagAnswer(text="", contexts=(context,)))
+    return bool(found)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        TEXT,
+        "refunds are  possible\nwithin 30 days - shipping is not refunded - GIFT CARDS are",
+        "Refunds are possible within 30 days.",
+        "shipping is not refunded",
+        f"Chapter 3. {TEXT} Chapter 4.",
+    ],
+)
+def test_the_passage_a_chunk_of_it_and_a_piece_that_has_it_whole_hold_it(context: str) -> None:
+    assert holds(context)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "",
+        "...",
+        "within 30 days",
+        "Refunds are impossible within 30 days.",
+        "Refunds are possible within 31 days.",
+        "Refunds were possible until 2019. Shipping is not refunded; gift cards are.",
+        "efunds are possible within 30 days",
+    ],
+)
+def test_anything_else_does_not(context: str) -> None:
+    assert not holds(context)
+
+
+def test_a_short_passage_is_found_as_a_whole_word_only() -> None:
+    assert holds("He lives in Paris, France.", "Paris")
+    assert not holds("By comparison it is cheap.", "Paris")
+
+
+def test_scripts_without_blanks_and_with_marks_are_matched_too() -> None:
+    assert holds("返品について。返品は30日以内に可能です。送料は返金されません。", "返品は30日以内に可能です")
+    assert holds("Возврат возможен в течение 30 дней", "«Возврат возможен в течение 30 дней»")
+    assert holds("Ｃａｆé très agréable à Paris", "café très agréable à Paris")
+
+
+def test_a_passage_without_words_is_found_nowhere() -> None:
+    assert not holds("--- and more", "---")
+    assert not holds("", "---")
+
+
+def test_a_document_id_holds_the_passage_whatever_the_text_and_a_text_whatever_the_id() -> None:
+    question = a_question(gold_passages=(GoldPassage(text=TEXT, doc_id="d1"), GoldPassage(text="Free of charge.")))
+    answer = RagAnswer(
+        text="", contexts=("part of it", "Free of charge.", TEXT, "else"), source_ids=("d1", "d2", "d3", "d4")
+    )
+    first, second = "id d1", "text  free of charge "
+    assert found_gold(question, answer) == ({first}, {second}, {first}, set())
+    assert gold_keys(question) == {first, second}
+
+
+def test_ids_that_are_missing_leave_the_texts() -> None:
+    question = a_question(gold_passages=(GoldPassage(text=TEXT, doc_id="d1"),))
+    answer = RagAnswer(text="", contexts=("else", TEXT), source_ids=("d9",))
+    assert found_gold(question, answer) == (set(), {"id d1"})
+    assert found_gold(question, RagAnswer(text="", contexts=(), source_ids=("d1",))) == ()
+
+
+def test_passages_of_one_id_or_one_text_are_one() -> None:
+    by_id = (GoldPassage(text="a b", doc_id="d1"), GoldPassage(text="a b", doc_id="d1"))
+    by_text = (GoldPassage(text="a b"), GoldPassage(text="A  b!"))
+    assert len(gold_keys(a_question(gold_passages=by_id))) == 1
+    assert len(gold_keys(a_question(gold_passages=by_text))) == 1
+
+
+def test_without_gold_passages_no_context_holds_one() -> None:
+    assert found_gold(a_question(), RagAnswer(text="", contexts=("a", "b"))) == (set(), set())
