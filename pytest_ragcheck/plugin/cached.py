@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.verdicts import CachingJudge, VerdictCache
+from pytest_ragcheck.engine.verdicts import FILE, CachingJudge, VerdictCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.engine.verdicts import Fingerprinted
     from pytest_ragcheck.settings import Settings
+
+_FOLDER = "ragcheck"
 
 
 @contextmanager
@@ -35,12 +37,19 @@ def with_cache(
         _tell(cache.problem)
 
 
+def is_filled(cache: pytest.Cache) -> bool:
+    """Whether an earlier run left verdicts."""
+    with suppress(OSError):
+        return (cache.mkdir(_FOLDER) / FILE).exists()
+    return False
+
+
 def _folder(config: pytest.Config) -> Path | None:
     cache: Any = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
     if cache is None:
         return None
     try:
-        folder: Path = cache.mkdir("ragcheck")
+        folder: Path = cache.mkdir(_FOLDER)
     except OSError as error:
         _tell(
             f"the verdict cache is off: {error}. The judge is asked about every answer. "

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ragcheck.plugin.collection import question_of
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.early import begin_imports
 from pytest_ragcheck.plugin.keys import HEADED, RUN
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.plugin.usable import check_usable, covered, tell_controller
@@ -30,6 +31,7 @@ def select(session: pytest.Session) -> None:
     run.selected = {item.nodeid: found for item in session.items if (found := question_of(item)) is not None}
     if run.selected:
         check_before_running(session, collected=True)
+        begin_imports(session.config, run)
 
 
 def check_before_running(session: pytest.Session, *, collected: bool) -> None:
