@@ -190,6 +190,12 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
         reason = settings.redactor.text(str(stopped))
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+    except Exception as error:
+        # A bug in a client, in a judge or here: it keeps its traceback, and the question its row.
+        reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+        item.stash.setdefault(RECORDS, []).append(record)
+        raise
     item.stash.setdefault(RECORDS, []).append(record)
     return record
 

@@ -90,21 +90,33 @@ class RagClient:
         self._top_k = top_k
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, http: httpx.AsyncClient | httpx2.AsyncClient | None = None) -> Self:
+    def from_settings(
+        cls,
+        settings: Settings,
+        *,
+        url: str | None = None,
+        http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
+    ) -> Self:
         """
         The client of the run's own endpoint, as `--rag-url` and the ini file describe it.
 
         Args:
             settings: What the `rag_settings` fixture gives.
+            url: In place of the settings' own, as for an app in this process, which no `--rag-url` names.
             http: As for `RagClient`; `aclose` closes it too.
 
         Raises:
             UsageError: The settings name no endpoint, or something in them cannot work.
         """
-        if settings.url is None:
-            raise UsageError("the settings name no endpoint: give --rag-url=URL, or set RAGCHECK_URL.")
+        __tracebackhide__ = True  # what is wrong is in the fixture that calls this
+        url = settings.url if url is None else url
+        if url is None:
+            raise UsageError(
+                "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
+                "RagClient.from_settings(rag_settings, url=URL)."
+            )
         return cls(
-            settings.url,
+            url,
             headers=settings.headers,
             top_k=settings.top_k,
             timeout_seconds=settings.timeout_seconds,

@@ -57,6 +57,10 @@ def test_compare_agents(reader: Callable[..., Reader]) -> None:
     assert len((someone.folder / "questions.csv").read_text(encoding="utf-8").splitlines()) == 3
 
 
+def test_an_app_in_this_process(reader: Callable[..., Reader]) -> None:
+    reader().follow(page("how-to/own-endpoint-shape.md", "An app in this process"))
+
+
 def test_with_xdist(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/with-xdist.md"))

@@ -32,6 +32,20 @@ def test_a_call_asks_and_judges_one_question(project: Project) -> None:
     assert run.counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
 
 
+@three_ways
+def test_a_bug_in_a_users_client_is_a_failed_test_with_its_traceback_and_an_error_in_the_files(
+    project: Project,
+) -> None:
+    project.can(good("terms"))
+    project.extend_conftest("class Buggy(CannedRag):\n    async def ask(self, question):\n        return 1 / 0\n")
+    project.extend_conftest("@pytest.fixture\ndef rag_client():\n    return Buggy()\n")
+    project.write("test_it.py", calls("terms"))
+    run = project.run()
+    assert run.outcomes == {"failed": 1}
+    assert "return 1 / 0" in run.text
+    assert run.errors_by_id == {"test_terms-1": ("not_evaluated", "ZeroDivisionError: division by zero")}
+
+
 def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_traceback(project: Project) -> None:
     project.can(bad("prices"))
     project.write("test_it.py", calls("prices"))

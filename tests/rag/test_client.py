@@ -129,8 +129,13 @@ def test_a_client_is_made_from_settings():
         request='{"q": "{query}", "k": "{top_k}"}',
         response="answer=a contexts=c",
     )
-    with pytest.raises(UsageError, match=r"^the settings name no endpoint: give --rag-url=URL, or set RAGCHECK_URL\.$"):
+    with pytest.raises(UsageError) as caught:
         RagClient.from_settings(settings)
+    assert str(caught.value) == (
+        "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
+        "RagClient.from_settings(rag_settings, url=URL)."
+    )
+    assert RagClient.from_settings(replace(settings, url="http://a/q"), url="http://b/q").endpoint == "http://b/q"
     with FakeEndpoint(json_reply({"a": "30 days", "c": []})) as endpoint:
         with RagClient.from_settings(replace(settings, url=endpoint.url)).blocking as client:
             assert client.query("?").text == "30 days"
