@@ -127,7 +127,7 @@ def parquet_bytes(folder: Path) -> bytes:
         ),
         (b'{"q": "\xff"}', "expected UTF-8 text or parquet, found byte 0xff in its text."),
         (
-            gzip.compress(LINES.encode())[:-12],
+            gzip.compress(LINES.encode(), mtime=0)[:-12],
             f"cannot be decompressed ({CUT_SHORT}). Get the file anew.",
         ),
         (b"PK\x03\x04 and no more", "cannot be decompressed (File is not a zip file). Get the file anew."),
