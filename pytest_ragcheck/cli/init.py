@@ -93,11 +93,12 @@ def _remarks(project: Project) -> list[str]:
     configuration = project.configuration
     if configuration is not None:
         shown = project.shown(configuration.path)
-        if configuration.has_settings:
-            lines += [f"{shown} has settings of pytest-ragcheck already.", ""]
+        if added := starter.lines_to_add(project, configuration):
+            # A second heading of the same name is a mistake in TOML, and in the others a setting lost.
+            place = "" if configuration.line is None else f", below line {configuration.line}, {configuration.section}"
+            lines += [f"Add to {shown}{place}:", "", *(f"    {line}" for line in added), ""]
         else:
-            added = starter.lines_to_add(project, configuration)
-            lines += [f"Add to {shown}:", "", *(f"    {line}" for line in added), ""]
+            lines += [f"{shown} has settings of pytest-ragcheck already.", ""]
     if project.ci is None:
         lines += [
             f"No CI workflow: {project.remote_host} is neither GitHub nor GitLab. In CI run the last line below.",

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _CONFIGURATIONS = {
-    "pytest.toml": r"",
-    ".pytest.toml": r"",
-    "pytest.ini": r"",
-    ".pytest.ini": r"",
-    "pyproject.toml": r"\[tool\.pytest(\.ini_options)?\]",
+    "pytest.toml": r"\[\s*pytest\s*\]",
+    ".pytest.toml": r"\[\s*pytest\s*\]",
+    "pytest.ini": r"\[pytest\]",
+    ".pytest.ini": r"\[pytest\]",
+    "pyproject.toml": r"\[\s*tool\s*\.\s*pytest\s*(\.\s*ini_options\s*)?\]",
     "tox.ini": r"\[pytest\]",
     "setup.cfg": r"\[tool:pytest\]",
 }
-"""Where pytest looks, in its order, and the line that makes the file one of its own."""
+"""Where pytest looks, in its order, and the line that heads its settings there."""
 
-_SETTING = re.compile(r"(?m)^\s*rag_\w+\s*[=:]")
+_PYTESTS_OWN = "pytest."
+"""What is in the names of files that are pytest's whatever stands in them."""
+
+_SETTING = re.compile(r"(?m)^\s*(rag_\w+)\s*[=:]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +40,11 @@ class Configuration:
     section: str
     """The line that heads pytest's settings in it."""
 
-    has_settings: bool
-    """True where it sets anything of this plugin's."""
+    line: int | None
+    """Where that line stands, from 1; None where it does not yet."""
+
+    settings: frozenset[str]
+    """What it sets of this plugin's, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +118,17 @@ def _configurations(folder: Path) -> Iterator[Configuration]:
     for each in (folder, *folder.parents):
         for name, section in _CONFIGURATIONS.items():
             path = each / name
+            if not path.is_file():
+                continue
             text = _text(path)
-            found = re.search(rf"(?m)^{section}", text) if path.is_file() else None
-            if found:
-                heading = found[0] or "[pytest]"
-                yield Configuration(path=path, section=heading, has_settings=_SETTING.search(text) is not None)
+            found = re.search(rf"(?m)^{section}", text)
+            if found or _PYTESTS_OWN in name:
+                yield Configuration(
+                    path=path,
+                    section=found[0] if found else "[pytest]",
+                    line=text.count("\n", 0, found.start()) + 1 if found else None,
+                    settings=frozenset(_SETTING.findall(text)),
+                )
 
 
 def _text(path: Path) -> str:

@@ -34,9 +34,9 @@ questions:
     answerable: false # passes if and only if the system declines to answer
 """
 
-_QUESTION_FILES = ("*.rag.yaml", "*.rag.yml", "*.rag.json", "*.rag.jsonl", "*.rag.csv")
-
-_RUN = f"git ls-files -z -- {' '.join(map(repr, _QUESTION_FILES))} | xargs -0 pytest --rag-required"
+# All question files below the folder and no test file. Were the files themselves given, a file that is gone would not
+# be missed by whoever compares with a baseline.
+_RUN = "pytest . -o python_files= --rag-required"
 
 _GITHUB = """\
 name: ragcheck
@@ -95,13 +95,14 @@ ragcheck:
 
 def ini_file(project: Project) -> str:
     """A whole pytest.ini."""
-    return "\n".join(("[pytest]", *_settings(project, quote=""), ""))
+    return "\n".join(("[pytest]", *_settings(project, quote="", there=frozenset()), ""))
 
 
 def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
-    """What a user adds to the configuration file that is there, its section's heading first."""
+    """What a user adds to the configuration file that is there, the heading first where it has none; may be nothing."""
     quote = '"' if configuration.path.suffix == ".toml" else ""
-    return [configuration.section, *_settings(project, quote=quote)]
+    added = _settings(project, quote=quote, there=configuration.settings)
+    return [configuration.section, *added] if added and configuration.line is None else added
 
 
 def github_workflow(project: Project) -> str:
@@ -124,11 +125,18 @@ def _inside(project: Project) -> str:
     return "" if inside == "." else inside
 
 
-def _settings(project: Project, *, quote: str) -> list[str]:
-    mark = "" if project.url else "# "
-    return [
-        "# The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.",
-        f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
-        "# Compares words and numbers, needs no model and no key. openai is a language model as judge.",
-        f"rag_judge = {quote}offline{quote}",
-    ]
+def _settings(project: Project, *, quote: str, there: frozenset[str]) -> list[str]:
+    """The lines of endpoint and judge, as far as settings that are there leave them open."""
+    lines: list[str] = []
+    if not there or (project.url and "rag_url" not in there):
+        mark = "" if project.url else "# "
+        lines += [
+            "# The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.",
+            f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
+        ]
+    if there.isdisjoint({"rag_judge", "rag_judge_model"}):
+        lines += [
+            "# Compares words and numbers, needs no model and no key. openai is a language model as judge.",
+            f"rag_judge = {quote}offline{quote}",
+        ]
+    return lines

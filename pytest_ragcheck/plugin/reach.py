@@ -13,7 +13,7 @@ from pytest_ragcheck.questions.call import id_of_call
 from pytest_ragcheck.questions.reader import default_dataset_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from pytest_ragcheck.plugin.run import Run
 
@@ -46,6 +46,7 @@ class Reach:
         skipped_files = any("::" not in node_id for node_id in not_passed)
         narrowed = not complete or skipped_files or config.getoption("lf", False) or config.getoption("ignore_glob")
         start = config.invocation_params.dir
+        self._test_files: Sequence[str] = config.getini("python_files")
         self._ignored = [_absolute(start / path) for path in config.getoption("ignore") or ()]
         self._searched = [_absolute(start / argument.partition("::")[0]) for argument in config.args]
         if narrowed:
@@ -57,11 +58,20 @@ class Reach:
         """Whether the run would have the question if it still existed."""
         if dataset_name in self._named:
             return dataset_name in self._read
+        if self._is_of_a_test_file_left_out(dataset_name):
+            return False
         if (dataset_name, _without_number(id)) in self._not_passed:
             return False
         if any(self._covers(path, dataset_name) for path in self._ignored):
             return False
         return any(self._covers(path, dataset_name) for path in self._searched)
+
+    def _is_of_a_test_file_left_out(self, dataset_name: str) -> bool:
+        """Whether it is a test file's, in a run of question files alone, as by `-o python_files=`."""
+        if "[" in dataset_name:  # of a test that is marked rag_questions
+            return not self._test_files
+        path = self._root / f"{dataset_name.replace('__', '/')}.py"
+        return path.is_file() and not any(path.match(pattern) for pattern in self._test_files)
 
     def _covers(self, path: Path, dataset_name: str) -> bool:
         if self._root.is_relative_to(path):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import shlex
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -239,34 +238,65 @@ def test_a_url_with_a_secret_and_one_that_is_none_are_not_written(
     assert "pw-4711" not in everything
 
 
+OFFERED = """\
+    # The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.
+    # rag_url = {quote}http://localhost:8000/query{quote}
+    # Compares words and numbers, needs no model and no key. openai is a language model as judge.
+    rag_judge = {quote}offline{quote}
+"""
+
 CONFIGURED = [
-    ("pytest.ini", "[pytest]\naddopts = -q\n", "[pytest]", ""),
-    ("pytest.ini", "", "[pytest]", ""),
-    ("tox.ini", "[tox]\n\n[pytest]\n", "[pytest]", ""),
-    ("setup.cfg", "[tool:pytest]\n", "[tool:pytest]", ""),
-    ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-q"\n', "[tool.pytest.ini_options]", '"'),
-    ("pyproject.toml", "[tool.pytest]\n", "[tool.pytest]", '"'),
+    ("pytest.ini", "[pytest]\naddopts = -q\n", ", below line 1, [pytest]", ""),
+    ("tox.ini", "[tox]\n\n[pytest]\n", ", below line 3, [pytest]", ""),
+    ("setup.cfg", "[metadata]\n[tool:pytest]\n", ", below line 2, [tool:pytest]", ""),
+    (
+        "pyproject.toml",
+        '[tool.pytest.ini_options]\naddopts = "-q"\n[tool.x]\n',
+        ", below line 1, [tool.pytest.ini_options]",
+        '"',
+    ),
+    ("pyproject.toml", "[tool.black]\n\n[ tool.pytest ]\n", ", below line 3, [ tool.pytest ]", '"'),
+    ("pytest.toml", "# ours\n[pytest]\n", ", below line 2, [pytest]", '"'),
 ]
 
 
-@pytest.mark.parametrize("configured", CONFIGURED)
-def test_a_configuration_that_is_there_gets_its_lines_shown_instead(
+@pytest.mark.parametrize("configured", CONFIGURED, ids=lambda configured: configured[0])
+def test_a_configuration_that_is_there_gets_its_lines_shown_with_the_place_where_they_go(
     configured: tuple[str, str, str, str], folder: Path, ragcheck: Ragcheck
 ) -> None:
-    name, text, section, quote = configured
+    name, text, place, quote = configured
     (folder / name).write_text(text)
     _, printed, _ = ragcheck("init")
     assert (folder / name).read_text() == text
     assert (folder / "pytest.ini").exists() == (name == "pytest.ini")
-    assert (
-        f"\nAdd to {name}:\n"
-        "\n"
-        f"    {section}\n"
-        "    # The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.\n"
-        f"    # rag_url = {quote}http://localhost:8000/query{quote}\n"
-        "    # Compares words and numbers, needs no model and no key. openai is a language model as judge.\n"
-        f"    rag_judge = {quote}offline{quote}\n"
-    ) in printed
+    assert f"\nAdd to {name}{place}:\n\n{OFFERED.format(quote=quote)}" in printed
+
+
+@pytest.mark.parametrize(("name", "quote"), [("pytest.ini", ""), (".pytest.toml", '"')])
+def test_a_file_of_pytests_without_a_heading_gets_it_too(
+    name: str, quote: str, folder: Path, ragcheck: Ragcheck
+) -> None:
+    (folder / name).write_text("")
+    _, printed, _ = ragcheck("init")
+    assert f"\nAdd to {name}:\n\n    [pytest]\n{OFFERED.format(quote=quote)}" in printed
+
+
+@pytest.mark.parametrize("configured", CONFIGURED, ids=lambda configured: configured[0])
+def test_what_is_added_where_it_says_is_what_pytest_reads(
+    configured: tuple[str, str, str, str], folder: Path, ragcheck: Ragcheck, pytester: pytest.Pytester
+) -> None:
+    name, text, heading, _ = configured
+    if pytest.version_tuple < (9,) and heading.endswith(("[ tool.pytest ]", "[pytest]")) and name.endswith("toml"):
+        pytest.skip("pytest reads this from version 9 on")
+    (folder / name).write_text(text)
+    _, printed, _ = ragcheck("init", str(folder))
+    lines = text.splitlines()
+    place = int(re.findall(r"below line (\d+),", printed)[0])
+    offered = printed.partition(":\n\n")[2].partition("\n\n")[0]
+    lines[place:place] = [line.strip() for line in offered.splitlines()]
+    (folder / name).write_text("\n".join(lines))
+    config = pytester.parseconfig(f"--rootdir={folder}", "-c", str(folder / name))
+    assert config.getini("rag_judge") == "offline"
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "tox.ini", "setup.cfg"])
@@ -280,24 +310,29 @@ def test_the_configuration_may_be_above(folder: Path, ragcheck: Ragcheck) -> Non
     (folder.parent / "pytest.ini").write_text("[pytest]\n")
     _, printed, _ = ragcheck("init")
     assert not (folder / "pytest.ini").exists()
-    assert "\nAdd to ../pytest.ini:\n" in printed
+    assert "\nAdd to ../pytest.ini, below line 1, [pytest]:\n" in printed
 
 
-@pytest.mark.parametrize("setting", ["rag_judge = openai", "rag_headers =\n    X-Tenant: acme"])
-def test_settings_that_are_there_are_left_alone(setting: str, folder: Path, ragcheck: Ragcheck) -> None:
+@pytest.mark.parametrize("setting", ["rag_judge = openai", "rag_judge_model = m", "rag_url = x\nrag_judge = none"])
+def test_a_judge_that_is_there_is_left_alone(setting: str, folder: Path, ragcheck: Ragcheck) -> None:
     (folder / "pytest.ini").write_text(f"[pytest]\n{setting}\n")
     _, printed, _ = ragcheck("init")
     assert "\npytest.ini has settings of pytest-ragcheck already.\n" in printed
     assert "Add to" not in printed
 
 
+@pytest.mark.parametrize("setting", ["rag_url = http://h/query", "rag_headers =\n    X-Tenant: acme"])
+def test_where_no_judge_is_chosen_one_is_offered(setting: str, folder: Path, ragcheck: Ragcheck) -> None:
+    (folder / "pytest.ini").write_text(f"[pytest]\n{setting}\n")
+    _, printed, _ = ragcheck("init")
+    offered = OFFERED.format(quote="").partition("/query\n")[2]
+    assert f"\nAdd to pytest.ini, below line 1, [pytest]:\n\n{offered}\n" in printed
+
+
 # CI
 
 
-RUN = (
-    "git ls-files -z -- '*.rag.yaml' '*.rag.yml' '*.rag.json' '*.rag.jsonl' '*.rag.csv'"
-    " | xargs -0 pytest --rag-required"
-)
+RUN = "pytest . -o python_files= --rag-required"
 GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.ragcheck.yml"
 
 
@@ -368,12 +403,6 @@ def test_the_github_workflow_installs_the_project_and_runs_every_question_file(
     assert [checkout["uses"], python["uses"]] == ["actions/checkout@v5", "actions/setup-python@v6"]
 
 
-def test_ci_runs_every_kind_of_question_file_that_pytest_collects(folder: Path, ragcheck: Ragcheck) -> None:
-    ragcheck("init")
-    text = (folder / GITHUB).read_text(encoding="utf-8")
-    assert re.findall(r"'\*(\.\S+)'", text) == list(QUESTION_FILES)
-
-
 def test_in_a_folder_below_the_top_ci_files_go_to_the_top_and_lead_back(folder: Path, ragcheck: Ragcheck) -> None:
     git_repository(folder, "git@github.com:acme/shop.git")
     service = folder / "services" / "rag"
@@ -399,22 +428,36 @@ def test_the_gitlab_job_does_the_same_and_says_how_to_include_it(folder: Path, r
     assert "\nInclude it in .gitlab-ci.yml:\n\n    include:\n      - local: .gitlab-ci.ragcheck.yml\n" in printed
 
 
-def test_the_line_that_ci_runs_runs_the_questions(folder: Path, ragcheck: Ragcheck) -> None:
-    git_repository(folder)
-    (folder / "conftest.py").write_text(ANSWERS)
-    ragcheck("init")
-    git(folder, "add", ".")
-    line = workflow(folder / GITHUB)["jobs"]["ragcheck"]["steps"][3]["run"]
-    (folder / "bin").mkdir()
-    (folder / "bin" / "pytest").write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -m pytest -p no:hypothesispytest "$@"\n'
-    )
-    (folder / "bin" / "pytest").chmod(0o755)
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["sh", "-c", line], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert "3 passed" in ended.stdout, ended.stdout + ended.stderr
+@pytest.mark.parametrize("ending", QUESTION_FILES)
+def test_the_line_that_ci_runs_collects_every_question_file_and_no_test(
+    ending: str, project: Project, ragcheck: Ragcheck
+) -> None:
+    deep = {".rag.csv": "question\nWhat?\n", ".rag.jsonl": '{"question": "What?"}\n'}
+    project.write(f"deep/er/more{ending}", deep.get(ending, '[{"question": "What?"}]'))
+    project.write("test_own.py", "import nowhere\n")
+    project.write("tests/test_own.py", "import nowhere\n")
+    ragcheck("init", str(project.folder))
+    collected = project.run(*shlex.split(RUN)[1:], "--co", "-q").lines
+    assert [line.partition("::")[0] for line in collected if "::" in line] == [
+        f"deep/er/more{ending}",
+        *["tests/first.rag.yaml"] * 3,
+    ]
+
+
+def test_the_line_that_ci_runs_notices_a_question_file_that_is_gone(project: Project, ragcheck: Ragcheck) -> None:
+    project.write("conftest.py", ANSWERS)
+    project.write("test_calls.py", "def test_it(rag_check): rag_check('When does the support answer?')\n")
+    project.write("more.rag.yaml", "[{question: Within how many days are refunds possible?}]")
+    ragcheck("init", str(project.folder))
+    project.run()
+    results = project.folder / "ragcheck-results"
+    (results / "rag_predictions.json").rename(project.folder / "baseline.json")
+    line = (*shlex.split(RUN)[1:], "--rag-baseline=baseline.json")
+    assert project.run(*line).exit_status == 0
+    (project.folder / "more.rag.yaml").unlink()
+    run = project.run(*line)
+    assert "1 missing against baseline.json" in run.text
+    assert run.exit_status == 1
 
 
 @pytest.mark.parametrize(

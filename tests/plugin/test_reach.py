@@ -92,6 +92,26 @@ def test_a_run_of_single_questions_does_not_meet_the_others_of_their_file(
     assert found.would_meet(EVALS, "another") is meets
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "meets"),
+    [
+        ("tests__test_own", ["-opython_files="], False),
+        ("tests__test_own", ["-opython_files=check_*.py"], False),
+        ("tests__test_own", [], True),
+        ("tests__test_gone", ["-opython_files="], True),
+        ("evals__refunds[test_it]", ["-opython_files="], False),
+        ("evals__refunds[test_it]", [], True),
+        (EVALS, ["-opython_files="], True),
+    ],
+)
+def test_a_run_of_question_files_alone_does_not_meet_what_test_files_ask(
+    pytester: pytest.Pytester, name: str, options: list[str], meets: bool
+) -> None:
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "test_own.py").touch()
+    assert reach(pytester, *options).would_meet(name, "q") is meets
+
+
 def test_the_folders_of_the_ini_file_are_all_there_is(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\ntestpaths = evals\n")
     assert met(reach(pytester)) == [EVALS, INNER, NAMED]
