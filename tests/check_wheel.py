@@ -29,7 +29,7 @@ def main() -> None:
         for part in ("examples", "docs"):
             shutil.copytree(checkout / part, folder / part)
         check_first_run(folder)
-    check_command(site)
+    check_command(site, checkout)
 
 
 def check_size(site: Path) -> None:
@@ -49,12 +49,17 @@ def check_first_run(folder: Path) -> None:
         sys.exit(f"the first run came to {summary['counts']}")
 
 
-def check_command(site: Path) -> None:
-    """The console script is there, and it finds the schemas in the wheel."""
+def check_command(site: Path, checkout: Path) -> None:
+    """The console script is there, and it finds the schemas and the pages in the wheel."""
     command = shutil.which("ragcheck", path=sysconfig.get_path("scripts"))
     for schema in ("questions", "predictions", "summary"):
         shown = subprocess.run([str(command), "schema", schema], check=True, capture_output=True, text=True).stdout
         json.loads(shown)
+    for page in sorted((checkout / "docs").rglob("*.md")):
+        name = page.relative_to(checkout / "docs").with_suffix("").as_posix()
+        shown = subprocess.run([str(command), "docs", name], check=True, capture_output=True, text=True).stdout
+        if shown.partition("\n")[0] != page.read_text(encoding="utf-8").partition("\n")[0]:
+            sys.exit(f"ragcheck docs {name} prints another page")
     if not (site / "pytest_ragcheck" / "py.typed").is_file():
         sys.exit("the wheel has no py.typed")
 

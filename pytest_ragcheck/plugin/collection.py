@@ -35,7 +35,7 @@ def check_question(rag_result: Record) -> None:
 check_question.__test__ = True  # type: ignore[attr-defined]
 
 
-_PAGE = "docs/reference/errors/question-files.md"
+_PAGE = "errors/question-files"
 """It has every text about a question file, and what to do."""
 
 
@@ -116,7 +116,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")
         run.add(questions)
     except QuestionFileError as error:
-        raise pytest.Collector.CollectError(f"{error}\nSee {_PAGE}") from None
+        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
     for tag in sorted({tag for question in questions.questions for tag in question.tags} - run.tags):
         config.addinivalue_line("markers", f"{tag}: a tag of questions")
         run.tags.add(tag)

@@ -25,10 +25,10 @@ _LINES_SHOWN = 10
 """Lines of an ERROR's reason that are shown."""
 
 _PAGES = {
-    "endpoint": "docs/reference/errors/endpoint.md",
-    "judge": "docs/reference/errors/judge.md",
-    "nothing": "docs/reference/outcomes.md",
-    "unscored": "docs/reference/outcomes.md",
+    "endpoint": "errors/endpoint",
+    "judge": "errors/judge",
+    "nothing": "outcomes",
+    "unscored": "outcomes",
 }
 """The page that has each text of an ERROR and what to do, by the first word of its kind."""
 
@@ -96,7 +96,7 @@ def _details(record: Record) -> Iterator[str]:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
         yield from _context_lines(record.contexts)
     if page := _PAGES.get(record.error_kind.partition("_")[0]):
-        yield f"see       {page}"
+        yield f"see       ragcheck docs {page}"
 
 
 def _score_lines(record: Record) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_ragcheck.cli.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
@@ -71,9 +72,10 @@ def test_every_link_leads_to_a_page_and_to_a_heading_of_it(path: Path) -> None:
 
 def test_the_pages_that_error_texts_name_are_there() -> None:
     package = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "pytest_ragcheck").rglob("*.py"))
-    named = set(re.findall(r"docs/[\w/-]+\.md", package))
-    assert {"docs/reference/errors/endpoint.md", "docs/reference/errors/question-files.md"} <= named
-    assert [name for name in named if not (PROJECT / name).is_file()] == []
+    named = set(re.findall(r'"(errors/[\w-]+|outcomes)"', package))
+    assert named == {"errors/endpoint", "errors/judge", "errors/question-files", "outcomes"}
+    for name in named:
+        assert len([page for page in read_pages() if f"/{page}".endswith(f"/{name}")]) == 1
 
 
 def prose(path: Path) -> str:

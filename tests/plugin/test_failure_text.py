@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -132,12 +131,10 @@ def test_an_error_ends_in_the_page_that_explains_it(project: Project) -> None:
     run = project.run()
     pages = {name: run.section(f"ERROR at setup of {name}")[-1] for name in ("hours", "terms", "prices")}
     assert pages == {
-        "hours": "see       docs/reference/errors/endpoint.md",
-        "terms": "see       docs/reference/errors/judge.md",
-        "prices": "see       docs/reference/outcomes.md",
+        "hours": "see       ragcheck docs errors/endpoint",
+        "terms": "see       ragcheck docs errors/judge",
+        "prices": "see       ragcheck docs outcomes",
     }
-    for line in pages.values():
-        assert (Path(__file__).parents[2] / line.split()[1]).is_file()
 
 
 def test_what_no_page_explains_ends_without_one(project: Project) -> None:

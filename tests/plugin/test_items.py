@@ -199,7 +199,7 @@ def test_a_file_with_mistakes_is_an_error_that_says_them_all_without_a_traceback
     *mistakes, page = run.section("ERROR collecting bad.rag.yaml")
     assert all(line.startswith("bad.rag.yaml:") for line in mistakes)
     assert len(mistakes) == 2
-    assert page == "See docs/reference/errors/question-files.md"
+    assert page == "See: ragcheck docs errors/question-files"
     assert run.files == []
 
 
