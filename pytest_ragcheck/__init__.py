@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ragcheck.errors import (
+        DatasetError,
         EndpointError,
         JudgeError,
         MeasurementError,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.metrics.score import Score
+    from pytest_ragcheck.questions.datasets.dataset import Dataset
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.client import RagClient
@@ -34,6 +36,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Asks": "rag.answer",
+    "Dataset": "questions.datasets.dataset",
+    "DatasetError": "errors",
     "EndpointError": "errors",
     "GoldPassage": "questions.question",
     "Judge": "judging.judgement",
@@ -58,6 +62,8 @@ _HOMES = {
 
 __all__ = [
     "Asks",
+    "Dataset",
+    "DatasetError",
     "EndpointError",
     "GoldPassage",
     "Judge",

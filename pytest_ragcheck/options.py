@@ -16,6 +16,8 @@ from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from pytest_ragcheck.questions.datasets.choice import DatasetChoice
+
 JUDGES = ("openai", "offline", "none")
 
 
@@ -168,6 +170,13 @@ def read_header(text: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
+def read_dataset(text: str) -> DatasetChoice:
+    """`NAME[:SUBSET][@SPLIT][=PATH]`."""
+    from pytest_ragcheck.questions.datasets.choice import read_choice  # noqa: PLC0415 - only for whoever gives one
+
+    return read_choice(text)
+
+
 def read_shape(text: str) -> str:
     """The name of a shape."""
     from pytest_ragcheck.rag.named_shapes import read_name  # noqa: PLC0415 - only for whoever gives one
@@ -262,6 +271,27 @@ OPTIONS: tuple[Option, ...] = (
         read=read_url,
         flag=False,
         environment="RAGCHECK_EMBEDDING_URL",
+    ),
+    Option(
+        name="rag_dataset",
+        help="A standard dataset whose questions run too, from its official file or by its name; `ragcheck dataset` "
+        "lists them; may be given several times.",
+        read=read_dataset,
+        metavar="NAME[:SUBSET][@SPLIT][=PATH]",
+        kind="words",
+    ),
+    Option(
+        name="rag_samples",
+        help="How many questions of each dataset are taken at most; which ones, rag_seed says.",
+        read=read_count,
+        metavar="NUMBER",
+    ),
+    Option(
+        name="rag_seed",
+        help="Which questions of a dataset are taken; a larger sample of the same seed has those of a smaller one.",
+        read=read_number,
+        flag=False,
+        default_shown="0",
     ),
     Option(
         name="rag_baseline",

@@ -29,6 +29,7 @@ from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from pytest_ragcheck.questions.datasets.choice import DatasetChoice
     from pytest_ragcheck.rag.headers import FilledHeaders
 
 DUMMY_API_KEY = "no-key"
@@ -125,6 +126,15 @@ class Settings:
 
     embedding_api_key: str | None = field(default=None, repr=False)
     """Of that server; None: the judge's key, where there is no `embedding_url`."""
+
+    datasets: tuple[DatasetChoice, ...] = ()
+    """Whose questions run beside those of question files."""
+
+    samples: int | None = None
+    """How many questions of each dataset are taken at most, >= 1; None: all."""
+
+    seed: int = 0
+    """Which questions are taken, >= 0."""
 
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
@@ -277,6 +287,9 @@ def read_settings(
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
         cache=values.get("rag_cache", defaults.cache),
+        datasets=tuple(choice.seen_from(folder) for choice in values.get("rag_dataset", ())),
+        samples=values.get("rag_samples"),
+        seed=values.get("rag_seed", defaults.seed),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),

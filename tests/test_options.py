@@ -17,6 +17,7 @@ from pytest_ragcheck.options import (
     OPTIONS,
     Option,
     read_count,
+    read_dataset,
     read_delay,
     read_fraction,
     read_group,
@@ -58,6 +59,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_delay: "-1",
     read_number: "two",
     read_on_off: "yes",
+    read_dataset: "ragbench covidqa",
 }
 """A text that each reader refuses."""
 
@@ -66,6 +68,7 @@ SETTINGS = {
     "rag_judge_timeout": "judge_timeout_seconds",
     "rag_calibration": "calibrations",
     "rag_min": "minimums",
+    "rag_dataset": "datasets",
     "rag_delay": "delay_seconds",
 }
 """The fields of `Settings` whose names are not the options' own."""

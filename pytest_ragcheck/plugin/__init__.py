@@ -43,6 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "rag_questions(*paths): run the test once for each question of the files, relative to its own."
     )
     configuration.check_given(config)
+    if configuration.names_dataset(config):
+        from pytest_ragcheck.plugin.datasets import Datasets  # noqa: PLC0415 - only where there is a dataset
+
+        config.pluginmanager.register(Datasets(config), configuration.DATASETS_PLUGIN)
     if not hasattr(config, "workerinput"):
         recorder = Recorder(config)
         config.pluginmanager.register(recorder, "ragcheck-recorder")
@@ -105,7 +109,7 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
-    if any(configuration.is_question_id(node_id) for node_id in ids):
+    if any(configuration.is_question_of(node.config, node_id) for node_id in ids):
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
 
         write_header_once(node.config)

@@ -50,9 +50,12 @@ class QuestionFile(pytest.Module):
         """The items of the file's questions."""
         self.obj = types.ModuleType(self.path.stem)
         self.obj.__file__ = str(self.path)
-        questions = questions_of_file(self.config, self.path)
-        for question in questions.questions:
+        for question in self.read().questions:
             yield from self._items(question)
+
+    def read(self) -> QuestionSet:
+        """The questions, registered with the run."""
+        return questions_of_file(self.config, self.path)
 
     def _items(self, question: Question) -> Iterator[pytest.Item]:
         # pytest makes a variant for each parameter set of the fixtures that the question comes to use, of what it
@@ -80,7 +83,8 @@ class QuestionItem(pytest.Function):
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """The question's own line, so that a failure points there."""
-        return self.path, (self.question.line or 1) - 1, self.name
+        # A dataset's questions are collected at a path that is a mere name.
+        return self.question.path or self.path, (self.question.line or 1) - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         """A FAIL as its text alone; everything else with a traceback."""

@@ -12,6 +12,7 @@ from pytest_ragcheck.plugin.keys import SETTINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_ragcheck.plugin.datasets import Datasets
     from pytest_ragcheck.settings import Given, Settings
 
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
@@ -19,6 +20,9 @@ QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv"
 
 _RESULT_QUESTIONS = "_questions.json"
 """How the name of a file ends that a run wrote; it is collected where it is given as an argument."""
+
+DATASETS_PLUGIN = "ragcheck-datasets"
+"""The name under which `plugin.datasets` is registered in a run that was given some."""
 
 _INI_TYPES: dict[str, Any] = {"text": None, "words": "args", "lines": "linelist", "switch": "bool"}
 
@@ -94,6 +98,11 @@ def names_baseline(config: pytest.Config) -> bool:
     return config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
 
 
+def names_dataset(config: pytest.Config) -> bool:
+    """Whether the run was given a dataset; whether there is such a one is another matter."""
+    return bool(config.getoption("rag_dataset") or config.getini("rag_dataset"))
+
+
 def is_question_file(session: pytest.Session, path: Path) -> bool:
     """Whether pytest is to collect the file as questions."""
     argument, name = session.isinitpath(path), path.name.lower()
@@ -111,6 +120,12 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
     return argument or not path.is_relative_to(output)
 
 
+def is_question_of(config: pytest.Config, node_id: str) -> bool:
+    """Whether the node id looks like that of a question in a question file, or in one of the run's datasets."""
+    datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
+    return is_question_id(node_id) or (datasets is not None and node_id.partition("::")[0] in datasets.names)
+
+
 def is_question_id(node_id: str) -> bool:
     """Whether the node id looks like that of a question in a question file."""
     return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, _RESULT_QUESTIONS))
@@ -122,6 +137,8 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
     if option.name in {"rag_output", "rag_baseline"} and value and value.strip():
         # What is typed is relative to where it is typed; what is configured, to the root.
         value = config.invocation_params.dir / value
+    if option.name == "rag_dataset" and value:
+        value = [_seen_from(config.invocation_params.dir, text) for text in value]
     if value is None:
         value, origin = _ini_value(config, option)
     if value is None:
@@ -129,6 +146,16 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
     from pytest_ragcheck.settings import Given  # noqa: PLC0415 - only where something is given
 
     return Given(value, origin)
+
+
+def _seen_from(folder: Path, choice: str) -> str:
+    """`NAME=PATH` as it reads when it is typed in the folder."""
+    name, equals, path = choice.partition("=")
+    if not path.strip():
+        return choice
+    from pathlib import Path  # noqa: PLC0415 - only for whoever gives a dataset
+
+    return f"{name}{equals}{folder / Path(path.strip()).expanduser()}"
 
 
 def _ini_value(config: pytest.Config, option: Option) -> tuple[Any, str]:

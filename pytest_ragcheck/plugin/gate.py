@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import given_options, is_question_id, settings_of
+from pytest_ragcheck.plugin.configuration import given_options, is_question_of, settings_of
 from pytest_ragcheck.plugin.keys import RUN
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Gate:
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002 - pytest's names
-        if any(map(is_question_id, ids)):
+        if any(is_question_of(self._config, node_id) for node_id in ids):
             self._baseline()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

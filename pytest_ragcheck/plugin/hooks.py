@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 
+def pytest_ragcheck_datasets() -> list[Any]:  # type: ignore[empty-body]
+    """
+    Returns datasets of one's own, each a `pytest_ragcheck.Dataset`, that `--rag-dataset` can then name.
+
+    It is asked before anything is collected: of the conftest.py files, those in the root folder, in the folders that
+    pytest is given and in their `test*` folders have a say.
+    """
+
+
 def pytest_ragcheck_metrics() -> list[Any]:  # type: ignore[empty-body]
     """
     Returns metrics of one's own, each measured of every answer.

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_question_id
+from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
 from pytest_ragcheck.questions.call import id_of_call
+from pytest_ragcheck.questions.datasets.catalogue import DATASETS
 from pytest_ragcheck.questions.reader import default_dataset_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from pytest_ragcheck.plugin.datasets import Datasets
     from pytest_ragcheck.plugin.run import Run
+
+
+_STANDARD = frozenset(dataset.name for dataset in DATASETS)
+"""What no run collects that was not given it, wherever it searches."""
 
 
 class Reach:
@@ -36,6 +42,8 @@ class Reach:
 
     def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:
         self._root = config.rootpath
+        self._sets = run.sets
+        self._datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
         self._read = run.sets.keys() - _singled_out(config, run)
         self._named = run.sets.keys()
         self._not_passed = {
@@ -49,16 +57,18 @@ class Reach:
         self._test_files: Sequence[str] = config.getini("python_files")
         self._ignored = [_absolute(start / path) for path in config.getoption("ignore") or ()]
         self._searched = [_absolute(start / argument.partition("::")[0]) for argument in config.args]
-        if narrowed:
+        if narrowed or (self._datasets is not None and self._datasets.alone):
             self._searched = []
         elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             self._searched = [self._root]
 
     def would_meet(self, dataset_name: str, id: str) -> bool:  # noqa: A002 - the question's own word
         """Whether the run would have the question if it still existed."""
+        if self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names:
+            return self._datasets.would_meet(self._sets.get(dataset_name), id)
         if dataset_name in self._named:
             return dataset_name in self._read
-        if self._is_of_a_test_file_left_out(dataset_name):
+        if self._is_of_a_test_file_left_out(dataset_name) or dataset_name.partition(":")[0] in _STANDARD:
             return False
         if (dataset_name, _without_number(id)) in self._not_passed:
             return False

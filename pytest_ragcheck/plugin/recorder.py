@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_question_id
+from pytest_ragcheck.plugin.configuration import is_question_of
 from pytest_ragcheck.plugin.keys import REFUSAL, RUN
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Recorder:
 
     def _why_cut_short(self) -> str:
         # Of question files every question is counted; of tests that use rag_check only the calls that were made.
-        if any("::" in argument and not is_question_id(argument) for argument in self._config.args):
+        if any("::" in argument and not is_question_of(self._config, argument) for argument in self._config.args):
             return "the run was given single tests"
         return ""
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.summary.aggregate import Counts, Summary, Totals
     from pytest_ragcheck.summary.agreement import Agreement
@@ -34,6 +35,7 @@ def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
 
 def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
     """`{agent}_summary.json`: the numbers of the run."""
+    origins = {questions.dataset_name: questions.origin for questions in outcomes.sets}
     return {
         **_head(outcomes),
         **_totals(summary.totals),
@@ -50,7 +52,8 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "tier": TIER,
         "plugin_version": __version__,
         "datasets": {
-            name: {"num_examples": totals.num_examples, **_totals(totals)} for name, totals in summary.datasets.items()
+            name: {"num_examples": totals.num_examples, **_totals(totals), **_origin(origins.get(name))}
+            for name, totals in summary.datasets.items()
         },
     }
 
@@ -102,6 +105,10 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
         "counts": _counts(totals.counts),
     }
+
+
+def _origin(origin: Origin | None) -> dict[str, Any]:
+    return {"origin": asdict(origin)} if origin else {}
 
 
 def _counts(counts: Counts) -> dict[str, int]:

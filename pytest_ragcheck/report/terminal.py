@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.questions.question import QuestionSet
+    from pytest_ragcheck.questions.question import Origin, QuestionSet
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.report.files import Written
     from pytest_ragcheck.settings import Settings
@@ -32,12 +32,24 @@ def header_lines(
         f"results in {folder}",
     ]
     lines = ["ragcheck: " + "; ".join(parts)]
+    sets = list(sets)
+    lines += [f"ragcheck: {each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
     if "ragas" in settings.metrics and settings.judge == "openai" and not settings.embedding_model:
         names = " and ".join(RAGAS_BY_EMBEDDINGS)
         lines.append(f"ragcheck: {names} cannot be measured: {NO_EMBEDDING_MODEL}")
     return lines
+
+
+def _origin_words(origin: Origin) -> str:
+    """Which questions of a dataset are taken."""
+    taken = f"all {origin.available} questions"
+    if origin.samples is not None and origin.samples < origin.available:
+        taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
+    split = f", split {origin.split}" if origin.split else ""
+    left_out = f"; {origin.left_out} rows are left out, for their question is blank" if origin.left_out else ""
+    return f"{taken} of {origin.source}{split}{left_out}"
 
 
 def run_thresholds(settings: Settings) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,13 @@ from jsonschema import Draft202012Validator, ValidationError
 from pytest_ragcheck.cli.schema import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.question import GoldPassage, Origin
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import Agreement
 from pytest_ragcheck.verdict import Verdict
-from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes
+from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,9 +113,14 @@ EVERYTHING = [
 MEASURED = Agreement(
     path=Path("c.json"), score="groundedness", judge=OFFLINE, n=9, accuracy=0.9, balanced_accuracy=None, threshold=0.5
 )
+SAMPLE = Origin(source="hub: us/billing", split="test", available=9, left_out=1, samples=1, seed=0)
 RUNS = {
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
     "one judge": some_outcomes(EVERYTHING[0]),
+    "a sample of a dataset": some_outcomes(
+        EVERYTHING[0],
+        sets=(replace(a_set("billing", EVERYTHING[0].question), origin=SAMPLE),),
+    ),
     "nothing but a lost question": some_outcomes(an_error("lost", judge=None, endpoint="", error_kind="not_evaluated")),
     "several datasets, incomplete": some_outcomes(
         *EVERYTHING, a_record(question=a_question("x", dataset_name="other")), complete=False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _CHOICE = re.compile(
@@ -27,6 +27,10 @@ class DatasetChoice:
     def dataset_name(self) -> str:
         """`NAME[:SUBSET]`: the first part of its questions' node ids, and what results call it."""
         return self.name if self.subset is None else f"{self.name}:{self.subset}"
+
+    def seen_from(self, folder: Path) -> DatasetChoice:
+        """The same, its path relative to the folder if it is not absolute."""
+        return self if self.path is None else replace(self, path=folder / self.path)
 
     def __str__(self) -> str:
         split = "" if self.split is None else f"@{self.split}"

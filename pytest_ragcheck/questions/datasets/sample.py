@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.questions.question import Question, QuestionSet
 
 
 def sample(questions: Sequence[Question], size: int, *, seed: int) -> tuple[Question, ...]:
@@ -23,6 +23,15 @@ def sample(questions: Sequence[Question], size: int, *, seed: int) -> tuple[Ques
         return tuple(questions)
     chosen = {id(question) for question in heapq.nsmallest(size, questions, key=lambda each: rank(each.id, seed))}
     return tuple(question for question in questions if id(question) in chosen)
+
+
+def would_be_taken(questions: QuestionSet, question_id: str) -> bool:
+    """Whether a further question of the id, were it in the dataset, would be among those that were taken."""
+    origin = questions.origin
+    if origin is None or origin.samples is None or len(questions.questions) < origin.samples:
+        return True
+    last = max(rank(question.id, origin.seed) for question in questions.questions)
+    return rank(question_id, origin.seed) <= last
 
 
 def rank(question_id: str, seed: int) -> str:
