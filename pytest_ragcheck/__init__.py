@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+    from pytest_ragcheck.judging.panel import Panel
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.metrics.score import Score
     from pytest_ragcheck.questions.datasets.dataset import Dataset
@@ -46,6 +47,7 @@ _HOMES = {
     "Judgement": "judging.judgement",
     "MeasurementError": "errors",
     "Metric": "metrics.metric",
+    "Panel": "judging.panel",
     "Question": "questions.question",
     "QuestionErrored": "errors",
     "QuestionFailed": "errors",
@@ -72,6 +74,7 @@ __all__ = [
     "Judgement",
     "MeasurementError",
     "Metric",
+    "Panel",
     "Question",
     "QuestionErrored",
     "QuestionFailed",

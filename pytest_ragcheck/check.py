@@ -10,12 +10,14 @@ from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERLAP
 from pytest_ragcheck.metrics.mentions import forbidden_mentions, missing_mentions
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.record import Record
+from pytest_ragcheck.repeats import combined_record, spread
 from pytest_ragcheck.verdict import Decision, Thresholds, Verdict, decide, shortfalls
 
 if TYPE_CHECKING:
@@ -56,16 +58,46 @@ async def check_question(
     judging: Room = OPEN,
 ) -> Record:
     """
-    Asks, judges, measures, decides.
+    Asks, judges, measures, decides; as often as the settings' `repeats` say, one time after another.
 
     Without the group `judge` among the settings' metrics nobody is asked for a judgement, as with the judge `none`.
 
     What the endpoint or the judge does wrong ends in a record whose verdict is ERROR. Any other exception is a
     bug, of ours or in a user's own client or judge, and passes through.
     """
-    clean = settings.redactor
     if "judge" not in settings.metrics:
         judge = None
+    records: list[Record] = []
+    while len(records) < settings.repeats:
+        records.append(
+            await _checked_once(
+                question,
+                client=client,
+                judge=judge,
+                metrics=metrics,
+                settings=settings,
+                asking=asking,
+                judging=judging,
+            )
+        )
+        if records[-1].verdict is Verdict.ERROR:
+            break
+    record = records[0] if settings.repeats == 1 else combined_record(records, _thresholds(settings, judge))
+    spreads = {metric: spread(values) for metric, values in record.repeated.items()}
+    return replace(record, unstable={metric: by for metric, by in spreads.items() if by > settings.spread_limit})
+
+
+async def _checked_once(
+    question: Question,
+    *,
+    client: Asks,
+    judge: Judge | None,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    asking: Room,
+    judging: Room,
+) -> Record:
+    clean = settings.redactor
     record = Record(
         question=question,
         verdict=Verdict.ERROR,
@@ -87,16 +119,13 @@ async def check_question(
     )
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
     try:
-        judgement = await _judged(question, answer, judge, judging)
+        judgement = await _judged(question, answer, judge, settings.judge_repeats, judging)
     except MeasurementError as error:
         return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
     scores |= _judged_scores(question, judgement, settings)
     scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
     scores = _in_order(scores)
-    thresholds = Thresholds(
-        both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
-    )
-    decision = decide(question, scores, thresholds)
+    decision = decide(question, scores, _thresholds(settings, judge))
     return replace(
         record,
         verdict=decision.verdict,
@@ -106,15 +135,22 @@ async def check_question(
         reason=clean.text(_reason(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
         unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
+        repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
         verdict_cached=judgement.cached,
     )
 
 
-async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, judging: Room) -> Judgement:
+def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
+    return Thresholds(
+        both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
+    )
+
+
+async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, repeats: int, judging: Room) -> Judgement:
     if judge is None or not answer.text.strip():
         # Nobody is asked, so there is nothing to wait for.
         return await judge_answer(question, answer, judge)
-    return await judging.run(partial(judge_answer, question, answer, judge))
+    return await judge_by_all(question, answer, judge, repeats=repeats, run=judging.run)
 
 
 async def _measured(

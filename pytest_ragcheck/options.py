@@ -257,6 +257,27 @@ OPTIONS: tuple[Option, ...] = (
         metavar="URL",
     ),
     Option(
+        name="rag_judge_repeats",
+        help="How often each answer is judged; the median counts, and the spread is recorded.",
+        read=read_count,
+        flag=False,
+        default_shown="1",
+    ),
+    Option(
+        name="rag_repeats",
+        help="How often each question is asked, each answer being judged; the median counts.",
+        read=read_count,
+        flag=False,
+        default_shown="1",
+    ),
+    Option(
+        name="rag_spread_limit",
+        help="The largest difference between repeated values of one metric that is not called unstable, 0 to 1.",
+        read=read_fraction,
+        flag=False,
+        default_shown="0.2",
+    ),
+    Option(
         name="rag_embedding_model",
         help="Model of the metrics that compare meanings by embeddings, on the judge's server unless rag_embedding_url "
         "names another.",

@@ -57,6 +57,12 @@ class Record:
     verdict_cached: bool = False
     """Whether the judge's verdict is that of an earlier run, from the verdict cache."""
 
+    repeated: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    """By metric, where the system or the judge was asked several times: the judgements of each answer."""
+
+    unstable: Mapping[str, float] = field(default_factory=dict)
+    """By metric the largest difference between those values, where it is above the run's limit."""
+
     judge: JudgeIdentity | None = None
     """Who judged; None without a judge."""
 
@@ -114,6 +120,7 @@ class Record:
         document["verdict"] = Verdict(document["verdict"])
         document["scores"] = {metric: Score(*score) for metric, score in document["scores"].items()}
         document["judge"] = JudgeIdentity(**document["judge"]) if document["judge"] else None
+        document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
         for name in ("contexts", "source_ids", "unsupported_claims"):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)

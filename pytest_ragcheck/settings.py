@@ -15,6 +15,7 @@ from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, JUDGE_GROUPS, grou
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
+    read_count,
     read_fraction,
     read_group,
     read_judge,
@@ -118,6 +119,15 @@ class Settings:
     cache: bool = True
     """Whether the openai judge is spared what it judged in an earlier run."""
 
+    judge_repeats: int = 1
+    """How often each answer is judged, >= 1; the median counts."""
+
+    repeats: int = 1
+    """How often each question is asked, >= 1; the median counts."""
+
+    spread_limit: float = 0.2
+    """The largest difference between repeated values that is not called unstable, 0..1."""
+
     embedding_model: str | None = None
     """Model of the metrics that compare meanings by embeddings; None: they could not be measured."""
 
@@ -160,6 +170,9 @@ class Settings:
     def __post_init__(self) -> None:
         # A threshold that is no number would be one that nothing is below.
         _check("threshold", self.threshold, read_fraction)
+        _check("spread_limit", self.spread_limit, read_fraction)
+        _check("judge_repeats", self.judge_repeats, read_count)
+        _check("repeats", self.repeats, read_count)
         for group in self.metrics:
             _check("metrics", group, read_group)
         for metric, minimum in self.minimums.items():
@@ -278,6 +291,9 @@ def read_settings(
         judge_model=values.get("rag_judge_model"),
         judge_url=values.get("rag_judge_url"),
         judge_api_key=api_key,
+        judge_repeats=values.get("rag_judge_repeats", defaults.judge_repeats),
+        repeats=values.get("rag_repeats", defaults.repeats),
+        spread_limit=values.get("rag_spread_limit", defaults.spread_limit),
         embedding_model=values.get("rag_embedding_model"),
         embedding_url=values.get("rag_embedding_url"),
         embedding_api_key=keys.get(

@@ -27,6 +27,7 @@ ORDER = (
     {"verdict"},
     {"report.failure"},  # the text of a record, which the record gives whoever asks; it knows the record's type only
     {"record"},
+    {"repeats"},
     {"check"},
     {"engine"},
     {"summary"},

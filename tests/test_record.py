@@ -47,6 +47,8 @@ FULL = Record(
     reason="It is 30 days.",
     error_kind="",
     unsupported_claims=("14 days",),
+    repeated={"groundedness": ((0.1, 0.4), (0.1, 0.1))},
+    unstable={"groundedness": 0.3},
     judge=JudgeIdentity(kind="openai", model="m", url="http://j/v1", prompt_version="en-1"),
     endpoint="http://localhost/query",
 )

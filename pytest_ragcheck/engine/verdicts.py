@@ -166,6 +166,10 @@ class CachingJudge:
         self._cache.put(key, judgement)
         return judgement
 
+    def for_repeat(self, index: int) -> CachingJudge:
+        """The same judge and cache, for another of several judgements of the same answer."""
+        return CachingJudge(self._judge, self._cache, repeat=index)
+
     async def aclose(self) -> None:
         """Closes the judge and the cache."""
         try:

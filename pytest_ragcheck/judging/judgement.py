@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -28,6 +30,9 @@ class Judgement:
 
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support."""
+
+    votes: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """By score the judgements that this one is made of, in the order in which they were made; empty of a single one."""
 
     cached: bool = False
     """True: said in an earlier run, and not asked for in this one."""

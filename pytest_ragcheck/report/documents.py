@@ -7,6 +7,7 @@ from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
+from pytest_ragcheck.repeats import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.record import Record
-    from pytest_ragcheck.summary.aggregate import Counts, Summary, Totals
+    from pytest_ragcheck.summary.aggregate import Counts, Repeats, Summary, Totals
     from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
 
@@ -44,6 +45,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "judge": _judge(summary.judges),
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
         **({"n_verdicts_from_cache": summary.verdicts_from_cache} if summary.verdicts_from_cache else {}),
+        **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "abstention": dict(summary.abstention),
@@ -84,6 +86,7 @@ def _prediction(record: Record) -> dict[str, Any]:
         "thresholds": dict(record.thresholds),
         "unscored": {metric: score.reason for metric, score in scores if score.value is None},
         "unsupported_claims": list(record.unsupported_claims),
+        **_repeated(record),
         "latency_seconds": record.latency_seconds,
         "prompt_version": record.judge.prompt_version if record.judge else None,
     }
@@ -96,6 +99,17 @@ def _error(record: Record) -> dict[str, Any]:
         "question": record.question.question,
         "kind": record.error_kind,
         "message": record.reason,
+    }
+
+
+def _repeated(record: Record) -> dict[str, Any]:
+    """Nothing where neither the system nor the judge was asked again."""
+    if not record.repeated:
+        return {}
+    return {
+        "repeated": {metric: [list(judgements) for judgements in values] for metric, values in record.repeated.items()},
+        "spread": {metric: spread(values) for metric, values in record.repeated.items()},
+        "unstable": list(record.unstable),
     }
 
 
@@ -113,6 +127,13 @@ def _origin(origin: Origin | None) -> dict[str, Any]:
 
 def _counts(counts: Counts) -> dict[str, int]:
     return {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped}
+
+
+def _repeats(repeats: Repeats) -> dict[str, Any]:
+    return {
+        "unstable": {metric: len(ids) for metric, ids in repeats.unstable.items()},
+        "variance": {metric: asdict(variance) for metric, variance in repeats.variances.items()},
+    }
 
 
 def _agreement(agreement: Agreement) -> dict[str, Any]:

@@ -84,6 +84,7 @@ def _details(record: Record) -> Iterator[str]:
     if record.scores and record.verdict is Verdict.FAIL:
         yield ""
         yield from _score_lines(record)
+        yield from _unstable_lines(record)
     yield ""
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:
@@ -106,6 +107,14 @@ def _score_lines(record: Record) -> Iterator[str]:
         if value is not None:
             comparison = below(value, threshold) if value < threshold else f"{value:.2f} >= {threshold:.2f}"
             yield f"{metric:<{width}}  {comparison}"
+
+
+def _unstable_lines(record: Record) -> Iterator[str]:
+    for metric in record.unstable:
+        answers = record.repeated[metric]
+        values = [value for judgements in answers for value in judgements]
+        of = f" of {len(answers)} answers" if len(answers) > 1 else ""
+        yield f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"
 
 
 def _context_lines(contexts: tuple[str, ...]) -> Iterator[str]:

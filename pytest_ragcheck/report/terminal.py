@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.report.files import Written
     from pytest_ragcheck.settings import Settings
-    from pytest_ragcheck.summary.aggregate import Summary
+    from pytest_ragcheck.summary.aggregate import Repeats, Summary
     from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
+
+
+_MOST_IDS_NAMED = 5
 
 
 def header_lines(
@@ -80,6 +83,8 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _rate_lines(summary.abstention)
+    if summary.repeats is not None:
+        yield from _repeat_lines(summary.repeats)
     counts = summary.totals.counts
     line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
     yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
@@ -118,6 +123,16 @@ def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:
     if "unanswerable_accuracy" in abstention:
         rates = ", ".join(f"{name} {rate:.3f}" for name, rate in abstention.items())
         yield f"abstention: {rates}"
+
+
+def _repeat_lines(repeats: Repeats) -> Iterator[str]:
+    for metric, variance in repeats.variances.items():
+        parts = (("the judge's", variance.judge), ("the system's", variance.system))
+        said = ", ".join(f"{value:.4f} {whose}" for whose, value in parts if value is not None)
+        yield f"variance of {metric}: {said}"
+    for metric, ids in repeats.unstable.items():
+        more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
+        yield f"unstable: {metric} of {', '.join(ids[:_MOST_IDS_NAMED])}{more}"
 
 
 def _relative(path: Path, start: Path) -> str:

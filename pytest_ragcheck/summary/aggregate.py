@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS
+from pytest_ragcheck.repeats import variances
 from pytest_ragcheck.summary.agreement import agreements_of
 from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.verdict import Verdict
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ragcheck.record import Record
+    from pytest_ragcheck.repeats import Variance
     from pytest_ragcheck.summary.agreement import Agreement
     from pytest_ragcheck.summary.outcomes import Outcomes
 
@@ -47,6 +49,17 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """How far repeated answers and judgements differ."""
+
+    unstable: Mapping[str, Sequence[str]]
+    """By metric the ids of the questions whose values differ by more than the run's limit."""
+
+    variances: Mapping[str, Variance]
+    """By metric whose the variance is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """What a run comes to."""
 
@@ -65,6 +78,9 @@ class Summary:
 
     verdicts_from_cache: int
     """How many verdicts are an earlier run's, for which no judge was asked."""
+
+    repeats: Repeats | None
+    """What repeated asking and judging shows; None where nothing was repeated."""
 
     judges: tuple[JudgeIdentity, ...]
     """Everybody who judged, `none` where nobody did; empty where no question was asked."""
@@ -90,11 +106,23 @@ def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summ
         abstention=_abstention(outcomes.measured),
         performance=_performance(outcomes.records),
         dropped=_dropped(outcomes.records),
+        repeats=_repeats(outcomes.measured),
         judges=judges,
         verdicts_from_cache=sum(record.verdict_cached for record in outcomes.records),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
         agreements=agreements_of(measured, judges),
     )
+
+
+def _repeats(records: Sequence[Record]) -> Repeats | None:
+    repeated = [record for record in records if record.repeated]
+    if not repeated:
+        return None
+    unstable: dict[str, list[str]] = {}
+    for record in repeated:
+        for metric in record.unstable:
+            unstable.setdefault(metric, []).append(record.question.id)
+    return Repeats(unstable=unstable, variances=variances(record.repeated for record in repeated))
 
 
 def _totals(records: Sequence[Record], skipped: int) -> Totals:

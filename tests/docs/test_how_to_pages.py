@@ -36,6 +36,10 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert ["Durations in other units" in request.prompt for request in local.requests] == [False, True]
 
 
+def test_repeats_and_panels(reader: Callable[..., Reader]) -> None:
+    reader().follow(page("how-to/repeats-and-panels.md"))
+
+
 def test_calibrate_a_judge(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/calibrate-a-judge.md"))

@@ -104,6 +104,8 @@ EVERYTHING = [
         thresholds={"f1": 0.1},
         dropped={"answer_correctness": "no expected answer"},
         unsupported_claims=("a",),
+        repeated={"groundedness": ((0.25, 0.75),)},
+        unstable={"groundedness": 0.5},
         verdict_cached=True,
     ),
     a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None),
