@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS, listed
+from pytest_ragcheck.questions.question import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -175,6 +176,13 @@ def read_dataset(text: str) -> DatasetChoice:
     from pytest_ragcheck.questions.datasets.choice import read_choice  # noqa: PLC0415 - only for whoever gives one
 
     return read_choice(text)
+
+
+def read_tier(text: str) -> str:
+    """The name of a tier."""
+    if text not in TIERS:
+        raise ValueError(f"is no tier; choose {' or '.join(TIERS)}")
+    return text
 
 
 def read_shape(text: str) -> str:
@@ -369,6 +377,22 @@ OPTIONS: tuple[Option, ...] = (
         "answer=EXPRESSION contexts=EXPRESSION, in JMESPath.",
         read=read_response,
         flag=False,
+    ),
+    Option(
+        name="rag_tier",
+        help="How questions are asked: end_to_end (the system retrieves by itself) or generation (their gold passages "
+        "go along, by POST /query/with-context); a file may say its own.",
+        read=read_tier,
+        metavar="TIER",
+        default_shown="end_to_end",
+    ),
+    Option(
+        name="rag_ingest",
+        help="Puts the passages of the questions into the system first, as documents, and deletes them at the end; in "
+        "the tier end_to_end only.",
+        read=bool,
+        kind="switch",
+        default_shown="off",
     ),
     Option(
         name="rag_concurrency",

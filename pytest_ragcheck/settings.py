@@ -23,6 +23,7 @@ from pytest_ragcheck.options import (
     read_request,
     read_response,
     read_shape,
+    read_tier,
     read_url,
 )
 from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
@@ -82,6 +83,12 @@ class Settings:
 
     retries: int = 2
     """How often a request that failed in passing is repeated, >= 0."""
+
+    tier: str = "end_to_end"
+    """How questions are asked whose file does not say it: one of `TIERS`."""
+
+    ingest: bool = False
+    """Whether the passages of questions are put into the system first; their file's own word goes over it."""
 
     read_ahead: bool = True
     """Whether questions are asked before pytest comes to them."""
@@ -185,6 +192,7 @@ class Settings:
         for name in ("url", "base_url", "judge_url", "embedding_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
+        _check("tier", self.tier, read_tier)
         if self.shape is not None:
             _check("shape", self.shape, read_shape)
         if self.request is not None:
@@ -281,6 +289,8 @@ def read_settings(
         judge_concurrency=values.get("rag_judge_concurrency", at_once),
         delay_seconds=values.get("rag_delay", defaults.delay_seconds),
         retries=values.get("rag_retries", defaults.retries),
+        tier=values.get("rag_tier", defaults.tier),
+        ingest=values.get("rag_ingest", defaults.ingest),
         read_ahead=values.get("rag_read_ahead", defaults.read_ahead),
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, DEFAULT_GROUPS, JUDGED, MENTIONS, OVERLAP, group_of
+from pytest_ragcheck.questions.question import GENERATION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -131,5 +132,11 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
     if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
     if group == "retrieval":
-        return "fewer contexts are asked for" if question.gold_passages else "no gold passages"
+        return _why_not_retrieved(question)
     return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"
+
+
+def _why_not_retrieved(question: Question) -> str:
+    if question.tier == GENERATION:
+        return "nothing is retrieved in the tier generation"
+    return "fewer contexts are asked for" if question.gold_passages else "no gold passages"

@@ -32,6 +32,7 @@ from pytest_ragcheck.options import (
     read_response,
     read_seconds,
     read_shape,
+    read_tier,
     read_url,
 )
 from pytest_ragcheck.settings import Given, Settings, read_settings
@@ -52,6 +53,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_path: " ",
     read_header: "Bearer abc",
     read_shape: "chat",
+    read_tier: "retrieval",
     read_request: '{"input": "{question}"}',
     read_response: "answer=result.text contexts=references[",
     read_count: "0",

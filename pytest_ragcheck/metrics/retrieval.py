@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.metrics.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
 from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.questions.question import GENERATION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -35,6 +36,8 @@ class Retrieval:
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """All of them; 0.0 each for a question without gold passages whose dataset has some."""
+        if question.tier == GENERATION:
+            return {}  # what went along with the question was not retrieved
         gold = gold_keys(question)
         if not question.answerable or not (gold or question.lacks_gold):
             return {}

@@ -15,6 +15,7 @@ from pytest_ragcheck.plugin.reprs import failure_repr
 from pytest_ragcheck.plugin.run import renamed, run_of
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.reader import read_question_file
+from pytest_ragcheck.questions.tiers import asked_in
 
 if TYPE_CHECKING:
     import os
@@ -116,6 +117,8 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         questions = read_question_file(
             path, root=config.rootpath, known_metrics=known, reserved_tags=markers - run.tags
         )
+        settings = settings_of(config)
+        questions = asked_in(questions, tier=settings.tier, ingest=settings.ingest, root=config.rootpath)
         if test:
             questions = renamed(questions, f"{questions.dataset_name}[{test}]")
         run.add(questions)

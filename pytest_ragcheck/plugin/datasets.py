@@ -12,9 +12,10 @@ from pytest_ragcheck.plugin.collection import QuestionFile
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.questions.datasets.catalogue import check_choices, known_datasets
-from pytest_ragcheck.questions.datasets.dataset import END_TO_END, Dataset
+from pytest_ragcheck.questions.datasets.dataset import Dataset
 from pytest_ragcheck.questions.datasets.load import load_questions
 from pytest_ragcheck.questions.datasets.sample import would_be_taken
+from pytest_ragcheck.questions.tiers import asked_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -48,7 +49,7 @@ class Datasets:
     def pytest_sessionstart(self) -> None:
         try:
             self._known = known_datasets(self._own())
-            check_choices(self._choices, self._known, tier=END_TO_END)
+            check_choices(self._choices, self._known, tier=settings_of(self._config).tier)
         except UsageError as error:
             # The controller of xdist says it before there are any workers.
             raise pytest.UsageError(f"ragcheck: {error}") from None
@@ -162,7 +163,7 @@ class DatasetCollector(QuestionFile):
         settings = settings_of(self.config)
         try:
             loaded = load_questions(self.choice, self.dataset, samples=settings.samples, seed=settings.seed)
-            questions = replace(loaded, path=self.path)
+            questions = asked_in(replace(loaded, path=self.path), tier=settings.tier, ingest=settings.ingest)
             run_of(self.config).add(questions)
         except (DatasetError, UsageError, QuestionFileError) as error:
             raise self.CollectError(str(error)) from None

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+GENERATION = "generation"
+"""The tier in which passages go along with a question; nothing is retrieved."""
+
+END_TO_END = "end_to_end"
+"""The tier in which the system retrieves by itself."""
+
+TIERS = (GENERATION, END_TO_END)
+
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -70,6 +78,12 @@ class Question:
 
     xfail: str | None = None
     """Why the question is expected to fail; None: it is not."""
+
+    tier: str = END_TO_END
+    """One of `TIERS`: how the question is asked."""
+
+    ingest: bool = False
+    """Whether its passages are put into the system first, as documents."""
 
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """Whatever the file's author wants to find again in the predictions."""
@@ -135,6 +149,12 @@ class QuestionSet:
     questions: tuple[Question, ...]
     sets_thresholds: bool = False
     """True where the file or any of its questions sets thresholds of its own."""
+
+    tier: str | None = None
+    """The tier that the file asks for; None: the run's."""
+
+    ingest: bool | None = None
+    """Whether the file asks for its documents to be put into the system first; None: as the run says."""
 
     origin: Origin | None = None
     """Of a dataset; None for a question file."""

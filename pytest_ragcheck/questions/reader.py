@@ -78,6 +78,8 @@ def read_question_file(
         path=path,
         questions=questions,
         sets_thresholds=any(question.thresholds for question in questions),
+        tier=top.tier,
+        ingest=top.ingest,
     )
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.questions.top import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ def questions_document(dataset_name: str, questions: Sequence[Question]) -> dict
         "schema_version": SCHEMA_VERSION,
         "dataset_name": dataset_name,
         "num_questions": len(questions),
+        **({"tier": GENERATION} if questions and tier_of(tuple(questions)) == GENERATION else {}),
+        **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
         "questions": [question_row(question) for question in questions],
     }
 

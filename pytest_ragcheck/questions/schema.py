@@ -22,6 +22,7 @@ from pytest_ragcheck.questions.fields import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.kinds import KINDS, Kind
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.names import DEFAULTS, FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.questions.top import SCHEMA_VERSION
 from pytest_ragcheck.questions.values import MAX_COUNT
 
@@ -79,8 +80,8 @@ def _file_parts() -> dict[str, Schema]:
         "schema_version": {"enum": [SCHEMA_VERSION, int(SCHEMA_VERSION), None]},
         "dataset_name": _text("string", "number", "null", pattern=_NAME, message="a name without line breaks"),
         "num_questions": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_COUNT},
-        "tier": {"enum": ["end_to_end", None]},
-        "ingest": {"enum": [False, None]},
+        "tier": {"enum": [*TIERS, None]},
+        "ingest": {"enum": [True, False, None]},
         "defaults": {"type": ["object", "null"], **_mapping(DEFAULTS, defaults, DEFAULTS_DESCRIPTIONS)},
         "questions": {"type": "array", **_questions()},
     }

@@ -9,7 +9,7 @@ from pytest_ragcheck.questions.fields import read_tags, read_thresholds, read_to
 from pytest_ragcheck.questions.ids import unprintable_in
 from pytest_ragcheck.questions.names import DEFAULTS, FILE, named_entries, near_match
 from pytest_ragcheck.questions.nodes import ListNode, MappingNode, Node
-from pytest_ragcheck.questions.question import NOTHING
+from pytest_ragcheck.questions.question import NOTHING, TIERS
 from pytest_ragcheck.questions.values import number_in, read_flag, read_text, read_whole_number, seen, shortened, wrong
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 """Of the questions document that `rows` writes and `reader` reads."""
-
-_TIERS = ("end_to_end", "generation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +40,8 @@ class Top:
 
     dataset_name: str | None = None
     defaults: Defaults = field(default_factory=Defaults)
+    tier: str | None = None
+    ingest: bool | None = None
 
 
 def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved_tags: Collection[str]) -> Top:
@@ -53,7 +53,6 @@ def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved
         return Top()
     entries = named_entries(site, node, FILE)
     _check_version(site, entries)
-    _check_tier(site, entries)
     nodes = _read_questions(site, node, entries)
     if nodes:
         _check_count(site, entries, len(nodes))
@@ -61,6 +60,8 @@ def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved
         nodes=nodes,
         dataset_name=_read_dataset_name(site, entries),
         defaults=_read_defaults(site, entries, known_metrics, reserved_tags),
+        tier=_read_tier(site, entries),
+        ingest=read_flag(site, entries["ingest"]) if "ingest" in entries else None,
     )
 
 
@@ -95,23 +96,14 @@ def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
         )
 
 
-def _check_tier(site: Site, entries: Mapping[str, Entry]) -> None:
-    tier = read_text(site, entries["tier"], "end_to_end") if "tier" in entries else None
-    if tier == "generation":
-        site.mistake(
-            entries["tier"].line,
-            "asks for the tier 'generation', which this version of pytest-ragcheck does not support yet. "
-            "Delete 'tier': the questions then go to the system as it stands.",
-        )
-    elif tier is not None and tier not in _TIERS:
-        near = near_match(tier, _TIERS) or "end_to_end"
-        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {near!r}.")
-    if "ingest" in entries and read_flag(site, entries["ingest"]):
-        site.mistake(
-            entries["ingest"].line,
-            "asks for ingestion, which this version of pytest-ragcheck does not support yet. "
-            "Delete 'ingest', and put the documents into the system before the run.",
-        )
+def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:
+    tier = read_text(site, entries["tier"], " or ".join(TIERS)) if "tier" in entries else None
+    if tier is not None and tier not in TIERS:
+        near = near_match(tier, TIERS)
+        to_write = repr(near) if near else " or ".join(map(repr, TIERS))
+        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {to_write}.")
+        return None
+    return tier
 
 
 def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:

@@ -36,6 +36,8 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),
         "sets_thresholds": questions.sets_thresholds,
+        "tier": questions.tier,
+        "ingest": questions.ingest,
         "origin": asdict(questions.origin) if questions.origin else None,
         "questions": [question_to_wire(question) for question in questions.questions],
     }

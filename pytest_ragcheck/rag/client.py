@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.passages import named
+from pytest_ragcheck.questions.passages import context_of, named
+from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.rag.blocking import BlockingRagClient
 
 if TYPE_CHECKING:
@@ -166,10 +167,15 @@ class RagClient:
         """
         The system's answer to the question, asked with its own `top_k` if it has one.
 
+        In the tier `generation` its passages go along; of documents that were put into the system the chunks are
+        asked for.
+
         Raises:
             EndpointError: There is no answer that can be judged; the subclasses say why.
         """
-        return await self.query(question.question, question.top_k)
+        if question.tier == GENERATION:
+            return await self.query_with_context(question.question, context_of(question))
+        return await self.query(question.question, question.top_k, include_chunks=question.ingest)
 
     async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
         """

@@ -7,6 +7,7 @@ from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
+from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.repeats import spread
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 SCHEMA_VERSION = "1"
-TIER = "end_to_end"
-"""The system is asked as it stands; the only tier there is so far."""
 
 
 def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
@@ -37,6 +36,7 @@ def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
 def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
     """`{agent}_summary.json`: the numbers of the run."""
     origins = {questions.dataset_name: questions.origin for questions in outcomes.sets}
+    tiers = {questions.dataset_name: tier_of(questions.questions) for questions in outcomes.sets}
     return {
         **_head(outcomes),
         **_totals(summary.totals),
@@ -51,10 +51,15 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "abstention": dict(summary.abstention),
         "performance": dict(summary.performance),
         "endpoint": ", ".join(summary.endpoints),
-        "tier": TIER,
+        "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
         "plugin_version": __version__,
         "datasets": {
-            name: {"num_examples": totals.num_examples, **_totals(totals), **_origin(origins.get(name))}
+            name: {
+                "num_examples": totals.num_examples,
+                "tier": tiers[name],
+                **_totals(totals),
+                **_origin(origins.get(name)),
+            }
             for name, totals in summary.datasets.items()
         },
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS
+from pytest_ragcheck.questions.question import GENERATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +38,10 @@ def header_lines(
     lines = ["ragcheck: " + "; ".join(parts)]
     sets = list(sets)
     lines += [f"ragcheck: {each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
+    if settings.tier == GENERATION:
+        lines.append("ragcheck: tier generation: the passages go along with the questions, nothing is retrieved")
+    if other := [f"{each.dataset_name} ({tier})" for each in sets if (tier := each.tier) not in (None, settings.tier)]:
+        lines.append(f"ragcheck: of a tier of their own: {', '.join(other)}")
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
     if "ragas" in settings.metrics and settings.judge == "openai" and not settings.embedding_model:

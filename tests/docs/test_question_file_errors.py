@@ -10,6 +10,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.reader import read_question_file
+from pytest_ragcheck.questions.tiers import asked_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "question-files.md"
 METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
@@ -66,9 +67,8 @@ CASES = {
     "The questions are no list": Case("questions:\n  refund-window: What is the refund window?\n"),
     "The number of questions is wrong": Case("num_questions: 2\nquestions:\n  - Who pays for returns?\n"),
     "The structure is a newer one": Case('schema_version: "2"\nquestions: [Who pays for returns?]\n'),
-    "Tier generation is not supported yet": Case("tier: generation\nquestions: [Who pays for returns?]\n"),
+    "A question has nothing to go along with it": Case("tier: generation\nquestions: [Who pays for returns?]\n"),
     "The tier is unknown": Case("tier: end-to-end\nquestions: [Who pays for returns?]\n"),
-    "Ingestion is not supported yet": Case("ingest: true\nquestions: [Who pays for returns?]\n"),
     "The dataset's name cannot be used": Case("dataset_name: 'billing '\nquestions: [Who pays for returns?]\n"),
     "A key of a question stands at the top": Case("must_mention: 30\nquestions: [What is the refund window?]\n"),
     # Keys
@@ -126,6 +126,11 @@ def shown() -> dict[str, str]:
     return blocks
 
 
+def collect(path: Path, root: Path) -> None:
+    questions = read_question_file(path, root=root, known_metrics=METRICS, reserved_tags=MARKERS)
+    asked_in(questions, tier="end_to_end", ingest=False, root=root)
+
+
 def produced(case: Case, folder: Path) -> str:
     """What a user sees of the case's file."""
     path = folder / "tests" / case.name
@@ -133,7 +138,7 @@ def produced(case: Case, folder: Path) -> str:
     if case.content is not None:
         path.write_bytes(case.content.encode("utf-8") if isinstance(case.content, str) else case.content)
     with pytest.raises(QuestionFileError) as caught:
-        read_question_file(path, root=folder, known_metrics=METRICS, reserved_tags=MARKERS)
+        collect(path, folder)
     return f"{caught.value}\n"
 
 

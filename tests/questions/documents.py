@@ -110,8 +110,8 @@ def files(draw: st.DrawFn) -> Document:
         "schema_version": st.sampled_from(["1", 1, 1.0, None]),
         "dataset_name": IDS,
         "num_questions": st.sampled_from([len(entries), float(len(entries)), None]),
-        "tier": st.sampled_from(["end_to_end", None]),
-        "ingest": st.sampled_from([False, None]),
+        "tier": st.sampled_from(["end_to_end", "generation", None]),
+        "ingest": st.sampled_from([True, False, None]),
         "defaults": st.fixed_dictionaries(
             {}, optional={"topk": COUNTS, "thresholds": BY_KIND[Kind.THRESHOLDS], "markers": BY_KIND[Kind.TAGS]}
         ),

@@ -16,6 +16,8 @@ FULL = Question(
     must_mention=("30",),
     must_not_mention=("/forever/i",),
     lacks_gold=True,
+    tier="generation",
+    ingest=True,
     gold_passages=(GoldPassage(text="30 days.", doc_id="b:1"), GoldPassage(text="A month.")),
     distractors=(GoldPassage(text="14 days."),),
     answerable=False,
@@ -45,6 +47,11 @@ def test_a_question_crosses_whole_its_file_and_line_too() -> None:
 
 def test_a_set_crosses_whole() -> None:
     questions = QuestionSet(
-        dataset_name="billing", path=Path("b.rag.yaml"), questions=(FULL, BARE), sets_thresholds=True
+        dataset_name="billing",
+        path=Path("b.rag.yaml"),
+        questions=(FULL, BARE),
+        sets_thresholds=True,
+        tier="generation",
+        ingest=False,
     )
     assert set_from_wire(json.loads(json.dumps(set_to_wire(questions)))) == questions

@@ -108,7 +108,7 @@ def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
         "endpoint": "http://localhost/query",
         "tier": "end_to_end",
         "plugin_version": __version__,
-        "datasets": {"billing": numbers},
+        "datasets": {"billing": {**numbers, "tier": "end_to_end"}},
     }
 
 

@@ -7,20 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.question import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pytest_ragcheck.questions.datasets.row import Row
     from pytest_ragcheck.questions.question import Question
-
-GENERATION = "generation"
-"""The passages go with the question; nothing is retrieved."""
-
-END_TO_END = "end_to_end"
-"""The system retrieves by itself."""
-
-TIERS = (GENERATION, END_TO_END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

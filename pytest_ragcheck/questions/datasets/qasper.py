@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset import END_TO_END, Dataset, Hub
+from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
 from pytest_ragcheck.questions.datasets.passages import passages_of
 from pytest_ragcheck.questions.datasets.row import Row
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import END_TO_END, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

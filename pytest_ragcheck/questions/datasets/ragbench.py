@@ -12,10 +12,10 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset import END_TO_END, GENERATION, Dataset, Hub
+from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
 from pytest_ragcheck.questions.datasets.passages import passages_of
 from pytest_ragcheck.questions.ids import derived_id
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
