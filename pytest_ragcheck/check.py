@@ -11,10 +11,13 @@ from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.panel import judge_by_all
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERLAP
+from pytest_ragcheck.metrics.blame import blame
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, OVERLAP
 from pytest_ragcheck.metrics.mentions import forbidden_mentions, missing_mentions
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.metrics.weights import weighted
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.record import Record
 from pytest_ragcheck.repeats import combined_record, spread
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.metrics.metric import Metric, Room
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks, RagAnswer
+    from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.settings import Settings
 
@@ -84,7 +87,8 @@ async def check_question(
             break
     record = records[0] if settings.repeats == 1 else combined_record(records, _thresholds(settings, judge))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
-    return replace(record, unstable={metric: by for metric, by in spreads.items() if by > settings.spread_limit})
+    unstable = {metric: by for metric, by in spreads.items() if by > settings.spread_limit}
+    return replace(record, unstable=unstable, blame=_blame(record))
 
 
 async def _checked_once(
@@ -124,12 +128,16 @@ async def _checked_once(
         return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
     scores |= _judged_scores(question, judgement, settings)
     scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
+    overall = weighted(scores, settings.weights)
+    if overall is not None:
+        scores[OVERALL] = overall.score
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(settings, judge))
     return replace(
         record,
         verdict=decision.verdict,
         scores=scores,
+        overall_lacks=overall.lacks if overall is not None else (),
         thresholds=decision.thresholds,
         dropped=decision.dropped,
         reason=clean.text(_reason(decision, question, given, judgement, scores)),
@@ -197,6 +205,14 @@ def _reason(
     if short.keys() & set(OVERLAP) and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     return "; ".join(reasons)
+
+
+def _blame(record: Record) -> str:
+    if record.verdict is not Verdict.FAIL:
+        return ""
+    answer = RagAnswer(text=record.answer or "", contexts=record.contexts, source_ids=record.source_ids)
+    declined = not answer.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
+    return blame(record.question, answer, record.shortfalls, declined=declined)
 
 
 def _judged_reason(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> str:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, GROUPS, listed
+from pytest_ragcheck.metrics.catalogue import (
+    ASSERTABLE,
+    DEFAULT_GROUPS,
+    DEFAULT_WEIGHTS,
+    GROUPS,
+    METRICS,
+    OVERALL,
+    listed,
+)
 from pytest_ragcheck.questions.question import TIERS
 
 if TYPE_CHECKING:
@@ -149,6 +157,24 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     return metric, read_fraction(value.strip())
 
 
+def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """`METRIC=WEIGHT`, of any metric but the weighted one itself, or one of the users' *own*."""
+    metric, equals, value = text.partition("=")
+    metric = metric.strip()
+    if not equals:
+        raise ValueError("is not of the form METRIC=WEIGHT; write it such as f1=2")
+    known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
+    if metric not in known:
+        raise ValueError(f"names no metric that can have a weight; {_instead_of(metric, known)}")
+    try:
+        weight = float(value)
+    except ValueError:
+        weight = float("nan")
+    if not 0 < weight < float("inf"):
+        raise ValueError("has no weight above 0; write it such as f1=2")
+    return metric, weight
+
+
 def read_group(text: str) -> str:
     """The name of a group of metrics, with `+` before it or not."""
     if text.removeprefix("+") not in GROUPS:
@@ -239,6 +265,14 @@ OPTIONS: tuple[Option, ...] = (
         flag=False,
         kind="words",
         default_shown=" ".join(DEFAULT_GROUPS),
+    ),
+    Option(
+        name="rag_weights",
+        help="What overall_score is the weighted mean of; a metric without a result is left out of it.",
+        read=read_weight,
+        flag=False,
+        kind="words",
+        default_shown=" ".join(f"{metric}={weight:g}" for metric, weight in DEFAULT_WEIGHTS.items()),
     ),
     Option(
         name="rag_judge",

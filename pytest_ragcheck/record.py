@@ -39,6 +39,9 @@ class Record:
     scores: Mapping[str, Score] = field(default_factory=dict)
     """By metric; a metric that does not apply is absent."""
 
+    overall_lacks: tuple[str, ...] = ()
+    """The metrics with a weight that `overall_score` is not over, for want of a result."""
+
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """The minimum of every metric that was asserted, 0..1."""
 
@@ -47,6 +50,9 @@ class Record:
 
     reason: str = ""
     """On FAIL the main weakness, on ERROR what happened; empty on PASS."""
+
+    blame: str = ""
+    """On FAIL of a question with gold passages `retrieval`, `generation` or `grounding`; else empty."""
 
     error_kind: str = ""
     """On ERROR which kind, such as `endpoint_timeout`; else empty."""
@@ -121,7 +127,7 @@ class Record:
         document["scores"] = {metric: Score(*score) for metric, score in document["scores"].items()}
         document["judge"] = JudgeIdentity(**document["judge"]) if document["judge"] else None
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
-        for name in ("contexts", "source_ids", "unsupported_claims"):
+        for name in ("contexts", "source_ids", "unsupported_claims", "overall_lacks"):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, JUDGE_GROUPS, group_of
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS, JUDGE_GROUPS, OVERALL, group_of
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
@@ -25,6 +25,7 @@ from pytest_ragcheck.options import (
     read_shape,
     read_tier,
     read_url,
+    read_weight,
 )
 from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
 
@@ -105,8 +106,11 @@ class Settings:
     metrics: tuple[str, ...] = DEFAULT_GROUPS
     """The groups of metrics that are measured."""
 
+    weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_WEIGHTS)
+    """What `overall_score` is made of, each > 0."""
+
     own_metrics: tuple[str, ...] = ()
-    """Names of the users' own metrics, which `minimums` may name too."""
+    """Names of the users' own metrics, which `minimums` and `weights` may name too."""
 
     judge: str | None = None
     """One of `JUDGES`; None: none was chosen, and neither a key nor a model points to one."""
@@ -182,13 +186,11 @@ class Settings:
         _check("repeats", self.repeats, read_count)
         for group in self.metrics:
             _check("metrics", group, read_group)
+        for metric, weight in self.weights.items():
+            _check("weights", f"{metric}={weight}", partial(read_weight, own=self.own_metrics))
         for metric, minimum in self.minimums.items():
             _check("minimums", f"{metric}={minimum}", partial(read_minimum, own=self.own_metrics))
-            if (of := group_of(metric)) is not None and of not in self.metrics:
-                raise UsageError(
-                    f"rag_min: {metric} is measured by the group {of!r}, which rag_metrics leaves out; "
-                    f"write rag_metrics = +{of}, or leave the minimum out"
-                )
+            self._check_measured(metric)
         for name in ("url", "base_url", "judge_url", "embedding_url"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
@@ -202,6 +204,15 @@ class Settings:
         if self.judge is not None:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    def _check_measured(self, metric: str) -> None:
+        """Raises where no group measures what is to be asserted: it would be of no question, and nobody would know."""
+        groups = [group_of(name) for name in (self.weights if metric == OVERALL else (metric,))]
+        if not any(group is None or group in self.metrics for group in groups):
+            raise UsageError(
+                f"rag_min: {metric} is measured by the group {groups[0]!r}, which rag_metrics leaves out; "
+                f"write rag_metrics = +{groups[0]}, or leave the minimum out"
+            )
 
     @property
     def judged(self) -> bool:
@@ -295,6 +306,7 @@ def read_settings(
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),
         minimums=MappingProxyType(dict(values.get("rag_min", ()))),
+        weights=MappingProxyType(dict(values.get("rag_weights", ()) or defaults.weights)),
         metrics=_groups(values.get("rag_metrics", ())),
         own_metrics=tuple(own_metrics),
         judge=values.get("rag_judge") or ("openai" if api_key or "rag_judge_model" in values else None),
@@ -336,7 +348,7 @@ def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str
 
 
 def _reader(option: Option, own_metrics: Collection[str]) -> Callable[[str], Any]:
-    return partial(read_minimum, own=own_metrics) if option.read is read_minimum else option.read
+    return partial(option.read, own=own_metrics) if option.read in {read_minimum, read_weight} else option.read
 
 
 def _read(option: Option, given: Given, read: Callable[[str], Any]) -> Any:

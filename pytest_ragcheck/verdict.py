@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, DEFAULT_GROUPS, JUDGED, MENTIONS, OVERLAP, group_of
+from pytest_ragcheck.metrics.catalogue import (
+    ABSTAINED,
+    DEFAULT_GROUPS,
+    JUDGED,
+    MENTIONS,
+    OVERALL,
+    OVERLAP,
+    RETRIEVAL,
+    group_of,
+)
 from pytest_ragcheck.questions.question import GENERATION
 
 if TYPE_CHECKING:
@@ -127,11 +136,17 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
         return f"rag_metrics leaves out the group {group}"
     if metric in JUDGED and not run.judged:
         return "there is no judge"
+    if metric == OVERALL:
+        return "none of the metrics with a weight applies"
+    return _why_it_does_not_apply(metric, question)
+
+
+def _why_it_does_not_apply(metric: str, question: Question) -> str:
     if not question.answerable:
         return "the question is unanswerable"
     if not question.acceptable_answers and metric in _NEED_EXPECTED:
         return "no expected answer"
-    if group == "retrieval":
+    if metric in RETRIEVAL:
         return _why_not_retrieved(question)
     return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck import Judgement, RagAnswer
+from pytest_ragcheck import GoldPassage, Judgement, RagAnswer, Record
 from pytest_ragcheck.check import check_question
 from pytest_ragcheck.errors import (
     EndpointReplyError,
@@ -26,7 +26,6 @@ from tests.making import Answers, Judges, a_question
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.record import Record
 
 ANSWER = RagAnswer(
     text="Refunds are possible within 30 days.",
@@ -334,3 +333,49 @@ def test_a_metric_of_ones_own_sees_no_secret() -> None:
 
     checked(answer=RagAnswer(text="correct-horse"), own=(watching,), settings=Settings(secrets=("correct-horse",)))
     assert [answer.text for answer in seen] == [REDACTED]
+
+
+GOLD = a_question(expected_answer="30 days", gold_passages=(GoldPassage(text="Refunds: within 30 days."),))
+WRONG = Judgement(answer_correctness=0.1, groundedness=0.9, abstained=False)
+
+
+def test_a_fail_with_gold_passages_says_what_part_of_the_system_it_points_at() -> None:
+    assert checked(GOLD, judge=WRONG).blame == "generation"
+    assert checked(GOLD, judge=Judgement(answer_correctness=0.9, groundedness=0.1)).blame == "grounding"
+    assert checked(GOLD, RagAnswer(text="14 days", contexts=("Opening hours.",)), WRONG).blame == "retrieval"
+    assert checked(GOLD, RagAnswer(text="", contexts=ANSWER.contexts)).blame == "generation"
+
+
+def test_what_repeated_answers_come_to_is_blamed_as_one() -> None:
+    assert checked(GOLD, judge=WRONG, settings=Settings(repeats=3)).blame == "generation"
+
+
+def test_nothing_is_blamed_without_a_fail_or_without_gold_passages() -> None:
+    assert (checked(GOLD).blame, checked(judge=WRONG).blame) == ("", "")
+    assert checked(GOLD, judge=JudgeReplyError("no JSON")).blame == ""
+
+
+def test_a_weighted_score_is_over_what_has_results_and_says_what_has_none() -> None:
+    settings = Settings(weights={"f1": 1, "groundedness": 3, "ragas_faithfulness": 1}, minimums={"overall_score": 0.8})
+    record = checked(settings=settings)
+    # (1 * 0.5 + 3 * 0.8) / 4
+    assert record.scores["overall_score"].value == pytest.approx(0.725)
+    assert record.overall_lacks == ("ragas_faithfulness",)
+    assert record.shortfalls == {"overall_score": pytest.approx(0.725)}
+    assert Record.from_json(record.to_json()) == record
+
+
+def test_without_a_metric_that_has_a_weight_there_is_no_weighted_score() -> None:
+    assert "overall_score" not in checked().scores
+    asserted = checked(settings=Settings(weights={"must_mention": 1}, minimums={"overall_score": 0.8}))
+    assert asserted.dropped == {"overall_score": "none of the metrics with a weight applies"}
+
+
+def test_retrieval_is_measured_on_what_was_really_said_and_dropped_where_it_does_not_apply() -> None:
+    secret = a_question(gold_passages=(GoldPassage(text="the key is correct-horse of course"),))
+    said = RagAnswer(text="x", contexts=("the key is correct-horse of course",))
+    settings = Settings(secrets=("correct-horse",), minimums={"recall_at_5": 1, "recall_at_10": 1})
+    record = checked(secret, said, settings=settings)
+    assert record.scores["recall_at_5"].value == 1.0
+    assert record.dropped == {"recall_at_10": "fewer contexts are asked for"}
+    assert checked(settings=settings).dropped["recall_at_5"] == "no gold passages"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, listed
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
@@ -34,6 +34,7 @@ from pytest_ragcheck.options import (
     read_shape,
     read_tier,
     read_url,
+    read_weight,
 )
 from pytest_ragcheck.settings import Given, Settings, read_settings
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "options.md"
+WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
 
 REFUSED: dict[Callable[[str], object], str] = {
@@ -49,6 +51,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_minimum: "f2=0.5",
     read_judge: "gpt",
     read_group: "+raga",
+    read_weight: "f1",
     read_name: " ",
     read_path: " ",
     read_header: "Bearer abc",
@@ -162,6 +165,7 @@ def test_every_option_ends_in_a_setting() -> None:
         ("rag_min", "f1=0.5", ("f1", 0.5)),
         ("rag_min", "groundedness = 1", ("groundedness", 1.0)),
         ("rag_judge", "none", "none"),
+        ("rag_weights", "abstained = 2", ("abstained", 2.0)),
         ("rag_top_k", "12", 12),
         ("rag_timeout", "0.5", 0.5),
         ("rag_agent", "  gpt 4 ", "gpt 4"),
@@ -195,6 +199,16 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
         ),
         ("rag_metrics", "+overlapp", "is no group of metrics; did you mean 'overlap'?"),
+        ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write it such as f1=2"),
+        ("rag_weights", "f1=", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "f1=0", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "f1=inf", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "grounded=1", "names no metric that can have a weight; did you mean 'groundedness'?"),
+        (
+            "rag_weights",
+            "overall_score=1",
+            f"names no metric that can have a weight; choose one of {WEIGHABLE}",
+        ),
         ("rag_metrics", "", f"is no group of metrics; choose one of {', '.join(GROUPS)}"),
         ("rag_top_k", "5.0", "is not a whole number from 1; write one such as 5"),
         ("rag_top_k", "٥", "is not a whole number from 1; write one such as 5"),

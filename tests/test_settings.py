@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, listed
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, DEFAULT_WEIGHTS, listed
 from pytest_ragcheck.redaction import REDACTED
 from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
 
@@ -364,3 +364,23 @@ def test_a_minimum_may_name_a_metric_of_the_users_own() -> None:
 def test_groups_of_metrics_are_checked_when_settings_are_made() -> None:
     with pytest.raises(UsageError, match=r"^Settings: metrics: 'overlapp' is no group of metrics; did you mean"):
         Settings(metrics=("overlapp",))
+
+
+def test_weights_replace_the_default_ones() -> None:
+    assert read().weights == DEFAULT_WEIGHTS
+    assert read(rag_weights=ini(["f1=2", "groundedness=1"], "rag_weights")).weights == {"f1": 2.0, "groundedness": 1.0}
+
+
+def test_a_minimum_of_a_weighted_score_that_nothing_measures_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        Settings(minimums={"overall_score": 0.7})
+    assert str(caught.value) == (
+        "rag_min: overall_score is measured by the group 'ragas', which rag_metrics leaves out; "
+        "write rag_metrics = +ragas, or leave the minimum out"
+    )
+    assert Settings(minimums={"overall_score": 0.7}, weights={"f1": 1}).minimums == {"overall_score": 0.7}
+
+
+def test_weights_are_checked_when_settings_are_made() -> None:
+    with pytest.raises(UsageError, match=r"^Settings: weights: 'f1=0' has no weight above 0; write it such as f1=2$"):
+        Settings(weights={"f1": 0})

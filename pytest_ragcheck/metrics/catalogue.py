@@ -45,6 +45,12 @@ RETRIEVAL = (
 )
 """Of the contexts against the gold passages."""
 
+OVERALL = "overall_score"
+"""Weighted mean of other metrics."""
+
+DEFAULT_WEIGHTS: Mapping[str, float] = MappingProxyType(dict(zip(RAGAS, (0.30, 0.30, 0.25, 0.15), strict=True)))
+"""What `overall_score` is made of where a run was told nothing else."""
+
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "judge": JUDGED,
@@ -63,7 +69,7 @@ DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, *OVERLAP, *RETRIEVAL, ABSTAINED, *MENTIONS)
+METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *RETRIEVAL, ABSTAINED, *MENTIONS)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
@@ -76,5 +82,5 @@ def listed(metrics: Iterable[str]) -> str:
 
 
 def group_of(metric: str) -> str | None:
-    """The group that measures the metric; None for one that every run measures: mentions, and users' own."""
+    """The group that measures the metric; None for mentions, the weighted score and users' own."""
     return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

@@ -63,6 +63,8 @@ def _texts(record: Record) -> Iterator[tuple[str, str]]:
     yield "verdict", record.verdict.value
     if record.verdict is Verdict.ERROR:
         yield "error_kind", record.error_kind
+    if record.blame:
+        yield "blame", record.blame
     yield "dataset_name", record.question.dataset_name
     yield "question_id", record.question.id
 

@@ -148,6 +148,7 @@ class Run:
             skipped=skipped,
             complete=False,
             thresholds=run_thresholds(settings),
+            groups=settings.metrics,
             cut_short=self.cut_short,
         )
         return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short)

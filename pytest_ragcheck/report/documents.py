@@ -48,8 +48,6 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
-        "abstention": dict(summary.abstention),
-        "performance": dict(summary.performance),
         "endpoint": ", ".join(summary.endpoints),
         "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
         "plugin_version": __version__,
@@ -86,10 +84,12 @@ def _prediction(record: Record) -> dict[str, Any]:
         "metadata": dict(record.question.metadata),
         "verdict": record.verdict.value,
         "reason": record.reason,
+        "blame": record.blame or None,
         "contexts": list(record.contexts),
         "source_ids": None if record.source_ids is None else list(record.source_ids),
         "thresholds": dict(record.thresholds),
         "unscored": {metric: score.reason for metric, score in scores if score.value is None},
+        "overall_score_lacks": list(record.overall_lacks),
         "unsupported_claims": list(record.unsupported_claims),
         **_repeated(record),
         "latency_seconds": record.latency_seconds,
@@ -123,6 +123,10 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "overall_metrics": {metric: statistics.mean for metric, statistics in totals.metrics.items()},
         "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
         "counts": _counts(totals.counts),
+        "blame": dict(totals.blame),
+        "abstention": dict(totals.abstention),
+        "performance": dict(totals.performance),
+        **({} if totals.n_without_gold is None else {"n_without_gold": totals.n_without_gold}),
     }
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ def _details(record: Record) -> Iterator[str]:
         yield ""
         yield from _score_lines(record)
         yield from _unstable_lines(record)
+    if record.blame:
+        yield ""
+        yield f"blame     {record.blame}: {BLAMES[record.blame]}"
     yield ""
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:

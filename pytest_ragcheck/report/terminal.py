@@ -87,7 +87,12 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
             )
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
-    yield from _rate_lines(summary.abstention)
+    yield from _rate_lines(summary.totals.abstention)
+    if without_gold := summary.totals.n_without_gold:
+        yield f"retrieval: {without_gold} counted as 0 for want of gold passages"
+    if summary.totals.blame:
+        parts = ", ".join(f"{part} {count}" for part, count in summary.totals.blame.items())
+        yield f"blame: {parts}"
     if summary.repeats is not None:
         yield from _repeat_lines(summary.repeats)
     counts = summary.totals.counts

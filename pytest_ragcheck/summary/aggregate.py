@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS
+from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.repeats import variances
 from pytest_ragcheck.summary.agreement import agreements_of
 from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.repeats import Variance
@@ -42,6 +43,18 @@ class Totals:
     metrics: Mapping[str, MetricStatistics]
     """By metric, over the questions with a PASS or a FAIL; a metric that nothing was measured for is absent."""
 
+    blame: Mapping[str, int]
+    """How many FAILs point at `retrieval`, `generation`, `grounding`; empty where none has gold passages."""
+
+    abstention: Mapping[str, float]
+    """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
+
+    performance: Mapping[str, float]
+    """`latency_*_seconds` over the questions that the endpoint answered; empty without any."""
+
+    n_without_gold: int | None
+    """How many questions count as 0 in retrieval for want of gold passages; None where it was not measured."""
+
     @property
     def num_examples(self) -> int:
         """How many questions have a PASS or a FAIL."""
@@ -66,12 +79,6 @@ class Summary:
     totals: Totals
     datasets: Mapping[str, Totals]
     """By dataset name, in collection order."""
-
-    abstention: Mapping[str, float]
-    """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
-
-    performance: Mapping[str, float]
-    """`latency_*_seconds` over the questions that the endpoint answered; empty without any."""
 
     dropped: Mapping[str, Mapping[str, int]]
     """By metric that was to be asserted and was not: how many questions, by reason."""
@@ -101,10 +108,10 @@ def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summ
     # A question that was never asked, as after a crash, says nothing of who would have judged.
     judges = tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint))
     return Summary(
-        totals=_totals(outcomes.records, sum(outcomes.skipped.values())),
-        datasets={name: _totals(rows, outcomes.skipped.get(name, 0)) for name, rows in by_dataset.items()},
-        abstention=_abstention(outcomes.measured),
-        performance=_performance(outcomes.records),
+        totals=_totals(outcomes.records, sum(outcomes.skipped.values()), outcomes.groups),
+        datasets={
+            name: _totals(rows, outcomes.skipped.get(name, 0), outcomes.groups) for name, rows in by_dataset.items()
+        },
         dropped=_dropped(outcomes.records),
         repeats=_repeats(outcomes.measured),
         judges=judges,
@@ -125,7 +132,7 @@ def _repeats(records: Sequence[Record]) -> Repeats | None:
     return Repeats(unstable=unstable, variances=variances(record.repeated for record in repeated))
 
 
-def _totals(records: Sequence[Record], skipped: int) -> Totals:
+def _totals(records: Sequence[Record], skipped: int, groups: Collection[str]) -> Totals:
     verdicts = Counter(record.verdict for record in records)
     measured = [record for record in records if record.verdict is not Verdict.ERROR]
     present = {metric for record in measured for metric in record.scores}
@@ -143,7 +150,21 @@ def _totals(records: Sequence[Record], skipped: int) -> Totals:
             skipped=skipped,
         ),
         metrics=metrics,
+        blame=_blame(measured),
+        abstention=_abstention(measured) if "abstention" in groups else {},
+        performance=_performance(records) if "performance" in groups else {},
+        n_without_gold=_without_gold(measured),
     )
+
+
+def _blame(measured: Iterable[Record]) -> dict[str, int]:
+    counted = Counter(record.blame for record in measured if record.blame)
+    return {part: counted[part] for part in BLAMES} if counted else {}
+
+
+def _without_gold(measured: Iterable[Record]) -> int | None:
+    retrieved = [record for record in measured if not record.scores.keys().isdisjoint(RETRIEVAL)]
+    return sum(record.question.lacks_gold for record in retrieved) if retrieved else None
 
 
 def _abstention(measured: Iterable[Record]) -> dict[str, float]:

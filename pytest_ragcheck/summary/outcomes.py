@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class Outcomes:
 
     thresholds: Mapping[str, float]
     """The run's own thresholds by metric, 0..1; questions may have others."""
+
+    groups: tuple[str, ...] = DEFAULT_GROUPS
+    """The groups of metrics that were measured."""
 
     cut_short: str = ""
     """Why the run may lack questions that nobody counted; empty where it does not."""

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, CUTOFFS, METRICS
+from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.metrics.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from pytest_ragcheck.metrics.mentions import must_mention_score
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
 from pytest_ragcheck.metrics.retrieval import (
@@ -58,6 +59,15 @@ def test_retrieval_is_as_shown(row: list[str]) -> None:
     values = [function(retrieved, gold, 3) for function in (recall_at_k, precision_at_k, ndcg_at_k)]
     values += [reciprocal_rank(retrieved, gold), average_precision(retrieved, gold)]
     assert [f"{value:.3f}" for value in values] == shown
+
+
+def test_the_parts_that_are_blamed_are_all_there_in_the_programs_words() -> None:
+    assert {part.strip("`"): why for part, why in rows(r"blame \| what happened")} == BLAMES
+
+
+def test_the_default_weights_are_those_of_the_program() -> None:
+    (line,) = re.findall(r"^By default these are the four RAGAS metrics .*$", PAGE, re.MULTILINE)
+    assert [float(weight) for weight in re.findall(r"`(0\.\d+)`", line)] == list(DEFAULT_WEIGHTS.values())
 
 
 @pytest.mark.parametrize(("answer", "mentions", "score"), rows(r"answer \| must_mention"))

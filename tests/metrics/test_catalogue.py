@@ -7,15 +7,16 @@ from pytest_ragcheck.metrics.catalogue import (
     GROUPS,
     MENTIONS,
     METRICS,
+    OVERALL,
     group_of,
     listed,
 )
 
 
-def test_every_metric_but_the_mentions_belongs_to_one_group() -> None:
+def test_every_metric_but_the_mentions_and_the_weighted_one_belongs_to_one_group() -> None:
     grouped = [metric for metrics in GROUPS.values() for metric in metrics]
     assert len(set(grouped)) == len(grouped)
-    assert sorted((*grouped, *MENTIONS)) == sorted(METRICS)
+    assert sorted((*grouped, *MENTIONS, OVERALL)) == sorted(METRICS)
     assert set(DEFAULT_GROUPS) <= GROUPS.keys()
 
 

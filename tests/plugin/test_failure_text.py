@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_ragcheck.metrics.blame import BLAMES
 from tests.canned import bad, broken, good
 
 if TYPE_CHECKING:
@@ -34,6 +35,19 @@ def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(
         "context 1 Refunds are possible for 30 days.",
         "context 2 Shipping is free.",
     ]
+
+
+def test_a_question_with_gold_passages_says_what_part_of_the_system_it_points_at(project: Project) -> None:
+    project.ask(
+        bad("prices", gold_passages=["Refunds are free."]),
+        bad("terms", gold_passages=["Shipping costs."]).but(contexts=("Shipping costs.",)),
+    )
+    run = project.run()
+    assert "blame     retrieval: the contexts lack the gold passages" in run.section(" prices ")
+    assert f"blame     grounding: {BLAMES['grounding']}" in run.section(" terms ")
+    assert "blame: retrieval 1, generation 0, grounding 1" in run.lines
+    assert [row["blame"] for row in run.predictions["predictions"]] == ["retrieval", "grounding"]
+    assert run.summary["datasets"]["billing"]["blame"] == {"retrieval": 1, "generation": 0, "grounding": 1}
 
 
 def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:

@@ -18,8 +18,17 @@ PASSED = a_record(
     scores={"groundedness": 0.9, "f1": 0.5, "exact_match": Score.unscored("broken")},
     thresholds={"groundedness": 0.7},
     unsupported_claims=("always",),
+    overall_lacks=("ragas_faithfulness",),
 )
-FAILED = a_record("prices", verdict=Verdict.FAIL, answer="", reason="too low", scores={"groundedness": 0.1}, judge=None)
+FAILED = a_record(
+    "prices",
+    verdict=Verdict.FAIL,
+    answer="",
+    reason="too low",
+    blame="grounding",
+    scores={"groundedness": 0.1},
+    judge=None,
+)
 LATE = an_error("late")
 OUTCOMES = some_outcomes(PASSED, LATE, FAILED, skipped={"billing": 1})
 
@@ -42,10 +51,12 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "metadata": {"team": "billing"},
                 "verdict": "PASS",
                 "reason": "",
+                "blame": None,
                 "contexts": ["30 days."],
                 "source_ids": ["billing.txt"],
                 "thresholds": {"groundedness": 0.7},
                 "unscored": {"exact_match": "broken"},
+                "overall_score_lacks": ["ragas_faithfulness"],
                 "unsupported_claims": ["always"],
                 "latency_seconds": 0.25,
                 "prompt_version": "offline-1",
@@ -59,10 +70,12 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "metadata": {},
                 "verdict": "FAIL",
                 "reason": "too low",
+                "blame": "grounding",
                 "contexts": [],
                 "source_ids": None,
                 "thresholds": {},
                 "unscored": {},
+                "overall_score_lacks": [],
                 "unsupported_claims": [],
                 "latency_seconds": None,
                 "prompt_version": None,
@@ -90,6 +103,9 @@ def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
         "overall_metrics": {"groundedness": 0.9, "f1": 0.5},
         "metric_statistics": statistics,
         "counts": {"pass": 1, "fail": 0, "error": 1, "skipped": 1},
+        "blame": {},
+        "abstention": {},
+        "performance": {f"latency_{name}_seconds": 0.25 for name in ("mean", "p50", "p95", "p99", "max")},
     }
     assert summary_document(outcomes, aggregate(outcomes)) == {
         "schema_version": "1",
@@ -103,8 +119,6 @@ def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
         "judge_agreement": {},
         "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
         "dropped": {},
-        "abstention": {},
-        "performance": {f"latency_{name}_seconds": 0.25 for name in ("mean", "p50", "p95", "p99", "max")},
         "endpoint": "http://localhost/query",
         "tier": "end_to_end",
         "plugin_version": __version__,

@@ -72,7 +72,7 @@ def test_abstention_rates_say_who_declined_what() -> None:
         told("g", answerable=True, abstained=0.0),
     ]
     error = an_error("h", question=a_question("h", answerable=False), scores={"abstained": 0.0})
-    rates = aggregate(some_outcomes(*records, error)).abstention  # type: ignore[arg-type]
+    rates = aggregate(some_outcomes(*records, error)).totals.abstention  # type: ignore[arg-type]
     # Two of three unanswerable ones were declined; one of four answerable ones was.
     assert rates == {
         "unanswerable_accuracy": pytest.approx(2 / 3), "fpr": pytest.approx(1 / 4), "fnr": pytest.approx(1 / 3),
@@ -82,9 +82,9 @@ def test_abstention_rates_say_who_declined_what() -> None:
 def test_a_rate_that_is_not_defined_is_absent() -> None:
     answerable = a_record("a", scores={"abstained": 0.0})
     unanswerable = a_record(question=a_question("b", answerable=False), scores={"abstained": 1.0})
-    assert aggregate(some_outcomes(answerable)).abstention == {"fpr": 0.0}
-    assert aggregate(some_outcomes(unanswerable)).abstention == {"unanswerable_accuracy": 1.0, "fnr": 0.0}
-    assert aggregate(some_outcomes(a_record("c"))).abstention == {}
+    assert aggregate(some_outcomes(answerable)).totals.abstention == {"fpr": 0.0}
+    assert aggregate(some_outcomes(unanswerable)).totals.abstention == {"unanswerable_accuracy": 1.0, "fnr": 0.0}
+    assert aggregate(some_outcomes(a_record("c"))).totals.abstention == {}
 
 
 def test_latency_is_of_every_question_that_the_endpoint_answered() -> None:
@@ -96,14 +96,54 @@ def test_latency_is_of_every_question_that_the_endpoint_answered() -> None:
             an_error("judged in vain", latency_seconds=2.0, answer="x"),
         )
     )
-    assert summary.performance == {
+    assert summary.totals.performance == {
         "latency_mean_seconds": 2.0,
         "latency_p50_seconds": 2.0,
         "latency_p95_seconds": pytest.approx(2.9),
         "latency_p99_seconds": pytest.approx(2.98),
         "latency_max_seconds": 3.0,
     }
-    assert aggregate(some_outcomes(an_error("c"))).performance == {}
+    assert aggregate(some_outcomes(an_error("c"))).totals.performance == {}
+
+
+def test_rates_and_latencies_of_a_dataset_are_its_own() -> None:
+    declined = a_record(
+        question=a_question("a", dataset_name="z", answerable=False), scores={"abstained": 1.0}, latency_seconds=1.0
+    )
+    answered = a_record(
+        question=a_question("b", dataset_name="y", answerable=False), scores={"abstained": 0.0}, latency_seconds=3.0
+    )
+    summary = aggregate(some_outcomes(declined, answered, an_error("c")))
+    accuracy = {name: totals.abstention.get("unanswerable_accuracy") for name, totals in summary.datasets.items()}
+    assert accuracy == {"z": 1.0, "y": 0.0, "billing": None}
+    assert summary.totals.abstention["unanswerable_accuracy"] == 0.5
+    means = {name: totals.performance.get("latency_mean_seconds") for name, totals in summary.datasets.items()}
+    assert means == {"z": 1.0, "y": 3.0, "billing": None}
+
+
+def test_groups_that_were_not_measured_have_no_rates() -> None:
+    record = a_record("a", scores={"abstained": 0.0}, latency_seconds=1.0)
+    totals = aggregate(some_outcomes(record, groups=("judge",))).totals
+    assert (totals.abstention, totals.performance) == ({}, {})
+
+
+def test_what_is_blamed_is_counted_where_anything_is() -> None:
+    blamed = {"a": "retrieval", "b": "retrieval", "c": ""}
+    records = [a_record(name, verdict=Verdict.FAIL, blame=part) for name, part in blamed.items()]
+    summary = aggregate(some_outcomes(*records, a_record("d")))
+    assert summary.totals.blame == {"retrieval": 2, "generation": 0, "grounding": 0}
+    assert aggregate(some_outcomes(records[2])).totals.blame == {}
+
+
+def test_questions_that_lack_gold_are_counted_where_retrieval_was_measured() -> None:
+    gold = a_record("a", scores={"mrr": 1.0})
+    lacking = a_record(question=a_question("b", lacks_gold=True), scores={"mrr": 0.0})
+    unanswerable = a_record(question=a_question("c", lacks_gold=True, answerable=False))
+    other = a_record(question=a_question("d", dataset_name="other"))
+    summary = aggregate(some_outcomes(gold, lacking, unanswerable, other))
+    assert summary.totals.n_without_gold == summary.datasets["billing"].n_without_gold == 1
+    assert summary.datasets["other"].n_without_gold is None
+    assert summary.totals.metrics["mrr"].mean == 0.5
 
 
 def test_dropped_metrics_are_counted_by_reason() -> None:

@@ -108,7 +108,7 @@ EVERYTHING = [
         unstable={"groundedness": 0.5},
         verdict_cached=True,
     ),
-    a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None),
+    a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None, blame="retrieval", scores={"mrr": 0.0}),
     a_record(question=a_question("no-answer", answerable=False), scores={"abstained": 1.0}, answer=""),
     an_error("late"),
 ]
