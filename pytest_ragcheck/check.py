@@ -10,6 +10,7 @@ from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, OVERLAP
@@ -142,9 +143,11 @@ async def _checked_once(
         dropped=decision.dropped,
         reason=clean.text(_reason(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
-        unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
+        unsupported_claims=(said := _without_secrets_of(judgement, clean)).unsupported_claims,
         verdict_cached=judgement.cached,
+        judgement=None if judge is None else said,
+        material="" if judge is None else material_digest(question, answer),
     )
 
 
@@ -229,6 +232,14 @@ def _redacted(answer: RagAnswer, clean: Redactor) -> RagAnswer:
         text=clean.text(answer.text),
         contexts=tuple(map(clean.text, answer.contexts)),
         source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
+    )
+
+
+def _without_secrets_of(judgement: Judgement, clean: Redactor) -> Judgement:
+    return replace(
+        judgement,
+        error_message=clean.text(judgement.error_message),
+        unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
     )
 
 

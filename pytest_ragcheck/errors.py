@@ -11,6 +11,8 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
     ├── QuestionFailed (AssertionError)      a question's verdict is FAIL
     ├── QuestionErrored                      a question's verdict is ERROR
     └── MeasurementError                     the endpoint or the judge did not do its work
+        ├── ReplayError                      a recording lacks the answer to a question
+        ├── RecordedError                    what a recorded run met, met again
         ├── EndpointError
         │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
         │   ├── EndpointTimeout              no complete reply in time
@@ -23,7 +25,7 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,8 +110,28 @@ class QuestionErrored(RagcheckError):
 class MeasurementError(RagcheckError):
     """The endpoint or the judge did not do its work: the question becomes an ERROR, never a 0."""
 
-    kind: ClassVar[str] = "measurement"
+    kind: str = "measurement"
     """Stands as `kind` in the `errors` rows of the predictions file."""
+
+
+class ReplayError(MeasurementError):
+    """The recording that is replayed has no answer to the question as it is now."""
+
+    kind = "replay"
+
+
+class RecordedError(MeasurementError):
+    """
+    An ERROR of the recorded run, as it was.
+
+    Args:
+        message: The recorded text.
+        kind: The recorded kind.
+    """
+
+    def __init__(self, message: str, *, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class EndpointError(MeasurementError):

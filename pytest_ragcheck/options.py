@@ -364,6 +364,13 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PREDICTIONS",
     ),
     Option(
+        name="rag_replay",
+        help="Takes answers and verdicts from the predictions file of an earlier run in place of asking; another judge "
+        "judges the recorded answers anew.",
+        read=read_name,
+        metavar="PREDICTIONS",
+    ),
+    Option(
         name="rag_output",
         help="Folder of the result files.",
         read=read_path,

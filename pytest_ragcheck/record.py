@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
-from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.verdict import Verdict, shortfalls
@@ -59,6 +59,12 @@ class Record:
 
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support, as the judge names them."""
+
+    judgement: Judgement | None = None
+    """What the judge said, of an unanswerable question too; None where there is no judge, or it said nothing."""
+
+    material: str = ""
+    """Digest of what the judge was given; empty without a judgement."""
 
     verdict_cached: bool = False
     """Whether the judge's verdict is that of an earlier run, from the verdict cache."""
@@ -116,6 +122,7 @@ class Record:
         document["verdict"] = self.verdict.value
         document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
         document["judge"] = asdict(self.judge) if self.judge else None
+        document["judgement"] = asdict(self.judgement) if self.judgement else None
         return json.dumps(document, default=_plain)
 
     @classmethod
@@ -127,6 +134,7 @@ class Record:
         document["scores"] = {metric: Score(*score) for metric, score in document["scores"].items()}
         document["judge"] = JudgeIdentity(**document["judge"]) if document["judge"] else None
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
+        document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
         for name in ("contexts", "source_ids", "unsupported_claims", "overall_lacks"):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)

@@ -160,6 +160,9 @@ class Settings:
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
 
+    replay: Path | None = None
+    """The predictions file that answers and verdicts are taken from; None: the system is asked."""
+
     output: Path = Path("ragcheck-results")
     """Folder of the result files."""
 
@@ -218,6 +221,11 @@ class Settings:
     def judged(self) -> bool:
         """Whether anybody is asked for judgements: there is a judge, and its group is measured."""
         return self.judge != "none" and "judge" in self.metrics
+
+    @property
+    def chooses_judge(self) -> bool:
+        """Whether a judge was chosen; a key in the environment alone chooses none."""
+        return self.judge is not None and (self.judge != "openai" or self.judge_model is not None)
 
     @property
     def needs_judge(self) -> bool:
@@ -329,6 +337,7 @@ def read_settings(
         samples=values.get("rag_samples"),
         seed=values.get("rag_seed", defaults.seed),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
+        replay=folder / values["rag_replay"] if "rag_replay" in values else None,
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),
         agent=values.get("rag_agent", defaults.agent),

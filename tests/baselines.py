@@ -30,7 +30,10 @@ def passed(id: str = "terms", **said: Any) -> dict[str, Any]:  # noqa: A002 - th
         "overall_score_lacks": [],
         "unsupported_claims": [],
         "latency_seconds": None,
+        "judgement": None,
         "prompt_version": "canned-1",
+        "judge": None,
+        "endpoint": "canned system",
         **said,
     }
 
@@ -49,6 +52,8 @@ def errored(id: str = "hours", **said: Any) -> dict[str, Any]:  # noqa: A002 - a
         "question": f"What about {id}?",
         "kind": "endpoint_timeout",
         "message": "no reply within 60 s",
+        "judge": None,
+        "endpoint": "canned system",
         **said,
     }
 

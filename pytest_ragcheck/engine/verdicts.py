@@ -196,7 +196,6 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def _judgement(text: str) -> Judgement | None:
     try:
-        known = Judgement(**json.loads(text))
-        return replace(known, unsupported_claims=tuple(known.unsupported_claims), cached=True)
-    except (TypeError, ValueError):
+        return replace(Judgement.from_wire(json.loads(text)), cached=True)
+    except (KeyError, TypeError, ValueError):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +36,11 @@ class Judgement:
 
     cached: bool = False
     """True: said in an earlier run, and not asked for in this one."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Judgement:
+        """The judgement of which `asdict` and JSON made these values."""
+        return cls(**{**wire, "unsupported_claims": tuple(wire["unsupported_claims"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

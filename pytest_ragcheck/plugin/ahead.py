@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,12 +70,14 @@ class Ahead:
         config = session.config
         settings = settings_of(config)
         share = _share(config)
+        self._config = config
         self._loop = loop_of(config)
         self._scopes = config.stash.setdefault(SCOPES, {})
         self._asking = Gate(
             math.ceil(settings.concurrency / share),
             retries=settings.retries,
-            delay_seconds=settings.delay_seconds * share,
+            # A recording need not be spared.
+            delay_seconds=settings.delay_seconds * share if settings.replay is None else 0.0,
         )
         self._judging = Gate(math.ceil(settings.judge_concurrency / share), retries=settings.retries)
         stops_early = bool(config.getoption("maxfail", 0))
@@ -137,11 +139,21 @@ class Ahead:
         if not hasattr(client, "ask") and callable(client):
             function: Any = client
             client = RagClient.from_callable(function, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
+        judge, metrics = means.judge, self._measures.of(settings, means.judge)
+        if settings.replay is not None:
+            from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - only where a run is replayed
+
+            replayed = recording_of(self._config, settings.replay).replayed(
+                question, judge, metrics, repeats=settings.judge_repeats
+            )
+            client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
+            # The same would come of it each time.
+            settings = replace(settings, repeats=1, judge_repeats=1)
         return await check_question(
             question,
             client=client,
-            judge=means.judge,
-            metrics=self._measures.of(settings, means.judge),
+            judge=judge,
+            metrics=metrics,
             settings=settings,
             asking=self._asking,
             judging=self._judging,

@@ -42,6 +42,8 @@ def begin_imports(config: pytest.Config, run: Run) -> None:
 def _asks_openai(config: pytest.Config, run: Run, settings: Settings) -> bool:
     if config.getoption("collectonly") or settings.judge != "openai" or not settings.needs_judge:
         return False
+    if settings.replay is not None:
+        return False
     paths = {questions.path for questions in run.sets.values()}
     if all(covered(config, "rag_judge", path) for path in paths):
         return False

@@ -39,8 +39,13 @@ def rag_settings(pytestconfig: pytest.Config) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def rag_client(rag_settings: Settings) -> Asks:
+def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
     """The system under test: the endpoint of --rag-url. An override may return a RagClient or a function."""
+    if rag_settings.replay is not None:
+        from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - only where a run is replayed
+
+        with _usage_errors_as_failures():
+            return recording_of(pytestconfig, rag_settings.replay)
     if rag_settings.url is None:
         if rag_settings.required:
             pytest.fail(NO_ENDPOINT, pytrace=False)
@@ -54,12 +59,10 @@ def rag_client(rag_settings: Settings) -> Asks:
 @pytest.fixture(scope="session")
 def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Judge | None]:
     """The judge of --rag-judge; None for `none`. An override may return anything with a `judge` method."""
-    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
-
-    if rag_settings.judge is None and rag_settings.needs_judge:
+    if rag_settings.judge is None and rag_settings.needs_judge and rag_settings.replay is None:
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
-        judge = choose_judge(rag_settings) if rag_settings.needs_judge else None
+        judge = _chosen_judge(rag_settings, pytestconfig) if rag_settings.needs_judge else None
     with _with_cache(judge, rag_settings, pytestconfig) as used:
         yield used
         close = getattr(used, "aclose", None)
@@ -220,6 +223,16 @@ def close_client(client: object, config: pytest.Config) -> None:
 
     if isinstance(client, RagClient):
         loop_of(config).run(client.aclose)
+
+
+def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
+    if settings.replay is not None:
+        from pytest_ragcheck.plugin.replay import judge_for_replay, recording_of  # noqa: PLC0415 - only for a replay
+
+        return judge_for_replay(settings, recording_of(config, settings.replay))
+    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
+
+    return choose_judge(settings)
 
 
 def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> AbstractContextManager[Judge | None]:

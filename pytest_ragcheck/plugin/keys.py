@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.engine.replay import Recording
     from pytest_ragcheck.loop import PrivateLoop
     from pytest_ragcheck.metrics.own import OwnMetric
     from pytest_ragcheck.plugin.ahead import Ahead
@@ -40,6 +41,9 @@ AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 
 SCOPES: pytest.StashKey[dict[tuple[str, int], str]] = pytest.StashKey()
 """Of the config: the scope of each fixture value that a question was evaluated with, by name and identity."""
+
+RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
+"""Of the config: the run that is replayed."""
 
 OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.StashKey()
 """Of the config: the users' own metrics by the conftest.py or plugin that gave them."""

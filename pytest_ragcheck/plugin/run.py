@@ -150,6 +150,7 @@ class Run:
             thresholds=run_thresholds(settings),
             groups=settings.metrics,
             cut_short=self.cut_short,
+            replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",
         )
         return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short)
 

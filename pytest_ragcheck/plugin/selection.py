@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_ragcheck.settings import Settings
+
 
 def select(session: pytest.Session) -> None:
     """
@@ -82,11 +84,19 @@ def _lines(config: pytest.Config) -> list[str]:
         judge = _given_or_overridden(config, "rag_judge", judge_name(settings), paths)
     return header_lines(
         settings,
-        endpoint=_given_or_overridden(config, "rag_client", shown_url(settings.url) if settings.url else "", paths),
+        endpoint=_answers_from(config, settings, paths),
         judge=judge,
         sets=sets,
         folder=f"{folder}/",
     )
+
+
+def _answers_from(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:
+    if settings.replay is not None:
+        from pytest_ragcheck.plugin.replay import shown_name  # noqa: PLC0415 - only where a run is replayed
+
+        return shown_name(settings.replay, config.rootpath)
+    return _given_or_overridden(config, "rag_client", shown_url(settings.url) if settings.url else "", paths)
 
 
 def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:

@@ -26,12 +26,16 @@ def check_usable(config: pytest.Config, *, collected: bool) -> None:
     """
     settings = settings_of(config)
     own_client = overridden(config, "rag_client")
-    if settings.url is None and not own_client:
+    if settings.url is None and settings.replay is None and not own_client:
         if collected and settings.required:
             raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
         return
     try:
-        if settings.url is not None and not own_client:
+        if settings.replay is not None:
+            from pytest_ragcheck.plugin.replay import check_replay  # noqa: PLC0415 - only where a run is replayed
+
+            check_replay(config, settings, settings.replay)
+        elif settings.url is not None and not own_client:
             from pytest_ragcheck.rag.address import read_address  # noqa: PLC0415 - only where there is a URL
 
             read_address(settings.url, settings.headers, also_secret={})
@@ -76,12 +80,12 @@ def covered(config: pytest.Config, fixture: str, path: Path) -> bool:
 
 def _check_judge(config: pytest.Config) -> None:
     settings = settings_of(config)
-    if settings.judge is None:
+    if settings.judge is None and settings.replay is None:
         raise UsageError(f"{NO_JUDGE}.")
     if settings.judge == "openai":
         from pytest_ragcheck.judging.choice import missing_for_openai  # noqa: PLC0415 - one judge of several
         from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - as above
 
-        if problem := missing_for_openai(settings):
+        if settings.replay is None and (problem := missing_for_openai(settings)):
             raise UsageError(f"{problem}.")
         load_prompt(settings.judge_prompt)

@@ -45,7 +45,8 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
 
 def endpoint_name(client: Asks) -> str:
     """How the system under test is called in results; one that does not say is known by the name of its class."""
-    return str(getattr(client, "endpoint", None) or type(client).__qualname__)
+    endpoint = getattr(client, "endpoint", None)
+    return type(client).__qualname__ if endpoint is None else str(endpoint)
 
 
 async def settled(function: Any, *arguments: Any) -> Any:

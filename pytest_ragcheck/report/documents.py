@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 SCHEMA_VERSION = "1"
+JUDGEMENT = "judgement"
+"""The key of what the judge said; with it a run can be decided anew."""
 
 
 def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
@@ -70,30 +72,28 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
         "dataset_name": outcomes.dataset_name,
         "timestamp": outcomes.timestamp.astimezone(timezone.utc).isoformat(),
         "num_examples": len(outcomes.measured),
+        **({"replay_of": outcomes.replay_of} if outcomes.replay_of else {}),
     }
 
 
 def _prediction(record: Record) -> dict[str, Any]:
-    scores = record.scores.items()
+    measured = _measured(record)
     return {
         "question_id": record.question.id,
         "dataset_name": record.question.dataset_name,
         "question": record.question.question,
-        "prediction": record.answer,
-        "metrics": {metric: score.value for metric, score in scores if score.value is not None},
+        "prediction": measured.pop("prediction"),
+        "metrics": measured.pop("metrics"),
         "metadata": dict(record.question.metadata),
         "verdict": record.verdict.value,
         "reason": record.reason,
         "blame": record.blame or None,
-        "contexts": list(record.contexts),
-        "source_ids": None if record.source_ids is None else list(record.source_ids),
         "thresholds": dict(record.thresholds),
-        "unscored": {metric: score.reason for metric, score in scores if score.value is None},
-        "overall_score_lacks": list(record.overall_lacks),
-        "unsupported_claims": list(record.unsupported_claims),
+        **measured,
         **_repeated(record),
-        "latency_seconds": record.latency_seconds,
+        "overall_score_lacks": list(record.overall_lacks),
         "prompt_version": record.judge.prompt_version if record.judge else None,
+        **_parties(record),
     }
 
 
@@ -104,6 +104,42 @@ def _error(record: Record) -> dict[str, Any]:
         "question": record.question.question,
         "kind": record.error_kind,
         "message": record.reason,
+        **_parties(record),
+        # What there is of it, so that the recorded answer can be judged where the judge was at fault.
+        **({} if record.answer is None else _measured(record)),
+    }
+
+
+def _measured(record: Record) -> dict[str, Any]:
+    """The answer, and what was found of it."""
+    scores = record.scores.items()
+    return {
+        "prediction": record.answer,
+        "metrics": {metric: score.value for metric, score in scores if score.value is not None},
+        "contexts": list(record.contexts),
+        "source_ids": None if record.source_ids is None else list(record.source_ids),
+        "unscored": {metric: score.reason for metric, score in scores if score.value is None},
+        "unsupported_claims": list(record.unsupported_claims),
+        "latency_seconds": record.latency_seconds,
+        JUDGEMENT: _judgement(record),
+    }
+
+
+def _parties(record: Record) -> dict[str, Any]:
+    return {"judge": asdict(record.judge) if record.judge else None, "endpoint": record.endpoint}
+
+
+def _judgement(record: Record) -> dict[str, Any] | None:
+    said = record.judgement
+    if said is None:
+        return None
+    return {
+        "answer_correctness": said.answer_correctness,
+        "groundedness": said.groundedness,
+        "error_message": said.error_message,
+        "abstained": said.abstained,
+        "material": record.material,
+        **({"votes": {score: list(votes) for score, votes in said.votes.items()}} if said.votes else {}),
     }
 
 

@@ -30,6 +30,7 @@ _PAGES = {
     "judge": "errors/judge",
     "nothing": "outcomes",
     "unscored": "outcomes",
+    "replay": "how-to/replay",
 }
 """The page that has each text of an ERROR and what to do, by the first word of its kind."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.rows import questions_document
-from pytest_ragcheck.report.documents import predictions_document, summary_document
+from pytest_ragcheck.report.documents import JUDGEMENT, predictions_document, summary_document
 from pytest_ragcheck.report.folder import not_written
 
 if TYPE_CHECKING:
@@ -71,6 +71,11 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
     )
 
 
+def predictions_names(agent: str) -> tuple[str, str]:
+    """The names of an agent's predictions files, of a full run and of a partial one."""
+    return f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json"
+
+
 class Writer:
     """Writes JSON files into one folder, which it makes when there is something to write."""
 
@@ -112,11 +117,14 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 def rounded(value: Any) -> Any:
-    """The JSON value with every float at `DECIMALS` decimals, except in `metadata`, which is the user's."""
+    """
+    The JSON value with every float at `DECIMALS` decimals, except in `metadata`, which is the user's, and in
+    `judgement`, by which a run can be decided anew.
+    """
     if isinstance(value, float):
         return round(value, DECIMALS)
     if isinstance(value, dict):
-        return {key: item if key == "metadata" else rounded(item) for key, item in value.items()}
+        return {key: item if key in {"metadata", JUDGEMENT} else rounded(item) for key, item in value.items()}
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return value

@@ -30,7 +30,7 @@ def header_lines(
     """Before the first question: whom it asks, who judges, what is asserted, where the files go."""
     asserted = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items())
     parts = [
-        f"endpoint {endpoint}",
+        f"{'replay of' if settings.replay else 'endpoint'} {endpoint}",
         f"judge {judge}",
         asserted or "nothing is asserted but what questions ask for; the others are measured and pass",
         f"results in {folder}",
@@ -99,6 +99,8 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
     yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
+    if outcomes.replay_of:
+        yield f"answers: recorded in {outcomes.replay_of}"
     if summary.verdicts_from_cache:
         yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
 
@@ -126,6 +128,8 @@ def _agreement_words(agreement: Agreement | None) -> str:
 
 def judge_name(settings: Settings) -> str:
     """The judge that the settings name, with its model; empty where they name none."""
+    if settings.replay and not settings.chooses_judge:
+        return "as recorded"
     return " ".join(filter(None, (settings.judge, settings.judge_model if settings.judge == "openai" else None)))
 
 

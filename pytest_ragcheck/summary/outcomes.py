@@ -48,6 +48,9 @@ class Outcomes:
     cut_short: str = ""
     """Why the run may lack questions that nobody counted; empty where it does not."""
 
+    replay_of: str = ""
+    """The recording that answers and verdicts are from; empty for a run that asked a system."""
+
     @property
     def dataset_name(self) -> str:
         """The only dataset's name, else the session's."""

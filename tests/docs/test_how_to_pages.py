@@ -54,6 +54,13 @@ def test_a_metric_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert len(code.splitlines()) < 15
 
 
+def test_replay(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/replay.md"))
+    lines = (someone.folder / "asked.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3, "the recorded run asked, and no other"
+
+
 def test_compare_agents(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/compare-agents.md"))

@@ -24,6 +24,7 @@ HELD = {
     "how-to/own-judge-model.md": "tests/docs/test_how_to_pages.py",
     "how-to/own-metric.md": "tests/docs/test_how_to_pages.py",
     "how-to/repeats-and-panels.md": "tests/docs/test_how_to_pages.py",
+    "how-to/replay.md": "tests/docs/test_how_to_pages.py",
     "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
     "reference/command-line.md": "tests/cli/test_command_line_page.py",

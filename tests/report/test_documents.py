@@ -3,13 +3,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.report.documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.verdict import Verdict
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 
+OFFLINE_JUDGE = {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-1"}
 PASSED = a_record(
     question=a_question("refunds", metadata={"team": "billing"}),
     contexts=("30 days.",),
@@ -18,6 +19,8 @@ PASSED = a_record(
     scores={"groundedness": 0.9, "f1": 0.5, "exact_match": Score.unscored("broken")},
     thresholds={"groundedness": 0.7},
     unsupported_claims=("always",),
+    judgement=Judgement(groundedness=0.9, abstained=False, unsupported_claims=("always",)),
+    material="m",
     overall_lacks=("ragas_faithfulness",),
 )
 FAILED = a_record(
@@ -59,7 +62,16 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "overall_score_lacks": ["ragas_faithfulness"],
                 "unsupported_claims": ["always"],
                 "latency_seconds": 0.25,
+                "judgement": {
+                    "answer_correctness": None,
+                    "groundedness": 0.9,
+                    "error_message": "",
+                    "abstained": False,
+                    "material": "m",
+                },
                 "prompt_version": "offline-1",
+                "judge": OFFLINE_JUDGE,
+                "endpoint": "http://localhost/query",
             },
             {
                 "question_id": "prices",
@@ -78,7 +90,10 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "overall_score_lacks": [],
                 "unsupported_claims": [],
                 "latency_seconds": None,
+                "judgement": None,
                 "prompt_version": None,
+                "judge": None,
+                "endpoint": "http://localhost/query",
             },
         ],
         "errors": [
@@ -88,6 +103,8 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "question": "What about late?",
                 "kind": "endpoint_timeout",
                 "message": "no reply within 60 s",
+                "judge": OFFLINE_JUDGE,
+                "endpoint": "http://localhost/query",
             }
         ],
     }
@@ -147,3 +164,29 @@ def test_several_judges_and_endpoints_are_all_named_and_none_where_nothing_was_a
     assert summary_document(lost, aggregate(lost))["judge"] == {"kind": "unknown", "judges": []}
     unjudged = some_outcomes(a_record("a", judge=None))
     assert summary_document(unjudged, aggregate(unjudged))["judge"]["kind"] == "none"
+
+
+def test_an_error_of_the_judge_keeps_the_answer_so_that_another_can_judge_it() -> None:
+    unjudged = an_error(
+        "unjudged",
+        error_kind="judge_unavailable",
+        reason="down",
+        answer="30 days",
+        contexts=("a",),
+        latency_seconds=0.5,
+        scores={"f1": 1.0},
+    )
+    (row,) = predictions_document(some_outcomes(unjudged))["errors"]
+    assert {key: row[key] for key in ("prediction", "contexts", "latency_seconds", "metrics", "judgement")} == {
+        "prediction": "30 days",
+        "contexts": ["a"],
+        "latency_seconds": 0.5,
+        "metrics": {"f1": 1.0},
+        "judgement": None,
+    }
+
+
+def test_a_replay_says_of_what() -> None:
+    outcomes = some_outcomes(PASSED, replay_of="recorded.json")
+    assert predictions_document(outcomes)["replay_of"] == "recorded.json"
+    assert summary_document(outcomes, aggregate(outcomes))["replay_of"] == "recorded.json"

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from pytest_ragcheck.cli.schema import read_schema
-from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage, Origin
 from pytest_ragcheck.questions.rows import questions_document
@@ -107,10 +107,13 @@ EVERYTHING = [
         repeated={"groundedness": ((0.25, 0.75),)},
         unstable={"groundedness": 0.5},
         verdict_cached=True,
+        judgement=Judgement(groundedness=0.5, error_message="low", abstained=False, votes={"groundedness": [0.5, 0.5]}),
+        material="0" * 64,
     ),
     a_record("failed", verdict=Verdict.FAIL, reason="low", judge=None, blame="retrieval", scores={"mrr": 0.0}),
     a_record(question=a_question("no-answer", answerable=False), scores={"abstained": 1.0}, answer=""),
     an_error("late"),
+    an_error("unjudged", answer="30 days", error_kind="judge_unavailable"),
 ]
 MEASURED = Agreement(
     path=Path("c.json"), score="groundedness", judge=OFFLINE, n=9, accuracy=0.9, balanced_accuracy=None, threshold=0.5
@@ -118,6 +121,7 @@ MEASURED = Agreement(
 SAMPLE = Origin(source="hub: us/billing", split="test", available=9, left_out=1, samples=1, seed=0)
 RUNS = {
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
+    "a replay": some_outcomes(a_record("a"), replay_of="recorded.json"),
     "one judge": some_outcomes(EVERYTHING[0]),
     "a sample of a dataset": some_outcomes(
         EVERYTHING[0],

@@ -1,0 +1,108 @@
+"""The predictions file of an earlier run -> `Recording`, of which a run can be made without a system to ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.engine.replay import Recorded, Recording
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.summary.predictions_file import AS_WRITTEN, Fields, Unusable, read_document, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_GIVE = "Give --rag-replay the {agent}_predictions.json of a run."
+
+
+def read_recording(path: Path, *, name: str) -> Recording:
+    """
+    The recording in a predictions file, of a partial run too.
+
+    Args:
+        path: The file.
+        name: How texts call it.
+
+    Raises:
+        UsageError: It is no predictions file; the text says what it is and what to do.
+    """
+    try:
+        return Recording(name=name, rows=_by_identity(path))
+    except Unusable as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
+    document = read_document(path, give=_GIVE, anew="Record anew: run once without --rag-replay.")
+    found: dict[tuple[str, str], Recorded] = {}
+    for part in ("predictions", "errors"):
+        for fields in rows(document, part):
+            row = _recorded(fields, errored=part == "errors")
+            if found.setdefault(row.key, row) is not row:
+                raise Unusable(
+                    f"{fields.place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}"
+                )
+    return found
+
+
+def _recorded(fields: Fields, *, errored: bool) -> Recorded:
+    answered = not errored or "prediction" in fields.row
+    judgement = fields.object_or_null("judgement")
+    return Recorded(
+        dataset_name=fields.text("dataset_name"),
+        id=fields.text("question_id"),
+        question=fields.text("question"),
+        answer=_answer(fields) if answered else None,
+        judge=_judge(fields),
+        judgement=_judgement(judgement, fields) if judgement else None,
+        material=judgement.text("material") if judgement else "",
+        scores=_scores(fields) if answered else {},
+        error_kind=fields.text("kind") if errored else "",
+        error=fields.text("message") if errored else "",
+        endpoint=fields.text_or_null("endpoint") or "",
+    )
+
+
+def _answer(fields: Fields) -> RagAnswer:
+    return RagAnswer(
+        text=fields.text("prediction"),
+        contexts=fields.texts("contexts"),
+        source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
+        latency_seconds=fields.number_or_null("latency_seconds"),
+    )
+
+
+def _judge(fields: Fields) -> JudgeIdentity | None:
+    judge = fields.object_or_null("judge")
+    if judge is None:
+        return None
+    return JudgeIdentity(
+        kind=judge.text("kind"),
+        model=judge.text_or_null("model"),
+        url=judge.text_or_null("url"),
+        prompt_version=judge.text_or_null("prompt_version"),
+    )
+
+
+def _judgement(judgement: Fields, fields: Fields) -> Judgement:
+    votes = judgement.object_or_null("votes")
+    # Of a system that was asked several times the judgement is of one answer, and the metrics are of all.
+    several = any(len(asked) > 1 for asked in (fields.row.get("repeated") or {}).values())
+    scores = Fields(fields.numbers("metrics"), fields.place) if several else judgement
+    return Judgement(
+        answer_correctness=scores.number_or_null("answer_correctness"),
+        groundedness=scores.number_or_null("groundedness"),
+        votes={score: votes.list_of_numbers(score) for score in votes.row} if votes and not several else {},
+        error_message=judgement.text("error_message"),
+        abstained=judgement.boolean_or_null("abstained"),
+        unsupported_claims=fields.texts("unsupported_claims"),
+    )
+
+
+def _scores(fields: Fields) -> dict[str, Score]:
+    scores = {metric: Score(value) for metric, value in fields.numbers("metrics").items()}
+    if unscored := fields.object_or_null("unscored"):
+        scores |= {metric: Score.unscored(unscored.text(metric)) for metric in unscored.row}
+    return scores

@@ -1,0 +1,170 @@
+"""`--rag-replay` runs from a recording: nothing is asked, and the files are those of the recorded run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.canned import bad, broken, good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.harness import Project, Run
+
+CASES = (
+    good("terms", expected_answer="30 days"),
+    bad("prices", expected_answer="5 euros"),
+    broken("hours"),
+    good("news").but(judge_error="canned: the judge is down."),
+    good("founder", answerable=False).but(answer="I do not know.", abstained=True),
+)
+
+
+def record(project: Project, *cases: Any) -> Run:
+    """Records a run of these questions; after it neither system nor judge is there."""
+    project.ask(*(cases or CASES))
+    run = project.run()
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    project.write("conftest.py", "")
+    return run
+
+
+def documents(run: Run) -> list[Any]:
+    """Predictions and summary without times and what says that it was a replay."""
+    found = [run.predictions, run.summary]
+    for document in found:
+        document.pop("timestamp")
+        document.pop("replay_of", None)
+    return found
+
+
+@three_ways
+def test_the_files_are_those_of_the_recorded_run(project: Project) -> None:
+    recorded = record(project)
+    before = documents(recorded)
+    run = project.run("--rag-replay=recorded.json")
+    assert documents(run) == before
+    assert run.outcomes == recorded.outcomes == {"passed": 2, "failed": 1, "error": 2}
+    assert run.asked == []
+    assert (run.predictions["replay_of"], run.summary["replay_of"]) == ("recorded.json", "recorded.json")
+    assert "answers: recorded in recorded.json" in run.lines
+    header = "ragcheck: replay of recorded.json; judge as recorded; "
+    assert sum(line.startswith(header) for line in run.lines) == 1
+
+
+def test_todays_thresholds_decide(project: Project) -> None:
+    record(project, bad("prices"))
+    assert project.run("--rag-replay=recorded.json", "--rag-threshold=0.4").verdicts == {"prices": "PASS"}
+
+
+def test_another_judge_judges_the_recorded_answers(project: Project) -> None:
+    record(project, good("terms", expected_answer="30 days"), broken("hours"))
+    run = project.run("--rag-replay=recorded.json", "--rag-judge=offline")
+    assert run.verdicts == {"terms": "PASS", "hours": "ERROR"}
+    assert run.predictions["predictions"][0]["judge"]["kind"] == "offline"
+
+
+def test_a_key_in_the_environment_is_no_choice_of_a_judge(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(project, good("terms"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-1234567890")
+    assert project.run("--rag-replay=recorded.json").verdicts == {"terms": "PASS"}
+
+
+def test_the_openai_judges_verdicts_need_no_key(project: Project) -> None:
+    record(project, good("terms", expected_answer="30 days"), good("news", expected_answer="today"))
+    recording = json.loads((project.folder / "recorded.json").read_text(encoding="utf-8"))
+    for row in recording["predictions"]:
+        row["judge"] = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-1"}
+    project.write("recorded.json", json.dumps(recording))
+    project.ask(good("terms", expected_answer="30 days"), good("news", expected_answer="tomorrow"))
+    project.write("conftest.py", "")
+    run = project.run("--rag-replay=recorded.json", "--rag-judge-model=m")
+    assert run.verdicts == {"terms": "PASS", "news": "ERROR"}
+    problem = (
+        "the openai judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of your own "
+        "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)."
+    )
+    text = f"there is no recorded verdict of this judge on this answer: {problem}"
+    assert run.errors_by_id["news"] == ("judge", text)
+    run = project.run("--rag-replay=recorded.json", "--rag-judge-model=n")
+    assert run.exit_status == 4
+    assert f"ERROR: ragcheck: recorded.json was judged by another judge, and {problem}" in run.errors
+
+
+def test_a_client_and_a_judge_of_the_users_own_are_not_asked(project: Project) -> None:
+    project.ask(good("terms"))
+    project.run()
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    project.can(good("terms").but(answer="Otherwise.", groundedness=0.0))
+    run = project.run("--rag-replay=recorded.json")
+    assert (run.verdicts, run.asked) == ({"terms": "PASS"}, [])
+
+
+def test_questions_that_changed_or_are_new_are_errors(project: Project) -> None:
+    record(project, good("terms"), good("old"))
+    project.write(
+        "billing.rag.yaml",
+        "questions:\n- {id: terms, question: What about terms?}\n- {id: old, question: Other?}\n"
+        "- {id: new, question: New?}\n",
+    )
+    run = project.run("--rag-replay=recorded.json")
+    assert run.verdicts == {"terms": "PASS", "old": "ERROR", "new": "ERROR"}
+    assert {kind for kind, _ in run.errors_by_id.values()} == {"replay"}
+    assert "see       ragcheck docs how-to/replay" in run.text
+
+
+def test_rag_check_and_rag_client_are_replayed(project: Project) -> None:
+    project.ask(good("terms"))
+    project.write(
+        "test_own.py",
+        "def test_own(rag_check):\n    rag_check('What about terms?').assert_passed()\n",
+    )
+    project.run()
+    shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
+    project.write("conftest.py", "")
+    run = project.run("--rag-replay=recorded.json")
+    assert (run.outcomes, run.asked) == ({"passed": 2}, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "nowhere.json",
+            "nowhere.json: there is no such file. Give --rag-replay the {agent}_predictions.json of a run.",
+        ),
+        (
+            "ragcheck-results/rag_predictions.json",
+            (
+                "--rag-replay: ragcheck-results/rag_predictions.json is where this run writes its own results. "
+                "Give the run another --rag-agent or --rag-output."
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_replayed_ends_the_run_before_it_begins(project: Project, name: str, text: str) -> None:
+    record(project, good("terms"))
+    run = project.run(f"--rag-replay={name}")
+    assert (run.exit_status, run.outcomes) == (4, {})
+    assert f"ERROR: ragcheck: {text}" in run.errors.splitlines()
+
+
+def test_a_run_without_questions_does_not_look_at_the_recording(project: Project) -> None:
+    project.write("test_own.py", "def test_own(): pass\n")
+    assert project.run("--rag-replay=nowhere.json").outcomes == {"passed": 1}
+
+
+def test_the_path_is_relative_to_where_it_is_written(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(project, good("terms"))
+    project.write("pytest.ini", "[pytest]\nrag_replay = recorded.json\n")
+    folder: Path = project.folder / "below"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert project.run("..").verdicts == {"terms": "PASS"}
+    typed = project.run("..", "--rag-replay=../recorded.json", "--rag-output=../ragcheck-results")
+    assert typed.verdicts == {"terms": "PASS"}
