@@ -49,10 +49,13 @@ class Datasets:
     def pytest_sessionstart(self) -> None:
         try:
             self._known = known_datasets(self._own())
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: {error}") from None
+        try:
             check_choices(self._choices, self._known, tier=settings_of(self._config).tier)
         except UsageError as error:
             # The controller of xdist says it before there are any workers.
-            raise pytest.UsageError(f"ragcheck: {error}") from None
+            raise pytest.UsageError(f"ragcheck: --rag-dataset: {error}") from None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -46,14 +46,14 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
     names = [choice.dataset_name for choice in choices]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
-            f"--rag-dataset: {', '.join(twice)} is given twice, and two questions cannot have one node id. "
+            f"{', '.join(twice)} is given twice, and two questions cannot have one node id. "
             f"Run them one after the other."
         )
     wrong = [choice for choice in choices if tier not in known[choice.name].tiers]
     if wrong:
         named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
         raise UsageError(
-            f"--rag-dataset: the tier {tier!r} is not supported by {named}. "
+            f"the tier {tier!r} is not supported by {named}. "
             f"Choose a tier that they support with --rag-tier, or leave them out."
         )
 
@@ -67,24 +67,24 @@ def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
     """
     dataset = known.get(choice.name)
     if dataset is None:
-        raise UsageError(f"--rag-dataset: {choice.name!r} is not a dataset; choose one of {', '.join(known)}.")
+        raise UsageError(f"{choice.name!r} is not a dataset; choose one of {', '.join(known)}.")
     if choice.subset is not None and choice.subset not in dataset.subsets:
         subsets = ", ".join(dataset.subsets)
         way = f"choose one of {subsets}" if subsets else "leave it out"
-        raise UsageError(f"--rag-dataset: {choice.name} has no subset {choice.subset!r}; {way}.")
+        raise UsageError(f"{choice.name} has no subset {choice.subset!r}; {way}.")
     if choice.path is not None:
         if not choice.path.exists():
-            raise UsageError(f"--rag-dataset: {choice}: there is no such file. Give the path of the dataset's file.")
+            raise UsageError(f"{choice}: there is no such file. Give the path of the dataset's file.")
         return
     if dataset.hub is None:
-        raise UsageError(f"--rag-dataset: {choice.name} is read from a file; write {choice.dataset_name}=PATH.")
+        raise UsageError(f"{choice.name} is read from a file; write {choice.dataset_name}=PATH.")
     if dataset.subsets and choice.subset is None:
         raise UsageError(
-            f"--rag-dataset: {choice.name} has several subsets; write one of "
+            f"{choice.name} has several subsets; write one of "
             f"{', '.join(f'{choice.name}:{subset}' for subset in dataset.subsets)}."
         )
     if not hub.is_installed():
         raise UsageError(
-            f"--rag-dataset: to load {choice.dataset_name} by its name, the package 'datasets' is needed: {EXTRA}. "
+            f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: {EXTRA}. "
             f"Or give its file: {choice.dataset_name}=PATH."
         )

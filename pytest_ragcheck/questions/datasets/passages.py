@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.passages import text_digest
 from pytest_ragcheck.questions.question import GoldPassage
 
 if TYPE_CHECKING:
@@ -24,17 +24,12 @@ def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ())
     """
     The gold texts, and the others that are not among them; blank ones are left out.
 
-    A passage is called `{prefix}:{12 hex digits of its text's SHA-256}`: a number in the row would name another
+    A passage is called by the prefix and the digest of its text: a number in the row would name another
     document in the next question, and two names for one text would have it uploaded twice.
     """
     right = list(dict.fromkeys(text for text in gold if text.strip()))
     wrong = [text for text in dict.fromkeys(others) if text.strip() and text not in right]
     return Passages(
-        gold=tuple(GoldPassage(text=text, doc_id=document_id(prefix, text)) for text in right),
-        distractors=tuple(GoldPassage(text=text, doc_id=document_id(prefix, text)) for text in wrong),
+        gold=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in right),
+        distractors=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in wrong),
     )
-
-
-def document_id(prefix: str, text: str) -> str:
-    """`{prefix}:{12 hex digits}`."""
-    return f"{prefix}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"
