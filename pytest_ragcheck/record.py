@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
@@ -131,8 +132,12 @@ class Record:
         document = json.loads(text)
         document["question"] = question_from_wire(document["question"])
         document["verdict"] = Verdict(document["verdict"])
-        document["scores"] = {metric: Score(*score) for metric, score in document["scores"].items()}
-        document["judge"] = JudgeIdentity(**document["judge"]) if document["judge"] else None
+        # Of a long run each record has the same ones.
+        document["scores"] = {intern(metric): Score(*score) for metric, score in document["scores"].items()}
+        document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
+        document["endpoint"] = intern(document["endpoint"])
+        judge = document["judge"]
+        document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
         document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
         for name in ("contexts", "source_ids", "unsupported_claims", "overall_lacks"):

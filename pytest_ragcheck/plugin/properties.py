@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from sys import intern
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,9 @@ class Attempt:
     """One execution of an item."""
 
     records: list[Record] = field(default_factory=list)
+    properties: list[tuple[str, str | float]] = field(default_factory=list)
+    """Of the records: pytest keeps the reports, and one set of these for all three of an item."""
+
     failed: bool = False
     """Whether its call failed."""
 
@@ -38,12 +42,14 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
     They are not kept in pytest's own list of the item, which a rerun would add to.
     """
     attempt = item.stash.setdefault(ATTEMPT, Attempt())
-    attempt.records += records
+    if records:
+        attempt.records += records
+        attempt.properties = list(properties(attempt.records))
     if report.when == "call":
         attempt.failed = report.failed
     # Where both call and teardown fail, JUnit's file has a test case for each.
     if not (attempt.failed and report.when == "teardown" and report.failed):
-        report.user_properties += properties(attempt.records)
+        report.user_properties += attempt.properties
     if report.when == "teardown":
         del item.stash[ATTEMPT]
 
@@ -53,10 +59,10 @@ def properties(records: Sequence[Record]) -> Iterator[tuple[str, str | float]]:
     for number, record in enumerate(records, 1):
         prefix = f"{PREFIX}{number}." if len(records) > 1 else PREFIX
         for name, text in _texts(record):
-            yield prefix + name, text
+            yield intern(prefix + name), text
         for name, value in _numbers(record):
             # A float and nothing derived from it: see `crossing.ATTRIBUTE`.
-            yield prefix + name, round(float(value), DECIMALS)
+            yield intern(prefix + name), round(float(value), DECIMALS)
 
 
 def _texts(record: Record) -> Iterator[tuple[str, str]]:

@@ -105,7 +105,9 @@ class Run:
     def take(self, record: Record, node_id: str) -> None:
         """Takes a record of the item; a later one of the same question replaces it."""
         key = (record.question.dataset_name, record.question.id)
-        self._records[key] = record
+        known = self.selected.get(node_id)
+        # A record that came from another process, or as its text, brought a question of its own.
+        self._records[key] = replace(record, question=known) if known == record.question else record
         self._node_keys.setdefault(node_id, []).append(key)
 
     def forget(self, node_id: str) -> None:

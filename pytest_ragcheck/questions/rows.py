@@ -11,20 +11,26 @@ from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.questions.top import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
-def questions_document(dataset_name: str, questions: Sequence[Question]) -> dict[str, Any]:
-    """The content of `{dataset}_questions.json`: a question file whose defaults are worked into the questions."""
+def questions_document(
+    dataset_name: str, questions: Sequence[Question], *, rows: Callable[[Iterable[Any]], Any] = list
+) -> dict[str, Any]:
+    """
+    The content of `{dataset}_questions.json`: a question file whose defaults are worked into the questions.
+
+    *rows* makes an array of what makes its rows; an iterator, for a document that is written row by row.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "dataset_name": dataset_name,
         "num_questions": len(questions),
         **({"tier": GENERATION} if questions and tier_of(tuple(questions)) == GENERATION else {}),
         **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
-        "questions": [question_row(question) for question in questions],
+        "questions": rows(map(question_row, questions)),
     }
 
 

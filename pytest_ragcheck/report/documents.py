@@ -11,7 +11,7 @@ from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.repeats import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Origin
@@ -25,13 +25,17 @@ JUDGEMENT = "judgement"
 """The key of what the judge said; with it a run can be decided anew."""
 
 
-def predictions_document(outcomes: Outcomes) -> dict[str, Any]:
-    """`{agent}_predictions.json`: a row for each PASS and FAIL, and beside them the ERRORs."""
+def predictions_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
+    """
+    `{agent}_predictions.json`: a row for each PASS and FAIL, and beside them the ERRORs.
+
+    *rows* makes an array of what makes its rows; an iterator, for a document that is written row by row.
+    """
     return {
         **_head(outcomes),
         "complete": outcomes.complete,
-        "predictions": [_prediction(record) for record in outcomes.measured],
-        "errors": [_error(record) for record in outcomes.errors],
+        "predictions": rows(map(_prediction, outcomes.measured)),
+        "errors": rows(map(_error, outcomes.errors)),
     }
 
 

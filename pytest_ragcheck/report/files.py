@@ -8,7 +8,9 @@ import os
 import secrets
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.rows import questions_document
@@ -16,7 +18,6 @@ from pytest_ragcheck.report.documents import JUDGEMENT, predictions_document, su
 from pytest_ragcheck.report.folder import not_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_ragcheck.redaction import Redactor
@@ -55,19 +56,22 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
         ResultsError: A file cannot be written.
     """
     agent = safe_name(outcomes.agent_name)
-    partial = _why_partial(outcomes, folder / f"{agent}_summary.json")
-    prefix = f"{agent}.partial" if partial else agent
+    why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json")
+    prefix = f"{agent}.partial" if why_partial else agent
     names = unique_names([questions.dataset_name for questions in outcomes.sets])
     writer = Writer(folder, redactor)
     questions = tuple(
-        writer.write(f"{name}_questions.json", questions_document(questions.dataset_name, questions.questions))
+        writer.write(
+            f"{name}_questions.json", questions_document(questions.dataset_name, questions.questions, rows=iter)
+        )
         for name, questions in zip(names, outcomes.sets, strict=True)
     )
+    predictions = predictions_document(outcomes, rows=partial(map, rounded))
     return Written(
-        predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions_document(outcomes))),
+        predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions)),
         summary=writer.write(f"{prefix}_summary.json", rounded(summary_document(outcomes, summary))),
         questions=questions,
-        partial=partial,
+        partial=why_partial,
     )
 
 
@@ -84,15 +88,39 @@ class Writer:
         self._redactor = redactor
 
     def write(self, name: str, document: dict[str, Any]) -> Path:
-        """The path of the written file: the whole document, or what stood there before, never a half."""
+        """
+        The path of the written file: the whole document, or what stood there before, never a half.
+
+        An iterator among the document's values is an array, whose rows are made as they are written.
+        """
         path = self.folder / name
-        text = json.dumps(self._redactor.document(document), ensure_ascii=False, indent=2, allow_nan=False)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(path, text + "\n")
+            _replace(path, self._pieces(document))
         except OSError as error:
             raise not_written(path, error) from error
         return path
+
+    def _pieces(self, document: dict[str, Any]) -> Iterator[str]:
+        """The document's text, as `json.dumps` with an indent of two writes it."""
+        between = "{"
+        for key, value in document.items():
+            yield f"{between}\n  {self._text(key)}: "
+            between = ","
+            if not isinstance(value, Iterator):
+                yield self._text(value, depth=1)
+                continue
+            before = "["
+            for row in value:
+                yield f"{before}\n    {self._text(row, depth=2)}"
+                before = ","
+            yield "[]" if before == "[" else "\n  ]"
+        yield "{}\n" if between == "{" else "\n}\n"
+
+    def _text(self, value: Any, *, depth: int = 0) -> str:
+        text = json.dumps(self._redactor.document(value), ensure_ascii=False, indent=2, allow_nan=False)
+        # A line break in a string is escaped: these are between values.
+        return text.replace("\n", "\n" + "  " * depth)
 
 
 def safe_name(name: str) -> str:
@@ -139,11 +167,11 @@ def _with_hash(kept: str, name: str) -> str:
     return f"{kept or '_'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, pieces: Iterable[str]) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -151,7 +151,7 @@ def measure(row: Row, folder: Path) -> Measured:
     )
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str]) -> Any:
+def run(command: list[str], folder: Path, environment: dict[str, str] | None) -> Any:
     """The resources that a command took, which has to end well."""
     output = folder / "output.txt"
     with output.open("w") as file:

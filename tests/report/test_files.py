@@ -263,3 +263,29 @@ def test_without_room_the_old_file_stays_whole_and_no_temporary_one_is_left(tmp_
     )
     assert names(tmp_path) == ["x.json"]
     assert content(path) == {"old": 1}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(rows=st.lists(VALUES, max_size=3), head=st.dictionaries(st.text(), VALUES, max_size=2))
+def test_a_document_that_is_written_row_by_row_is_the_same_text(
+    rows: list[Any], head: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    whole = Writer(folder, Redactor()).write("x.json", {**head, "rows": rows, "empty": []}).read_bytes()
+    by_row = Writer(folder, Redactor()).write("x.json", {**head, "rows": iter(rows), "empty": iter(())}).read_bytes()
+    assert by_row == whole
+    document = Redactor().document({**head, "rows": rows, "empty": []})
+    assert whole.decode() == json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def test_a_row_that_cannot_be_made_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    path = Writer(tmp_path, Redactor()).write("x.json", {"old": 1})
+    with pytest.raises(ZeroDivisionError):
+        Writer(tmp_path, Redactor()).write("x.json", {"rows": (1 / n for n in (2, 1, 0))})
+    assert content(path) == {"old": 1}
+    assert names(tmp_path) == ["x.json"]
