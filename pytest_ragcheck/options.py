@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.datasets.choice import DatasetChoice
 
-JUDGES = ("openai", "offline", "none")
+JUDGES = ("openai", "offline", "ragas", "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +277,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="rag_judge",
         help="Who judges the answers: openai (any OpenAI-compatible server), offline (no model, no key), "
-        "none (keyless metrics only).",
+        "ragas (the ragas library, an extra), none (keyless metrics only).",
         read=read_judge,
         environment="RAGCHECK_JUDGE",
         metavar="NAME",

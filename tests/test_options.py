@@ -214,7 +214,11 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         ("rag_top_k", "٥", "is not a whole number from 1; write one such as 5"),
         ("rag_timeout", "0", "is not a number of seconds above 0; write one such as 60"),
         ("rag_timeout", "inf", "is not a number of seconds above 0; write one such as 60"),
-        ("rag_judge", "", "is not a judge; choose one of openai, offline, none, or override the rag_judge fixture"),
+        (
+            "rag_judge",
+            "",
+            "is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+        ),
         ("rag_agent", "\t", "is blank; leave it out, or write a name"),
         (
             "rag_headers",

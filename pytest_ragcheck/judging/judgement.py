@@ -48,7 +48,7 @@ class JudgeIdentity:
     """Who judged: written into every record and result file, without secrets."""
 
     kind: str
-    """`openai`, `offline`, `none`, or the class name of a user's own judge."""
+    """`openai`, `offline`, `ragas`, `panel`, `none`, or the class name of a user's own judge."""
 
     model: str | None = None
     url: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pytest_ragcheck.metrics.mentions import Mentions
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.ragas import RagasJudge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.settings import Settings
 
@@ -40,13 +41,17 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
 
 
 def _ragas(settings: Settings, judge: Judge | None) -> Metric:
-    """By the judge's model; what stands in for it where the judge is none."""
+    """By the ragas library or the judge's model; what stands in for them where the judge is neither."""
+    if judge is not None and hasattr(judge, "look"):
+        from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary  # noqa: PLC0415 - one of several
+
+        return RagasByLibrary(cast("RagasJudge", judge))
     chat = getattr(judge, "chat", None)
     if chat is None:
         from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns  # noqa: PLC0415 - one of several
 
         return RagasStandIns()
-    from pytest_ragcheck.metrics.embeddings import choose_embeddings  # noqa: PLC0415 - one group of several
+    from pytest_ragcheck.judging.embeddings import choose_embeddings  # noqa: PLC0415 - one group of several
     from pytest_ragcheck.metrics.ragas.metric import RagasMetrics  # noqa: PLC0415 - as above
 
     return RagasMetrics(chat, choose_embeddings(settings))

@@ -82,10 +82,11 @@ def _check_judge(config: pytest.Config) -> None:
     settings = settings_of(config)
     if settings.judge is None and settings.replay is None:
         raise UsageError(f"{NO_JUDGE}.")
-    if settings.judge == "openai":
-        from pytest_ragcheck.judging.choice import missing_for_openai  # noqa: PLC0415 - one judge of several
-        from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - as above
+    from pytest_ragcheck.judging.choice import missing_for  # noqa: PLC0415 - only where a judge is needed
 
-        if settings.replay is None and (problem := missing_for_openai(settings)):
-            raise UsageError(f"{problem}.")
+    if settings.replay is None and (problem := missing_for(settings)):
+        raise UsageError(f"{problem}.")
+    if settings.judge == "openai":
+        from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - one judge of several
+
         load_prompt(settings.judge_prompt)

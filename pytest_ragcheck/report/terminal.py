@@ -130,7 +130,9 @@ def judge_name(settings: Settings) -> str:
     """The judge that the settings name, with its model; empty where they name none."""
     if settings.replay and not settings.chooses_judge:
         return "as recorded"
-    return " ".join(filter(None, (settings.judge, settings.judge_model if settings.judge == "openai" else None)))
+    return " ".join(
+        filter(None, (settings.judge, settings.judge_model if settings.judge in {"openai", "ragas"} else None))
+    )
 
 
 def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.choice import choose_judge, missing_for_openai
+from pytest_ragcheck.judging.choice import choose_judge, missing_for
 from pytest_ragcheck.judging.offline import OfflineJudge
 from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.settings import DUMMY_API_KEY, Settings
@@ -22,6 +23,38 @@ def test_none_is_no_judge() -> None:
 
 def test_offline_is_the_offline_judge_whatever_else_is_set() -> None:
     assert isinstance(choose_judge(Settings(judge="offline", judge_model="m", judge_api_key="k")), OfflineJudge)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({}, "the ragas judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL"),
+        (
+            {"judge_model": "m"},
+            "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL",
+        ),
+        (
+            {"judge_model": "m", "embedding_model": "e"},
+            (
+                "the ragas judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server of your own "
+                "(its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
+            ),
+        ),
+    ],
+)
+def test_the_ragas_judge_says_what_it_lacks(settings: dict[str, str], problem: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        choose_judge(Settings(judge="ragas", **settings))  # type: ignore[arg-type]  # str fields only
+    assert str(caught.value) == problem
+
+
+@pytest.mark.skipif(find_spec("ragas") is not None, reason="ragas is installed")
+def test_the_ragas_judge_names_the_extra_where_the_library_is_not_installed() -> None:
+    with pytest.raises(UsageError) as caught:
+        choose_judge(Settings(judge="ragas", judge_model="m", judge_api_key="k", embedding_model="e"))
+    assert str(caught.value) == (
+        "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +80,7 @@ def test_the_openai_judge_says_what_it_lacks(settings: dict[str, str], problem: 
 
 
 def test_the_openai_judge_lacks_nothing_with_a_model_and_a_key() -> None:
-    assert missing_for_openai(Settings(judge="openai", judge_model="m", judge_api_key="k")) == ""
+    assert missing_for(Settings(judge="openai", judge_model="m", judge_api_key="k")) == ""
 
 
 def test_the_openai_judge_is_made_of_the_settings(tmp_path: Path) -> None:

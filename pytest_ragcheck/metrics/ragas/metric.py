@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_ragcheck.judging.chat import Chat
-    from pytest_ragcheck.metrics.embeddings import Embeds, Vector
+    from pytest_ragcheck.judging.embeddings import Embeds, Vector
     from pytest_ragcheck.metrics.ragas.facts import Facts
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.embeddings import OpenAIEmbeddings, choose_embeddings
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
-from pytest_ragcheck.metrics.embeddings import OpenAIEmbeddings, choose_embeddings
 from pytest_ragcheck.metrics.ragas.metric import RagasMetrics, facts_prompt
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.rag.answer import RagAnswer

@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from pytest_ragcheck.errors import JudgeUnavailable, UsageError
+from pytest_ragcheck.judging.embeddings import OpenAIEmbeddings
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
-from pytest_ragcheck.metrics.embeddings import OpenAIEmbeddings
 from tests.servers.openai_server import OpenAIServer, Reply, embeddings, embeds, json_reply
 
 

@@ -1,0 +1,196 @@
+"""The ragas library, with this package's client of models plugged in: one answer, one look at it."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import warnings
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import anyio.from_thread
+from pydantic import create_model
+
+from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.judging.chat import Wanted
+from pytest_ragcheck.judging.enclosure import new_nonce
+from pytest_ragcheck.judging.reply_object import read_object, strict_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from types import ModuleType
+
+    from pydantic import BaseModel
+
+    from pytest_ragcheck.judging.chat import Chat
+    from pytest_ragcheck.judging.embeddings import Embeds
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+_NONCE_FIELD = (
+    'Add to the JSON object of your reply the field "nonce": the string "{nonce}", exactly as it stands here.'
+)
+
+
+class RagasLook:
+    """
+    ragas' metrics of one answer.
+
+    What the model said is kept in `said`, since ragas gives no reasons. A failure of the model ends the look: ragas
+    itself would ask up to forty times, and then say NaN.
+
+    Args:
+        chat: The model that ragas asks.
+        embeddings: What ragas compares texts by.
+        question: What was asked.
+        answer: What the system said and used; neither text nor contexts may be empty.
+    """
+
+    def __init__(self, chat: Chat, embeddings: Embeds, question: Question, answer: RagAnswer) -> None:
+        self.said: list[Any] = []
+        """The model's replies as ragas' own values, in their order."""
+
+        self._chat = chat
+        self._embeddings = embeddings
+        self._failure: JudgeError | None = None
+        self._asked = question.question
+        self._expected = question.expected_answer or next(iter(question.acceptable_answers), "")
+        self._said = answer.text
+        self._contexts = list(answer.contexts)
+        adapters = ragas_adapters()
+        self._llm = adapters.llm(self)
+        self._vectors = adapters.vectors(self)
+        self._metrics = ragas_metrics()
+
+    async def answer_relevancy(self) -> float | None:
+        """The library's `AnswerRelevancy`; None where it is not defined."""
+        metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
+        return await self._value(metric.ascore(user_input=self._asked, response=self._said))
+
+    async def answer_correctness(self) -> float | None:
+        """The library's `AnswerCorrectness` against the expected answer; None where it is not defined."""
+        metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
+        return await self._value(metric.ascore(user_input=self._asked, response=self._said, reference=self._expected))
+
+    async def context_relevance(self) -> float | None:
+        """The library's `ContextRelevance`; None where it is not defined."""
+        metric = self._metrics.ContextRelevance(llm=self._llm)
+        return await self._value(metric.ascore(user_input=self._asked, retrieved_contexts=self._contexts))
+
+    async def faithfulness(self) -> float | None:
+        """The library's `Faithfulness`; None for an answer without statements."""
+        metric = self._metrics.Faithfulness(llm=self._llm)
+        return await self._value(
+            metric.ascore(user_input=self._asked, response=self._said, retrieved_contexts=self._contexts)
+        )
+
+    async def ask(self, prompt: str, form: type[BaseModel]) -> Any:
+        """The model's reply in ragas' form; for the adapter."""
+        nonce = new_nonce()
+        try:
+            self._stop_if_failed()
+            reply = await self._chat.ask(f"{prompt}\n\n{_NONCE_FIELD.format(nonce=nonce)}", _wanted(form), nonce=nonce)
+        except JudgeError as error:
+            self._failure = error
+            raise
+        self.said.append(reply)
+        return reply
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of the texts, by one request; for the adapter."""
+        try:
+            self._stop_if_failed()
+            vectors = await self._embeddings.embed(texts)
+        except JudgeError as error:
+            self._failure = error
+            raise
+        return [list(vectors[text]) for text in texts]
+
+    def _stop_if_failed(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    async def _value(self, measuring: Awaitable[Any]) -> float | None:
+        try:
+            value = float((await measuring).value)
+        except JudgeError:
+            raise
+        except Exception as error:
+            raise JudgeError(f"ragas failed: {type(error).__name__}: {error}") from error
+        self._stop_if_failed()
+        return None if math.isnan(value) else value
+
+
+class _Adapters:
+    """Classes of ragas' own kinds that hand on to a look; made when ragas is there."""
+
+    def __init__(self, llm_base: type, vectors_base: type) -> None:
+        class Llm(llm_base):  # type: ignore[misc]
+            def __init__(self, look: RagasLook) -> None:
+                self.look = look
+
+            async def agenerate(self, prompt: str, response_model: type[BaseModel]) -> Any:
+                return await self.look.ask(prompt, response_model)
+
+            def generate(self, prompt: str, response_model: type[BaseModel]) -> Any:
+                return anyio.from_thread.run(self.look.ask, prompt, response_model)
+
+        class Vectors(vectors_base):  # type: ignore[misc]
+            def __init__(self, look: RagasLook) -> None:
+                super().__init__()
+                self.look = look
+
+            async def aembed_text(self, text: str, **_: Any) -> list[float]:
+                return (await self.look.embed([text]))[0]
+
+            async def aembed_texts(self, texts: list[str], **_: Any) -> list[list[float]]:
+                return await self.look.embed(texts)
+
+            def embed_text(self, text: str, **_: Any) -> list[float]:
+                return anyio.from_thread.run(self.look.embed, [text])[0]
+
+        self.llm, self.vectors = Llm, Vectors
+
+
+@cache
+def ragas_metrics() -> ModuleType:
+    """
+    The module `ragas.metrics.collections`; its first import takes seconds.
+
+    Raises:
+        UsageError: ragas is not installed, or cannot be imported.
+    """
+    # Or it tells its makers of every call; it reads this when it is imported.
+    os.environ["RAGAS_DO_NOT_TRACK"] = "true"
+    try:
+        # It warns of its own parts, which a user's `filterwarnings = error` would make an error.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module("ragas.metrics.collections")
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+    raise UsageError(
+        f"the ragas library cannot be imported: {problem}. "
+        "It needs certain versions of others: pip install 'pytest-ragcheck[ragas]'"
+    )
+
+
+@cache
+def ragas_adapters() -> _Adapters:
+    """The classes that hand on to a look."""
+    ragas_metrics()
+    llms = importlib.import_module("ragas.llms.base")
+    embeddings = importlib.import_module("ragas.embeddings.base")
+    return _Adapters(llms.InstructorBaseRagasLLM, embeddings.BaseRagasEmbedding)
+
+
+@cache
+def _wanted(form: type[BaseModel]) -> Wanted[Any]:
+    """The library's form with the nonce that the reply has to carry."""
+    with_nonce: Any = create_model(form.__name__, __base__=form, nonce=(str, ...))
+    return Wanted(name=form.__name__, schema=strict_schema(with_nonce), read=partial(_read, form=with_nonce))
+
+
+def _read(text: str, *, nonce: str, form: type[BaseModel]) -> Any:
+    return read_object(text, form, nonce=nonce)

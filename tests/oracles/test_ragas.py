@@ -1,0 +1,240 @@
+"""
+Our RAGAS metrics against the ragas library itself: the formulas, whole scores over one server, and what each asks.
+
+    tox run -e oracles-ragas
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from contextlib import aclosing
+from importlib import import_module
+from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.judging.chat import Chat
+from pytest_ragcheck.judging.choice import choose_judge
+from pytest_ragcheck.judging.embeddings import OpenAIEmbeddings
+from pytest_ragcheck.judging.model_server import ModelServer
+from pytest_ragcheck.judging.ragas import RagasJudge
+from pytest_ragcheck.judging.ragas_library import ragas_adapters, ragas_metrics
+from pytest_ragcheck.metrics.choice import choose_metrics
+from pytest_ragcheck.metrics.ragas import formulas
+from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
+from pytest_ragcheck.metrics.ragas.metric import RagasMetrics
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.settings import Settings
+from tests.making import a_question
+from tests.oracles.ragas_server import KnowingServer, Known, some_facts
+from tests.servers.openai_server import OpenAIServer, by_path, embeds, error
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("ragas") is None, reason="ragas is not installed; see tox run -e oracles-ragas"),
+    pytest.mark.filterwarnings("ignore"),
+]
+CASES = 300
+FORMULA = 1e-12
+WHOLE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def collections() -> Any:
+    return ragas_metrics()
+
+
+class Look:
+    """What ragas' adapters hand on to, with canned replies."""
+
+    def __init__(self, replies: list[Any], vectors: dict[str, list[float]]) -> None:
+        self.replies = replies
+        self.vectors = vectors
+
+    async def ask(self, prompt: str, form: Any) -> Any:
+        return self.replies.pop(0)
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        return [self.vectors[text] for text in texts]
+
+
+def of_ragas(metric: str, replies: list[Any], vectors: dict[str, list[float]], **said: Any) -> float:
+    """The value that ragas' own code makes of these replies."""
+    look: Any = Look(replies, vectors)
+    adapters = ragas_adapters()
+    parts = {"llm": adapters.llm(look)}
+    if metric in {"AnswerRelevancy", "AnswerCorrectness"}:
+        parts["embeddings"] = adapters.vectors(look)
+    return float(asyncio.run(getattr(ragas_metrics(), metric)(**parts).ascore(**said)).value)
+
+
+def vectors_of(rng: random.Random, *names: str) -> dict[str, list[float]]:
+    size = rng.randint(2, 40)
+    return {name: [rng.gauss(0.2, 1) for _ in range(size)] for name in names}
+
+
+def test_answer_relevancy_is_that_of_ragas(collections):
+    rng = random.Random(1)
+    for _ in range(CASES):
+        vectors = vectors_of(rng, "q", "a", "b", "c")
+        flags = [rng.random() < 0.5] * 3
+        replies = [SimpleNamespace(question=q, noncommittal=int(f)) for q, f in zip("abc", flags, strict=True)]
+        theirs = of_ragas("AnswerRelevancy", replies, vectors, user_input="q", response="r")
+        ours = formulas.answer_relevancy(vectors["q"], [vectors[q] for q in "abc"], noncommittal=all(flags))
+        assert ours == pytest.approx(theirs, abs=FORMULA, rel=0)
+
+
+def test_answer_correctness_is_that_of_ragas(collections):
+    rng = random.Random(2)
+    for _ in range(CASES):
+        vectors = vectors_of(rng, "r", "e")
+        tp, fp, fn = (rng.randint(0, 6) for _ in range(3))
+        if tp + fp + fn == 0:
+            continue
+        classes = SimpleNamespace(TP=[0] * tp, FP=[0] * fp, FN=[0] * fn)
+        some = SimpleNamespace(statements=["s"])
+        theirs = of_ragas(
+            "AnswerCorrectness", [some, some, classes], vectors, user_input="q", response="r", reference="e"
+        )
+        factual = formulas.factuality(true_positives=tp, false_positives=fp, false_negatives=fn)
+        ours = formulas.answer_correctness(factual, formulas.cosine_similarity(vectors["r"], vectors["e"]))
+        assert ours == pytest.approx(theirs, abs=FORMULA, rel=0)
+
+
+def test_context_relevance_is_that_of_ragas(collections):
+    for first in range(3):
+        for second in range(3):
+            replies = [SimpleNamespace(rating=first), SimpleNamespace(rating=second)]
+            theirs = of_ragas("ContextRelevance", replies, {}, user_input="q", retrieved_contexts=["c"])
+            assert formulas.context_relevance(first, second) == theirs
+
+
+def test_faithfulness_is_that_of_ragas(collections):
+    rng = random.Random(3)
+    for _ in range(CASES):
+        verdicts = [rng.random() < 0.5 for _ in range(rng.randint(1, 9))]
+        some = SimpleNamespace(statements=["s"])
+        judged = SimpleNamespace(statements=[SimpleNamespace(verdict=int(v)) for v in verdicts])
+        theirs = of_ragas("Faithfulness", [some, judged], {}, user_input="q", response="r", retrieved_contexts=["c"])
+        ours = formulas.faithfulness(supported=sum(verdicts), statements=len(verdicts))
+        assert ours == pytest.approx(theirs, abs=FORMULA, rel=0)
+
+
+def test_what_is_not_defined_is_one_or_nan_for_ragas_and_a_reason_for_us(collections):
+    none = SimpleNamespace(statements=[])
+    vectors = {"r": [1.0, 0.0], "e": [1.0, 0.0]}
+    assert of_ragas("AnswerCorrectness", [none, none], vectors, user_input="q", response="r", reference="e") == 1.0
+    faithful = of_ragas("Faithfulness", [none], {}, user_input="q", response="r", retrieved_contexts=["c"])
+    assert faithful != faithful  # noqa: PLR0124 - NaN
+    with pytest.raises(ValueError, match="makes a statement"):
+        formulas.factuality(true_positives=0, false_positives=0, false_negatives=0)
+    with pytest.raises(ValueError, match="makes no statement"):
+        formulas.faithfulness(supported=0, statements=0)
+
+
+def measured(known: Known, *, by_library: bool) -> tuple[dict[str, Any], KnowingServer]:
+    script = KnowingServer(known)
+    with OpenAIServer(script) as server:
+
+        async def run() -> dict[str, Any]:
+            def at(model: str) -> ModelServer:
+                return ModelServer(model=model, api_key="k", base_url=server.url, max_retries=0)
+
+            chat, vectors = Chat(at("m")), OpenAIEmbeddings(server=at("e"))
+            async with aclosing(RagasJudge(chat, vectors)) as judge:
+                metric = RagasByLibrary(judge) if by_library else RagasMetrics(chat, vectors)
+                return await metric.score(known.question, known.answer)
+
+        return anyio.run(run), script
+
+
+def test_whole_scores_over_one_server_are_those_of_ragas_by_one_call_for_ten(collections, record_property):
+    rng = random.Random(4)
+    worst = 0.0
+    for number in range(40):
+        known = some_facts(rng, f"n{number}")
+        ours, our_server = measured(known, by_library=False)
+        theirs, their_server = measured(known, by_library=True)
+        assert sorted(ours) == sorted(theirs)
+        for metric, score in ours.items():
+            assert score.value is not None
+            assert score.value == pytest.approx(theirs[metric].value, abs=WHOLE, rel=0), (metric, known)
+            worst = max(worst, abs(score.value - theirs[metric].value))
+        assert (our_server.calls, our_server.batches) == (1, 1)
+        assert (their_server.calls, their_server.batches) == (10, 4)
+        assert our_server.tokens < their_server.tokens / 6
+        record_property("tokens", [our_server.tokens, their_server.tokens])
+    record_property("largest difference", worst)
+
+
+def test_ragas_as_judge_gives_its_correctness_and_its_faithfulness(collections):
+    known = some_facts(random.Random(5), "n")
+    with OpenAIServer(KnowingServer(known)) as server:
+        settings = Settings(
+            judge="ragas",
+            judge_model="m",
+            judge_api_key="k",
+            judge_url=server.url,
+            embedding_model="e",
+            metrics=("judge", "ragas"),
+        )
+        judge: Any = choose_judge(settings)
+
+        async def run() -> Any:
+            async with aclosing(judge):
+                judgement = await judge.judge(known.question, known.answer)
+                (metric,) = [m for m in choose_metrics(settings, judge) if isinstance(m, RagasByLibrary)]
+                return judgement, await metric.score(known.question, known.answer)
+
+        judgement, scores = anyio.run(run)
+        requests = len(server.requests)
+    assert judge.identity.kind == "ragas"
+    assert judge.identity.prompt_version == "ragas-0.4.3"
+    assert judgement.answer_correctness == scores["ragas_answer_correctness"].value
+    assert judgement.groundedness == scores["ragas_faithfulness"].value == sum(known.supported) / len(known.supported)
+    assert judgement.error_message
+    assert requests == 14, "what the judgement measured is not measured again"
+
+
+def test_a_model_that_fails_is_asked_once_and_is_an_error(collections):
+    failing = by_path(chat=error(500, "out of order"), embeddings=embeds(lambda text: [1.0]))
+    with OpenAIServer(failing) as server:
+
+        async def run() -> None:
+            chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url, max_retries=0))
+            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            async with aclosing(RagasJudge(chat, vectors)) as judge:
+                look = judge.look(
+                    a_question(expected_answer="a"), RagAnswer(text="a", contexts=("Of something else.",))
+                )
+                await look.context_relevance()
+
+        with pytest.raises(JudgeError, match=r"HTTP 500"):
+            anyio.run(run)
+    # The form of the request is looked for; ragas' own forty attempts are not made.
+    assert len(server.requests) == 2
+
+
+def test_without_contexts_or_expected_answer_nothing_is_asked_for_them(collections):
+    known = some_facts(random.Random(6), "n")
+    with OpenAIServer(KnowingServer(known)) as server:
+
+        async def run() -> Any:
+            chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url))
+            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            async with aclosing(RagasJudge(chat, vectors)) as judge:
+                return await judge.judge(a_question(), RagAnswer(text="a"))
+
+        judgement = anyio.run(run)
+    assert (judgement.answer_correctness, judgement.groundedness) == (None, 0.0)
+    assert server.requests == []
+
+
+def test_ragas_does_not_tell_its_makers(collections):
+    assert os.environ["RAGAS_DO_NOT_TRACK"] == "true"
+    assert import_module("ragas._analytics").do_not_track()
