@@ -103,6 +103,9 @@ async def judge_by_all(
         seat = by if for_repeat is None else for_repeat(index)
         request = partial(judge_answer, question, answer, seat)
         judgements.append(await (request() if run is None else run(request)))
+        if judgements[0].votes:
+            # It is of several already, as a recorded one may be.
+            return judgements[0]
     return judgements[0] if repeats == 1 else combined(judgements, "median")
 
 

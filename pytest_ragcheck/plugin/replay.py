@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.replay import Unasked
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.choice import choose_judge, missing_for_openai
+from pytest_ragcheck.judging.choice import choose_judge, missing_for
 from pytest_ragcheck.plugin.keys import RECORDING
 from pytest_ragcheck.report.files import predictions_names
 from pytest_ragcheck.settings import DUMMY_API_KEY
@@ -56,7 +56,7 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
             f"--rag-replay: {recording.name} is where this run writes its own results. "
             "Give the run another --rag-agent or --rag-output."
         )
-    problem = missing_for_openai(settings) if settings.judge == "openai" and settings.chooses_judge else ""
+    problem = missing_for(settings) if settings.judge == "openai" and settings.chooses_judge else ""
     if problem and _judge_without_key(settings).identity not in recording.judges:
         raise UsageError(f"{recording.name} was judged by another judge, and {problem}.")
 
@@ -65,13 +65,13 @@ def judge_for_replay(settings: Settings, recording: Recording) -> Judge | None:
     """The chosen judge; where it cannot be asked, or none was chosen, one that is known by its recorded verdicts."""
     if not settings.chooses_judge:
         return Unasked(None, CHOOSE, is_model=any(judge and judge.model for judge in recording.judges))
-    if settings.judge == "openai" and missing_for_openai(settings):
+    if settings.judge == "openai" and missing_for(settings):
         return _judge_without_key(settings)
     return choose_judge(settings)
 
 
 def _judge_without_key(settings: Settings) -> Unasked:
     # Its recorded verdicts can be found without the key, and it cannot give any.
-    problem = missing_for_openai(settings)
+    problem = missing_for(settings)
     known = choose_judge(replace(settings, judge_api_key=DUMMY_API_KEY))
     return Unasked(getattr(known, "identity", None), f"{problem}.", is_model=True)

@@ -74,6 +74,13 @@ def test_repeats_of_a_panel_are_of_each_of_its_judges():
     assert judgement.votes["groundedness"] == [0.1, 0.2, 0.3, 0.9, 0.8, 0.7]
 
 
+def test_a_judgement_that_is_of_several_already_is_not_asked_for_again():
+    votes = {"groundedness": [0.1, 0.5, 0.6]}
+    recorded = Judges(groundedness=0.5, answer_correctness=None, votes=votes)
+    assert judged(recorded, repeats=3).votes == votes
+    assert len(recorded.judged) == 1
+
+
 def test_a_score_that_one_does_not_give_is_that_of_the_others():
     judgement = combined([Judgement(groundedness=0.5), Judgement(groundedness=0.7, answer_correctness=0.1)], "mean")
     assert judgement.answer_correctness == 0.1
