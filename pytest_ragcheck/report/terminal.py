@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS
 from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.report.scorecard import scorecard_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -85,6 +86,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
                 f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
                 f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
             )
+    yield from scorecard_lines(summary)
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _rate_lines(summary.totals.abstention)

@@ -1,0 +1,94 @@
+"""Standard datasets over the example server, from small files in their official shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+from tests.examples.conftest import running
+from tests.harness import two_ways
+from tests.questions.datasets.sources import OWN, SLICES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.examples.conftest import RunningServer
+    from tests.harness import Project, Run
+
+GENERATION = {"ragbench": 8, "squad_v2": 9, "golden": 3}
+"""By dataset that runs with its passages how many questions its file has."""
+
+RETRIEVAL = ("recall", "precision", "ndcg", "hit_rate", "mrr", "map")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """Without a document."""
+    with running(tmp_path_factory.mktemp("corpus")) as started:
+        yield started
+
+
+def run_over(project: Project, server: RunningServer, *arguments: str, judge: str = "offline") -> Run:
+    return project.run(f"--rag-url={server.url}/query", f"--rag-judge={judge}", *arguments)
+
+
+def given(*names: str) -> list[str]:
+    return [f"--rag-dataset={name}={OWN[name]}" for name in names]
+
+
+def of_retrieval(numbers: dict[str, Any]) -> dict[str, float]:
+    return {metric: mean for metric, mean in numbers["overall_metrics"].items() if metric.startswith(RETRIEVAL)}
+
+
+@two_ways
+def test_in_the_tier_generation_every_question_has_an_outcome_and_nothing_is_uploaded(
+    project: Project, server: RunningServer
+) -> None:
+    run = run_over(project, server, *given(*GENERATION), "--rag-tier=generation")
+    datasets = run.summary["datasets"]
+    assert {name: sum(numbers["counts"].values()) for name, numbers in datasets.items()} == GENERATION
+    assert run.counts["error"] == run.counts["skipped"] == 0
+    assert {numbers["tier"] for numbers in datasets.values()} == {"generation"}
+    assert all(not of_retrieval(numbers) for numbers in datasets.values())
+    # The server answers in the passages' own sentences.
+    assert all(numbers["overall_metrics"]["groundedness"] >= 0.95 for numbers in datasets.values())
+    assert all(numbers["overall_metrics"]["answer_correctness"] > 0 for numbers in datasets.values())
+    assert server.documents() == {}
+    assert any(line.split() == ["by", "dataset", *GENERATION] for line in run.lines)
+
+
+@pytest.mark.parametrize("judge", ["offline", "none"])
+@pytest.mark.parametrize("source", ["own", "slice"])
+def test_abstention_of_squad_v2_from_a_question_file(
+    project: Project, server: RunningServer, source: str, judge: str
+) -> None:
+    path = OWN["squad_v2"] if source == "own" else SLICES / "squad_v2" / "dev-v2.0.slice.json"
+    if not path.exists():
+        pytest.skip("the SQuAD v2 slice does not lie beside the checkout")
+    written = project.folder / "squad_v2_questions.json"
+    assert main(["dataset", "squad_v2", str(path), "-o", str(written)]) == 0
+    run = run_over(project, server, str(written), judge=judge)
+    assert (run.summary["tier"], run.counts["error"], run.counts["skipped"]) == ("generation", 0, 0)
+    rates = run.summary["abstention"]
+    assert 0 < rates["unanswerable_accuracy"] < 1
+    assert 0 <= rates["fpr"] < 1
+    assert rates["fnr"] == pytest.approx(1 - rates["unanswerable_accuracy"])
+    # The paragraph goes along with the questions that it does not answer too.
+    assert all(row["contexts"] for row in run.predictions["predictions"])
+    if judge == "none":
+        assert run.counts["fail"] == 0
+    else:
+        unanswerable = [row for row in run.predictions["predictions"] if row["thresholds"] == {"abstained": 1.0}]
+        assert {row["verdict"] for row in unanswerable} == {"PASS", "FAIL"}
+
+
+def test_a_passage_wins_over_a_document_that_says_otherwise(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "light.txt").write_text("The lighthouse of Marrow Point was built in 1999.", encoding="utf-8")
+    with running(tmp_path) as started:
+        run = run_over(project, started, *given("squad_v2"), "--rag-tier=generation", "squad_v2::56f01")
+    (row,) = run.document("rag.partial_predictions.json")["predictions"]
+    assert "1871" in row["prediction"]
+    assert "1999" not in row["prediction"]
