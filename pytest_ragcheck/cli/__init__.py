@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.cli import calibrate, compare, dataset, docs, init, probe, schema
+from pytest_ragcheck.cli import calibrate, compare, dataset, docs, init, probe, rejudge, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     docs.add_to(commands)
     init.add_to(commands)
     probe.add_to(commands)
+    rejudge.add_to(commands)
     schema.add_to(commands)
     chosen = parser.parse_args(arguments)
     status: int = chosen.run(chosen)

@@ -227,9 +227,10 @@ def close_client(client: object, config: pytest.Config) -> None:
 
 def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
     if settings.replay is not None:
-        from pytest_ragcheck.plugin.replay import judge_for_replay, recording_of  # noqa: PLC0415 - only for a replay
+        from pytest_ragcheck.engine.replay_judge import choose_replay_judge  # noqa: PLC0415 - only for a replay
+        from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - as above
 
-        return judge_for_replay(settings, recording_of(config, settings.replay))
+        return choose_replay_judge(settings, recording_of(config, settings.replay))
     from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
 
     return choose_judge(settings)

@@ -75,9 +75,10 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
     )
 
 
-def predictions_names(agent: str) -> tuple[str, str]:
-    """The names of an agent's predictions files, of a full run and of a partial one."""
-    return f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json"
+def is_result_of(path: Path, folder: Path, agent: str) -> bool:
+    """Whether a full or a partial run of the agent writes its predictions there."""
+    names = (f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json")
+    return path.resolve() in {(folder / name).resolve() for name in names}
 
 
 class Writer:
