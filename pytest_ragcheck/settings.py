@@ -400,7 +400,7 @@ def _headers(
     try:
         filled = fill_in(headers, environment)
         if url is not None:
-            check_one_authorization(str(url.text).strip(), filled.headers, shown=f"the URL of {url.origin}")
+            check_one_authorization(str(url.text).strip(), filled.headers, shown=url.origin)
     except UsageError as error:
         raise UsageError(f"{given.origin}: {error}") from None
     return filled

@@ -253,7 +253,7 @@ def test_a_header_and_a_user_name_in_the_url_for_the_same_are_refused_with_both_
         read({"RAGCHECK_URL": "http://me:pw-12345@h/q"}, rag_headers=headers("Authorization: Bearer abc"))
     assert str(caught.value) == (
         "rag_headers in pytest.ini: the header 'Authorization' cannot be sent beside the user name and password in "
-        "the URL of RAGCHECK_URL, which are sent as the same header. Take one of them out."
+        "RAGCHECK_URL, which are sent as the same header. Take one of them out."
     )
 
 

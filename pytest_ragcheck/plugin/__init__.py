@@ -124,6 +124,7 @@ def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: p
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
+    __tracebackhide__ = True  # of whatever fixture fails, be it nothing to do with questions
     value = yield
     if fixturedef.argname in EVALUATED_WITH:
         request.config.stash.setdefault(SCOPES, {})[fixturedef.argname, id(value)] = fixturedef.scope

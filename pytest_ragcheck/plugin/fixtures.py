@@ -253,8 +253,5 @@ def _usage_errors_as_failures() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        text = str(error)
-    else:
-        return
-    # Not inside of `except`: pytest would say it twice, once for each of the two.
-    pytest.fail(text, pytrace=False)
+        # `pytest.fail` would leave the context, and pytest say the text once for each of the two.
+        raise pytest.fail.Exception(str(error), pytrace=False) from None

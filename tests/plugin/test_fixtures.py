@@ -41,6 +41,35 @@ def test_the_client_may_be_a_plain_function(project: Project, function: str) -> 
     assert row["latency_seconds"] >= 0
 
 
+def test_settings_that_cannot_work_are_said_once_and_without_a_traceback(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import dataclasses
+import pytest
+
+@pytest.fixture(scope="session")
+def rag_settings(rag_settings):
+    return dataclasses.replace(rag_settings, url="http://127.0.0.1:9/q", headers={"X-Key": "a\\nb"}, judge="offline")
+""",
+    )
+    project.write("test_it.py", "def test_it(rag_check): ...\n")
+    run = project.run("--rag-url=http://127.0.0.1:9/q")
+    (line,) = run.section("ERROR at setup of test_it")
+    assert line.startswith("the value of the header 'X-Key' cannot be sent: ")
+
+
+def test_a_client_from_settings_without_an_endpoint_is_an_error_that_ends_in_the_users_line(project: Project) -> None:
+    client = "@pytest.fixture\ndef rag_client(rag_settings):\n    return RagClient.from_settings(rag_settings)\n"
+    project.conftest(f"from pytest_ragcheck import RagClient\n{CANNED_JUDGE}\n{client}")
+    project.ask(good("terms"))
+    run = project.run()
+    *_, error, _, place = run.section("ERROR at setup of terms")
+    assert "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, " in error
+    assert place.startswith("conftest.py:")
+    assert "/pytest_ragcheck/" not in run.text
+
+
 def test_a_function_that_raises_is_an_error_with_its_name_and_place(project: Project) -> None:
     project.conftest(
         CANNED_JUDGE

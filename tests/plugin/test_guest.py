@@ -86,6 +86,14 @@ def tell():
 """
 
 
+def test_the_traceback_of_a_users_own_fixture_has_nothing_of_the_plugin(project: Project) -> None:
+    fixture = "import pytest\n@pytest.fixture\ndef own():\n    raise OSError('no disk')\n"
+    project.write("test_own.py", f"{fixture}def test_it(own): ...\n")
+    run = project.run()
+    assert "raise OSError('no disk')" in run.text
+    assert "pytest_ragcheck" not in run.text
+
+
 @two_ways
 def test_nothing_is_opened_that_is_not_without_the_plugin(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
