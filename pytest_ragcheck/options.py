@@ -20,7 +20,6 @@ from pytest_ragcheck.metrics.catalogue import (
     OVERALL,
     listed,
 )
-from pytest_ragcheck.questions.question import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -206,6 +205,8 @@ def read_dataset(text: str) -> DatasetChoice:
 
 def read_tier(text: str) -> str:
     """The name of a tier."""
+    from pytest_ragcheck.questions.question import TIERS  # noqa: PLC0415 - only for whoever gives one
+
     if text not in TIERS:
         raise ValueError(f"is no tier; choose {' or '.join(TIERS)}")
     return text

@@ -30,9 +30,9 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
     The first that is true decides: the question is unanswerable, and was answered (generation); no context holds a
-    gold passage, unless they went along with the question (retrieval); nothing but measures of the contexts is too low (retrieval); a measure of grounding is
-    too low, though the system did not decline (grounding); else generation. Where some gold passages were found
-    and others were not, the answer is at fault: something was there to be said.
+    gold passage, unless they went along with the question (retrieval); nothing but measures of the contexts is too
+    low (retrieval); a measure of grounding is too low, though the system did not decline (grounding); else generation.
+    Where some gold passages were found and others were not, the answer is at fault: something was there to be said.
 
     Args:
         question: The question that failed.
