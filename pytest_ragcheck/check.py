@@ -13,7 +13,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, METRICS, OVERALL, OVERLAP
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, LEXICAL, METRICS, OVERALL, OVERLAP
 from pytest_ragcheck.metrics.mentions import forbidden_mentions, missing_mentions
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
@@ -205,7 +205,7 @@ def _reason(
         reasons.append(f"the answer does not mention {', '.join(map(repr, missing))}")
     if forbidden := forbidden_mentions(answer.text, question):
         reasons.append(f"the answer mentions {', '.join(map(repr, forbidden))}")
-    if short.keys() & set(OVERLAP) and question.expected_answer is not None:
+    if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     return "; ".join(reasons)
 

@@ -10,6 +10,7 @@ from pytest_ragcheck.metrics.catalogue import (
     ABSTAINED,
     DEFAULT_GROUPS,
     JUDGED,
+    LEXICAL,
     MENTIONS,
     OVERALL,
     OVERLAP,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
 
-_NEED_EXPECTED = (JUDGED[0], *OVERLAP)
+_NEED_EXPECTED = (JUDGED[0], *OVERLAP, *LEXICAL)
 """What some judge or the metric itself cannot score without an expected answer."""
 
 

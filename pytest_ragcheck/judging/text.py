@@ -18,12 +18,13 @@ from pytest_ragcheck.judging.offline_numbers import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Written without spaces between words; Hangul is here since its particles cling to the words.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
-_RUNS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+"""Scripts without spaces between words, as ranges of a pattern; Hangul too, since its particles cling to the words."""
+
+_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+_RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile(r"[〇一-九十百千万零两]")
 
 NUMBER_PATTERN = r"\d+(?:[.,'’]\d+)*"

@@ -21,6 +21,9 @@ MENTIONS = ("must_mention", "must_not_mention")
 OVERLAP = ("exact_match", "f1")
 """Against the acceptable answers, by the SQuAD v2 rules."""
 
+LEXICAL = ("rouge_l", "chrf")
+"""Against the acceptable answers, by order of words and by parts of words."""
+
 RAGAS = ("ragas_answer_relevancy", "ragas_answer_correctness", "ragas_context_relevance", "ragas_faithfulness")
 """By the formulas of the ragas library, from what a model finds."""
 
@@ -55,6 +58,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "judge": JUDGED,
         "overlap": OVERLAP,
+        "lexical": LEXICAL,
         "retrieval": RETRIEVAL,
         "abstention": (ABSTAINED,),
         "performance": (),
@@ -66,10 +70,13 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 """What a run measures that was told nothing else."""
 
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType({"lexical": ("rapidfuzz", "sacrebleu")})
+"""By group that is an extra of its own name, the packages that it needs."""
+
 JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *RETRIEVAL, ABSTAINED, *MENTIONS)
+METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *LEXICAL, *RETRIEVAL, ABSTAINED, *MENTIONS)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})

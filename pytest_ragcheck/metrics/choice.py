@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import EXTRAS
 from pytest_ragcheck.metrics.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -25,12 +28,20 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         settings: The run's.
         judge: For the groups that ask a judge's server of their own accord; None where there is none.
         own: The users' own.
+
+    Raises:
+        UsageError: A group needs a package that is not installed.
     """
+    check_installed(settings)
     metrics: list[Metric] = []
     if "overlap" in settings.metrics:
         from pytest_ragcheck.metrics.overlap import Overlap  # noqa: PLC0415 - one group of several
 
         metrics.append(Overlap())
+    if "lexical" in settings.metrics:
+        from pytest_ragcheck.metrics.lexical import Lexical  # noqa: PLC0415 - as above
+
+        metrics.append(Lexical())
     if "ragas" in settings.metrics:
         metrics.append(_ragas(settings, judge))
     if "retrieval" in settings.metrics:
@@ -38,6 +49,17 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
 
         metrics.append(Retrieval(settings.top_k))
     return (*metrics, Mentions(), *own)
+
+
+def check_installed(settings: Settings) -> None:
+    """Raises a `UsageError` where a group needs a package that is not installed."""
+    for group, packages in EXTRAS.items():
+        missing = [package for package in packages if find_spec(package) is None] if group in settings.metrics else []
+        if missing:
+            raise UsageError(
+                f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
+                f"pip install 'pytest-ragcheck[{group}]', or leave the group out"
+            )
 
 
 def _ragas(settings: Settings, judge: Judge | None) -> Metric:

@@ -39,6 +39,9 @@ def check_usable(config: pytest.Config, *, collected: bool) -> None:
             from pytest_ragcheck.rag.address import read_address  # noqa: PLC0415 - only where there is a URL
 
             read_address(settings.url, settings.headers, also_secret={})
+        from pytest_ragcheck.metrics.choice import check_installed  # noqa: PLC0415 - only where questions run
+
+        check_installed(settings)
         if settings.calibrations:
             from pytest_ragcheck.summary.agreement import read_agreements  # noqa: PLC0415 - only for whoever gives some
 

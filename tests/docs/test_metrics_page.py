@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 
 import pytest
 
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
+from pytest_ragcheck.metrics.lexical import chrf, rouge_l
 from pytest_ragcheck.metrics.mentions import must_mention_score
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
 from pytest_ragcheck.metrics.retrieval import (
@@ -45,7 +47,20 @@ def test_every_metric_has_its_row_and_says_how_it_is_asserted() -> None:
     assert by_option == set(ASSERTABLE)
 
 
-@pytest.mark.parametrize(("answer", "acceptable", "exact", "f1"), rows(r"answer \| acceptable answers"))
+def test_every_metric_has_its_formula_range_and_source() -> None:
+    table = rows(r"metric \| formula")
+    assert [name for row in table for name in with_cutoffs(row[0])] == list(METRICS)
+    assert all(all(row) and len(row) == 5 for row in table)
+
+
+@pytest.mark.skipif(find_spec("rapidfuzz") is None, reason="the extra lexical is not installed")
+@pytest.mark.parametrize("row", rows(r"answer \| acceptable answers \| rouge_l"))
+def test_the_lexical_overlap_is_as_shown(row: list[str]) -> None:
+    answer, acceptable, *shown = row
+    assert [f"{metric(answer, acceptable.split(', ')):.3f}" for metric in (rouge_l, chrf)] == shown
+
+
+@pytest.mark.parametrize(("answer", "acceptable", "exact", "f1"), rows(r"answer \| acceptable answers \| exact_match"))
 def test_the_overlap_is_as_shown(answer: str, acceptable: str, exact: str, f1: str) -> None:
     texts = acceptable.split(", ")
     assert (f"{exact_match(answer, texts):.3f}", f"{token_f1(answer, texts):.3f}") == (exact, f1)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, EXTRAS, MENTIONS, OVERLAP, RETRIEVAL
+from pytest_ragcheck.metrics.choice import choose_metrics
+from pytest_ragcheck.metrics.own import read_own
+from pytest_ragcheck.settings import Settings
+
+
+def names(*groups: str) -> list[str]:
+    return [name for metric in choose_metrics(Settings(metrics=groups)) for name in metric.names]
+
+
+def test_the_groups_bring_their_metrics_and_the_mentions_come_with_every_run() -> None:
+    assert names() == list(MENTIONS)
+    assert names("retrieval") == [*RETRIEVAL, *MENTIONS]
+    assert names(*DEFAULT_GROUPS) == [*OVERLAP, *RETRIEVAL, *MENTIONS]
+
+
+def test_the_users_own_come_last() -> None:
+    own = read_own([len_of])
+    assert choose_metrics(Settings(), own=own)[-1] is own[0]
+
+
+def len_of(question: object, answer: object) -> float:
+    return 1.0
+
+
+MISSING = [package for package in EXTRAS["lexical"] if find_spec(package) is None]
+
+
+@pytest.mark.skipif(not MISSING, reason="the extra lexical is installed")
+def test_a_group_whose_packages_are_not_installed_is_refused_with_how_to_install_them() -> None:
+    with pytest.raises(UsageError) as caught:
+        choose_metrics(Settings(metrics=("lexical",)))
+    assert str(caught.value) == (
+        f"rag_metrics: the group lexical needs {' and '.join(MISSING)}, not installed here: "
+        "pip install 'pytest-ragcheck[lexical]', or leave the group out"
+    )
