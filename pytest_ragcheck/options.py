@@ -472,6 +472,14 @@ OPTIONS: tuple[Option, ...] = (
         default_shown="on",
     ),
     Option(
+        name="rag_resume",
+        help="Goes on with the last run of this agent in the output folder, however it ended: what it finished is "
+        "neither asked nor judged again, but for ERRORs and changed questions.",
+        read=bool,
+        kind="switch",
+        default_shown="off",
+    ),
+    Option(
         name="rag_headers",
         help="Headers sent to the endpoint, one a line; {env:NAME} stands for a secret from the environment.",
         read=read_header,

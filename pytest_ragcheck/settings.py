@@ -94,6 +94,9 @@ class Settings:
     read_ahead: bool = True
     """Whether questions are asked before pytest comes to them."""
 
+    resume: bool = False
+    """Whether the run goes on with the last one, instead of asking what that one has finished."""
+
     required: bool = False
     """True: questions that nothing can answer are an error, not skipped."""
 
@@ -311,6 +314,7 @@ def read_settings(
         tier=values.get("rag_tier", defaults.tier),
         ingest=values.get("rag_ingest", defaults.ingest),
         read_ahead=values.get("rag_read_ahead", defaults.read_ahead),
+        resume=values.get("rag_resume", defaults.resume),
         required=values.get("rag_required", defaults.required),
         threshold=values.get("rag_threshold", defaults.threshold),
         minimums=MappingProxyType(dict(values.get("rag_min", ()))),

@@ -15,7 +15,15 @@ from tests.harness import WAYS, Project
 pytest_plugins = ["pytester"]
 
 # What pytest's runs in this process load lazily, loaded once: pytester unloads it after each of them.
-for _module in ("check", "rag.client", "rag.function", "plugin.collection", "plugin.ending", "plugin.selection"):
+for _module in (
+    "check",
+    "engine.run_folder",
+    "rag.client",
+    "rag.function",
+    "plugin.collection",
+    "plugin.ending",
+    "plugin.selection",
+):
     import_module(f"pytest_ragcheck.{_module}")
 anyio.run(anyio.lowlevel.checkpoint)
 

@@ -21,6 +21,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_ragcheck.engine.run_folder import FOLDER
 from tests.canned import CONFTEST, FIXTURES
 
 if TYPE_CHECKING:
@@ -155,9 +156,9 @@ class Run:
 
     @property
     def files(self) -> list[str]:
-        """The names in the output folder; empty where there is no such folder."""
+        """The names in the output folder, but for that of the runs' stores; empty where there is no such folder."""
         output = self.folder / RESULTS
-        return sorted(path.name for path in output.iterdir()) if output.exists() else []
+        return sorted(path.name for path in output.iterdir() if path.name != FOLDER) if output.exists() else []
 
     def document(self, name: str) -> Any:
         """A result file, read."""

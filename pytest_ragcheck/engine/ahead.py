@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.loop import settled
+from pytest_ragcheck.engine.store import Claim, MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
 
+    from pytest_ragcheck.engine.store import Store
     from pytest_ragcheck.record import Record
+
+_CLAIMED_AT_ONCE = 200
+"""So many questions are looked up at once in a store that others have claims in."""
+
+_FIRST_POLL_SECONDS = 0.002
+_LONGEST_POLL_SECONDS = 0.04
+"""Between two looks at the store, while somebody waits for another process."""
+
+
+_STOPPED_SECONDS = 0.1
+"""Between two looks at whether anybody still wants the records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +32,8 @@ class Job:
     """One question that will be wanted, and how to evaluate it."""
 
     key: Hashable
+    """The same in every process of the run."""
+
     evaluate: Callable[[], Awaitable[Record]]
 
 
@@ -28,27 +42,30 @@ class ReadAhead:
     Evaluates jobs in their order, many at once, and hands out each record once.
 
     All methods run in the private loop. How many requests run at once is the business of the gates inside of
-    `evaluate`; here only the number of jobs under way is bounded, so that memory is.
+    `evaluate`; here only the number of jobs under way is bounded, so that memory is. Records wait in the store.
 
     Args:
         alive: How many jobs may be under way, >= 1.
-        ahead: How many may be begun and not yet handed out, >= 1; None: as many as there are.
+        ahead: How many may be begun and not yet handed out, in all processes, >= 1; None: as many as there are.
+        store: Says which jobs nobody else has, and keeps the records; None: one of its own, in memory.
     """
 
-    def __init__(self, *, alive: int, ahead: int | None = None) -> None:
-        self._alive = asyncio.Semaphore(alive)
-        self._ahead = None if ahead is None else asyncio.Semaphore(ahead)
-        self._waiting: deque[Job] = deque()
+    def __init__(self, *, alive: int, ahead: int | None = None, store: Store | None = None) -> None:
+        self._alive = alive
+        self._ahead = ahead
+        self._store: Store = MemoryStore() if store is None else store
+        self._waiting: dict[Hashable, Job] = {}
         self._jobs: dict[Hashable, Job] = {}
         # The loop keeps only weak references to tasks.
-        self._tasks: dict[Hashable, asyncio.Task[Callable[[], Record]]] = {}
+        self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._raised: dict[Hashable, BaseException] = {}
         self._producer: asyncio.Task[None] | None = None
+        self._room = asyncio.Event()
 
     async def add(self, jobs: Iterable[Job]) -> None:
         """Takes further jobs; they are begun in their order when there is room."""
         for job in jobs:
-            self._jobs[job.key] = job
-            self._waiting.append(job)
+            self._jobs[job.key] = self._waiting[job.key] = job
         if self._producer is None or self._producer.done():
             self._producer = asyncio.create_task(self._produce())
 
@@ -61,25 +78,49 @@ class ReadAhead:
         job = self._jobs.pop(key, None)
         if job is None:
             return None
-        task = self._tasks.pop(key, None)
-        if task is None:
+        self._waiting.pop(key, None)
+        poll = _FIRST_POLL_SECONDS
+        while True:
+            await self._end_of(key)
+            found = self._store.take(key)
+            if not isinstance(found, Claim):
+                self._room.set()
+                return found
+            if found is Claim.USED:
+                return None
             # Whoever runs out of order does not wait for those before.
-            return await job.evaluate()
-        try:
-            return (await task)()
-        finally:
-            if self._ahead is not None:
-                self._ahead.release()
+            if found is Claim.FREE and self._store.claim([key], 1):
+                self._begin(job)
+            elif found is Claim.UNDER_WAY:
+                await asyncio.sleep(poll)
+                poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
 
     async def drop(self, key: Hashable) -> None:
         """Forgets a job, whatever has become of it."""
         self._jobs.pop(key, None)
-        task = self._tasks.pop(key, None)
+        self._waiting.pop(key, None)
+        task = self._tasks.get(key)
         if task is not None:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            if self._ahead is not None:
-                self._ahead.release()
+            await asyncio.wait({task})
+        self._raised.pop(key, None)
+        self._store.take(key)
+        self._room.set()
+
+    async def finish(self, *, stopped: Callable[[], bool]) -> None:
+        """
+        Goes on until every job is somebody's and this process's are done, for the items of other processes.
+
+        Args:
+            stopped: Whether nobody wants the records any more; it is asked now and then.
+        """
+        if self._ahead is not None and self._producer is not None:
+            # A run that may stop early wants no more than what has been begun.
+            self._producer.cancel()
+        while left := [task for task in (self._producer, *self._tasks.values()) if task and not task.done()]:
+            if stopped():
+                return
+            await asyncio.wait(left, timeout=_STOPPED_SECONDS, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """Ends everything that is under way."""
@@ -90,16 +131,66 @@ class ReadAhead:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _produce(self) -> None:
-        while self._waiting:
+        while self._waiting and self._store.claims_ahead:
+            room = self._alive - len(self._tasks)
             if self._ahead is not None:
-                await self._ahead.acquire()
-            await self._alive.acquire()
-            job = self._waiting.popleft() if self._waiting else None
-            if job is None or job.key not in self._jobs:
-                self._alive.release()
-                if self._ahead is not None:
-                    self._ahead.release()
-                continue
-            task = asyncio.ensure_future(settled(job.evaluate))
-            task.add_done_callback(lambda _: self._alive.release())
-            self._tasks[job.key] = task
+                room = min(room, self._ahead - self._store.untaken())
+            if room > 0:
+                self._claim(room)
+                # A loop that is never left would starve those who are being asked.
+                await asyncio.sleep(0)
+            else:
+                await self._wait_for_room()
+
+    def _claim(self, room: int) -> None:
+        """Begins as many jobs as there is room for, and passes over what others have."""
+        keys = list(islice(self._waiting, max(room, _CLAIMED_AT_ONCE if self._store.shared else room)))
+        claimed = self._store.claim(keys, room)
+        seen = keys[: keys.index(claimed[-1]) + 1] if len(claimed) == room else keys
+        jobs = {key: self._waiting.pop(key) for key in seen}
+        for key in claimed:
+            self._begin(jobs[key])
+
+    async def _wait_for_room(self) -> None:
+        self._room.clear()
+        # Records that other processes take make room too, and tell nobody.
+        polls = self._ahead is not None and self._store.shared
+        waiting = asyncio.ensure_future(self._room.wait())
+        try:
+            await asyncio.wait({waiting}, timeout=_LONGEST_POLL_SECONDS if polls else None)
+        finally:
+            waiting.cancel()
+
+    def _begin(self, job: Job) -> None:
+        task = asyncio.create_task(self._evaluate(job))
+        self._tasks[job.key] = task
+        task.add_done_callback(lambda _: self._ended(job.key))
+
+    async def _evaluate(self, job: Job) -> None:
+        try:
+            record = await job.evaluate()
+        except BaseException as error:
+            self._store.release([job.key])
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            # It is raised where the record is wanted, should that be here.
+            self._raised[job.key] = error
+        else:
+            self._store.finish(job.key, record)
+
+    def _ended(self, key: Hashable) -> None:
+        self._tasks.pop(key, None)
+        self._room.set()
+
+    async def _end_of(self, key: Hashable) -> None:
+        """Waits for this process's own evaluation of the job; raises what it raised."""
+        task = self._tasks.get(key)
+        if task is not None:
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                # Ctrl-C, or a time limit of the item's own: nobody will want it any more.
+                task.cancel()
+                raise
+        if key in self._raised:
+            raise self._raised.pop(key)

@@ -108,6 +108,13 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    from pytest_ragcheck.plugin.processes import tell_worker  # noqa: PLC0415 - only where there are workers
+
+    tell_worker(node)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     if any(configuration.is_question_of(node.config, node_id) for node_id in ids):
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
@@ -133,19 +140,15 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    if nextitem is None:
-        _stop_reading_ahead(item.config)
+    # Before the fixtures of the session end: what is still under way would meet a client that is closed.
+    if nextitem is None and AHEAD in item.config.stash:
+        item.config.stash[AHEAD].finish()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    _stop_reading_ahead(session.config)
-
-
-def _stop_reading_ahead(config: pytest.Config) -> None:
-    # Before the fixtures of the session end: what is still under way would meet a client that is closed.
-    if AHEAD in config.stash:
-        config.stash[AHEAD].close()
+    if AHEAD in session.config.stash:
+        session.config.stash[AHEAD].close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,60 +1,49 @@
-"""Which questions can be asked before their items come to them, and with whose client and judge."""
+"""The questions of one process: asked ahead where they can be, shared with the other processes of the run."""
 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.check import check_question
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
+from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.gate import Gate
-from pytest_ragcheck.plugin.collection import QuestionItem, question_of
+from pytest_ragcheck.engine.run_folder import is_stopped
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
 from pytest_ragcheck.plugin.metrics import Measures
+from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
+from pytest_ragcheck.plugin.processes import Part, part_of
+from pytest_ragcheck.plugin.storing import home_of, opened_store
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pytest
 
-    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.engine.fallback import FallbackStore
+    from pytest_ragcheck.plugin.plan import Planned, Source
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.record import Record
-    from pytest_ragcheck.settings import Settings
 
-Source = tuple["Path | None", ...]
-"""For each fixture of `EVALUATED_WITH` the folder whose conftest.py overrides it; None for the plugin's own."""
-
-_NOT_ASKED = ("skip", "skipif")
-_CHANGED_BY = ("rag_question", "rag_result")
-"""An override of one of these does something to the question that cannot be known before."""
+NOT_SHARED = "the workers share no disk"
+NO_STORE = "the workers have no store to share"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """With what a question is evaluated."""
+class Evaluated:
+    """A record, and how the run came by it."""
 
-    client: Any
-    judge: Judge | None
-    settings: Settings
+    record: Record
+    on_demand: str = ""
+    """Why the question was not asked ahead of its item; empty where it was."""
 
-    def are(self, other: Means) -> bool:
-        """Whether they are the very same objects."""
-        return self.client is other.client and self.judge is other.judge and self.settings is other.settings
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A question that can be asked as soon as its source's means are known."""
-
-    question: Question
-    source: Source
+    resumed: bool = False
+    """Whether an earlier run had asked it."""
 
 
 class Ahead:
@@ -63,54 +52,83 @@ class Ahead:
 
     Which client an item will have is known where a fixture of session scope gives it: the plugin's own, or that
     of a conftest.py for its folder. The first item that has it starts the others of its folder; every item that
-    has another is evaluated when its turn comes.
+    has another is evaluated when its turn comes. Workers of xdist all do so, and each question is for whoever
+    claims it first.
     """
 
     def __init__(self, session: pytest.Session) -> None:
         config = session.config
         settings = settings_of(config)
-        share = _share(config)
         self._config = config
+        self._part = part = part_of(config)
         self._loop = loop_of(config)
         self._scopes = config.stash.setdefault(SCOPES, {})
         self._asking = Gate(
-            math.ceil(settings.concurrency / share),
+            math.ceil(settings.concurrency / part.share),
             retries=settings.retries,
             # A recording need not be spared.
-            delay_seconds=settings.delay_seconds * share if settings.replay is None else 0.0,
+            delay_seconds=settings.delay_seconds * part.share if settings.replay is None else 0.0,
         )
-        self._judging = Gate(math.ceil(settings.judge_concurrency / share), retries=settings.retries)
+        self._judging = Gate(math.ceil(settings.judge_concurrency / part.share), retries=settings.retries)
         stops_early = bool(config.getoption("maxfail", 0))
-        self._ahead = 2 * (self._asking.most + self._judging.most) if stops_early else None
+        self._ahead = 2 * (self._asking.most + self._judging.most) * part.share if stops_early else None
         self._reader: ReadAhead | None = None
-        # Under xdist every worker has all items and runs some: reading ahead would ask each question in each worker.
-        self._planned = _plan(session) if settings.read_ahead and share == 1 else {}
+        self._store: FallbackStore | None = self._loop.run(_awaited, partial(opened_store, config, part))
+        self._folder = home_of(settings) / part.run_id
+        self._parent = os.getppid()
+        switched_off = "" if settings.read_ahead else SWITCHED_OFF
+        self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
         self._measures = Measures(config)
 
-    def record(self, item: pytest.Item, question: Question, means: Means) -> Record:
+    def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
-        planned = self._planned.pop(item.nodeid, None)
-        if planned is not None and planned.question == question:
-            if planned.source not in self._begun and self._live_as_long_as_the_session(means):
-                self._begin(item.nodeid, planned, means)
-            begun = self._begun.get(planned.source)
-            if begun is not None and self._reader is not None:
-                if begun.are(means):
-                    record = self._loop.run(self._reader.take, item.nodeid)
-                    if record is not None:
-                        return record
-                else:
-                    self._loop.run(self._reader.drop, item.nodeid)
-        return self.evaluate(question, means)
+        planned = self._plan.ahead.pop(item.nodeid, None)
+        if planned is None or planned.question != question:
+            return self._on_demand(question, means, self._plan.on_demand.get(item.nodeid, AGAIN))
+        if planned.source not in self._begun and self._live_as_long_as_the_session(means):
+            self._begin(planned, means)
+        begun = self._begun.get(planned.source)
+        if begun is None or self._reader is None:
+            return self._on_demand(question, means, NARROW)
+        key = store_key(question, means_digest(begun.client, begun.judge, begun.settings))
+        if not begun.are(means):
+            self._loop.run(self._reader.drop, key)
+            return self._on_demand(question, means, OTHER_MEANS)
+        resumed_before = self._resumed
+        record = self._loop.run(self._reader.take, key)
+        if record is None:
+            return self._on_demand(question, means, AGAIN)
+        # What was written down has no secrets in it, and the question may have moved in its file.
+        return Evaluated(record=replace(record, question=question), resumed=self._resumed > resumed_before)
 
-    def evaluate(self, question: Question, means: Means) -> Record:
-        """A new record, through the same gates."""
-        return self._loop.run(self._check, question, means)
+    def called(self, question: Question, means: Means) -> Evaluated:
+        """The record of a question that no item runs."""
+        return self._on_demand(question, means, CALLED)
+
+    def finish(self) -> None:
+        """When this process's last item ends: goes on for the items of others, then ends what is under way."""
+        if self._reader is not None and self._store is not None and self._part.is_worker:
+            self._loop.run(partial(self._reader.finish, stopped=self._is_stopped))
+        self._end_reading()
 
     def close(self) -> None:
-        """Ends what is under way, and reads nothing ahead any more."""
-        self._planned.clear()
+        """Ends what is under way, and writes nothing any more."""
+        self._end_reading()
+        if self._store is not None:
+            self._loop.run(_awaited, self._store.close)
+            self._store = None
+
+    @property
+    def _resumed(self) -> int:
+        return self._store.resumed if self._store is not None else 0
+
+    def _is_stopped(self) -> bool:
+        # A worker whose controller was killed would else ask on for nobody.
+        return is_stopped(self._folder) or os.getppid() != self._parent
+
+    def _end_reading(self) -> None:
+        self._plan.ahead.clear()
         if self._reader is not None:
             self._loop.run(self._reader.close)
             self._reader = None
@@ -121,18 +139,38 @@ class Ahead:
             self._scopes.get((name, id(value))) == "session" for name, value in zip(EVALUATED_WITH, values, strict=True)
         )
 
-    def _begin(self, node_id: str, planned: _Planned, means: Means) -> None:
+    def _begin(self, first: Planned, means: Means) -> None:
         """Starts all questions of the source; their items come later."""
-        self._begun[planned.source] = means
-        jobs = [(node_id, planned), *((n, p) for n, p in self._planned.items() if p.source == planned.source)]
-        self._loop.run(self._add, [Job(key=n, evaluate=partial(self._check, p.question, means)) for n, p in jobs])
+        self._begun[first.source] = means
+        same = [first, *(planned for planned in self._plan.ahead.values() if planned.source == first.source)]
+        self._loop.run(self._add, [planned.question for planned in same], means)
 
-    async def _add(self, jobs: Iterable[Job]) -> None:
+    async def _add(self, questions: list[Question], means: Means) -> None:
         if self._reader is None:
-            # Enough to keep both gates full while some requests take long, and no more than memory should hold.
-            alive = self._asking.most + self._judging.most + 2 * max(self._asking.most, self._judging.most)
-            self._reader = ReadAhead(alive=alive, ahead=self._ahead)
-        await self._reader.add(jobs)
+            # Enough to keep both gates full while some requests take long, and no more than memory should hold;
+            # what a worker has claimed, no idle one can ask.
+            spare = 0 if self._part.is_worker else 2 * max(self._asking.most, self._judging.most)
+            alive = self._asking.most + self._judging.most + spare
+            self._reader = ReadAhead(alive=alive, ahead=self._ahead, store=self._store)
+        digest = means_digest(means.client, means.judge, means.settings)
+        await self._reader.add(
+            Job(key=store_key(question, digest), evaluate=partial(self._check, question, means))
+            for question in questions
+        )
+
+    def _on_demand(self, question: Question, means: Means, why: str) -> Evaluated:
+        return self._loop.run(self._asked_now, question, means, why)
+
+    async def _asked_now(self, question: Question, means: Means, why: str) -> Evaluated:
+        if self._store is None:
+            return Evaluated(record=await self._check(question, means), on_demand=why)
+        key = store_key(question, means_digest(means.client, means.judge, means.settings))
+        earlier = self._store.take_resumed(key)
+        if earlier is not None:
+            return Evaluated(record=replace(earlier, question=question), on_demand=why, resumed=True)
+        record = await self._check(question, means)
+        self._store.keep(key, record)
+        return Evaluated(record=record, on_demand=why)
 
     async def _check(self, question: Question, means: Means) -> Record:
         client, settings = means.client, means.settings
@@ -167,47 +205,13 @@ def ahead_of(session: pytest.Session) -> Ahead:
     return session.config.stash[AHEAD]
 
 
-def _share(config: pytest.Config) -> int:
-    """How many processes share the run's concurrency."""
-    worker: dict[str, Any] = getattr(config, "workerinput", {})
-    return int(worker.get("workercount", 1))
+def _why_alone(part: Part, store: FallbackStore | None) -> str:
+    """Why a worker may ask nothing ahead: others would ask the same. Empty where it may."""
+    if not part.is_worker or part.runs_everything or store is not None:
+        return ""
+    return NO_STORE if part.shares_disk else NOT_SHARED
 
 
-def _plan(session: pytest.Session) -> dict[str, _Planned]:
-    """By node id, in pytest's order, the questions whose means a session-scoped fixture may give."""
-    folders = [_folders_with(session.config, name) for name in EVALUATED_WITH]
-    changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
-    planned = {}
-    for item in session.items:
-        question = question_of(item)
-        if question is None or _is_special(item) or _nearest(item.path, changing) is not None:
-            continue
-        source = tuple(_nearest(item.path, where) for where in folders)
-        planned[item.nodeid] = _Planned(question, source)
-    return planned
-
-
-def _is_special(item: pytest.Item) -> bool:
-    """Whether the item may not run at all, or may have fixtures that its folder does not show."""
-    if any(item.get_closest_marker(mark) for mark in _NOT_ASKED):
-        return True
-    callspec = getattr(item, "callspec", None)
-    if isinstance(item, QuestionItem):
-        return callspec is not None
-    fixtures = getattr(item, "fixturenames", ())
-    alone = callspec is not None and callspec.params.keys() == {"rag_question"} and "rag_result" in fixtures
-    homes = (getattr(item, "module", None), getattr(item, "cls", None))
-    return not alone or any(hasattr(home, name) for home in homes for name in (*EVALUATED_WITH, *_CHANGED_BY))
-
-
-def _folders_with(config: pytest.Config, fixture: str) -> frozenset[Path]:
-    """The folders whose conftest.py has something of the fixture's name."""
-    return frozenset(
-        Path(plugin.__file__).parent
-        for plugin in config.pluginmanager.get_plugins()
-        if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py" and hasattr(plugin, fixture)
-    )
-
-
-def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:
-    return next((folder for folder in path.parents if folder in folders), None)
+async def _awaited(function: Any) -> Any:
+    """The function's result; it runs in the private loop's thread, which alone may use the database."""
+    return function()

@@ -60,7 +60,7 @@ def check_given(config: pytest.Config) -> None:
 
     A run that is given nothing pays nothing.
     """
-    if given_options(config, {"rag_required"}):
+    if given_options(config, {"rag_required", "rag_resume"}):
         settings_of(config)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
 from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.processes import place_of
 from pytest_ragcheck.plugin.properties import add_properties
 from pytest_ragcheck.plugin.reprs import failure_repr, set_crash
 from pytest_ragcheck.plugin.run import run_of
@@ -25,11 +26,14 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     run = item.config.stash.get(RUN, None)
     if run is not None and not run.told and hasattr(item.config, "workerinput"):
         luggage["collected"] = run.tell()
-    records = item.stash.get(RECORDS, [])
-    if records:
-        luggage["records"] = [record.to_json() for record in records]
-    add_properties(item, report, records)
-    records.clear()
+    evaluated = item.stash.get(RECORDS, [])
+    if evaluated:
+        luggage["records"] = [[one.record.to_json(), one.on_demand, one.resumed] for one in evaluated]
+    if run is not None and run.untold:
+        luggage["notes"] = run.untold.copy()
+        run.untold.clear()
+    add_properties(item, report, [one.record for one in evaluated])
+    evaluated.clear()
     if luggage:
         setattr(report, ATTRIBUTE, json.dumps(luggage))
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
@@ -45,9 +49,11 @@ def take_off(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
     run = run_of(config)
     if "collected" in luggage:
         run.hear(luggage["collected"])
-    records = [Record.from_json(record) for record in luggage.get("records", ())]
-    for record in records:
-        run.take(record, report.nodeid)
+    run.note_all(luggage.get("notes", ()))
+    records = []
+    for text, on_demand, resumed in luggage.get("records", ()):
+        records.append(record := Record.from_json(text))
+        run.take(record, place_of(report, config), on_demand=on_demand, resumed=resumed)
     return records
 
 

@@ -14,7 +14,10 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import read_agreements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_ragcheck.plugin.run import Run
+    from pytest_ragcheck.summary.outcomes import Outcomes
 
 
 def finish(session: pytest.Session, run: Run) -> list[str]:
@@ -29,10 +32,16 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     settings = settings_of(config)
     outcomes = run.outcomes(settings)
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
-    lines = [*summary_lines(outcomes, summary), *run.comparison]
+    run.note_all(run.untold)
+    lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, f"results: NOT WRITTEN: {error}"]
     return [*lines, *file_lines(written, config.invocation_params.dir)]
+
+
+def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
+    if run.resumed:
+        yield f"resumed: {len(run.resumed)} of {len(outcomes.records)} questions were asked by the run before"

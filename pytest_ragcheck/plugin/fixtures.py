@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.loop import PrivateLoop
-    from pytest_ragcheck.plugin.ahead import Means
+    from pytest_ragcheck.plugin.ahead import Evaluated
+    from pytest_ragcheck.plugin.plan import Means
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.record import Record
@@ -95,7 +97,8 @@ def rag_result(
 ) -> Record:
     """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
-    from pytest_ragcheck.plugin.ahead import Means, ahead_of  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - as above
 
     means = Means(client=rag_client, judge=rag_judge, settings=rag_settings)
     ahead = ahead_of(request.session)
@@ -109,7 +112,7 @@ def rag_check(
     request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
 ) -> RagCheck:
     """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
-    from pytest_ragcheck.plugin.ahead import Means  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - only where a question is asked
 
     return RagCheck(request, Means(client=rag_client, judge=rag_judge, settings=rag_settings))
 
@@ -152,6 +155,7 @@ class RagCheck:
         from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only for who calls
         from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as above
         from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only for who calls
+        from pytest_ragcheck.plugin.processes import own_suffix  # noqa: PLC0415 - as above
         from pytest_ragcheck.questions.call import id_of_call, question_of_call  # noqa: PLC0415 - as above
 
         self._calls += 1
@@ -174,33 +178,36 @@ class RagCheck:
         except UsageError as error:
             # Anew, so that its traceback ends in the user's own line.
             raise UsageError(str(error)) from None
-        evaluate = partial(ahead_of(self._request.session).evaluate, asked, self._means)
+        asked = replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config))
+        evaluate = partial(ahead_of(self._request.session).called, asked, self._means)
         record = kept(item, asked, self._means.settings, evaluate)
         record.assert_measured()
         return record
 
 
-def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Record]) -> Record:
+def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
     """The question's record, left for the item's next report to take."""
-    from pytest_ragcheck.record import Record  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.ahead import Evaluated  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.record import Record  # noqa: PLC0415 - as above
     from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
 
     try:
-        record = evaluate()
+        evaluated = evaluate()
     except pytest.xfail.Exception:
         raise
     except pytest.fail.Exception as stopped:
         # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
         reason = settings.redactor.text(str(stopped))
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+        evaluated = Evaluated(record=record)
     except Exception as error:
         # A bug in a client, in a judge or here: it keeps its traceback, and the question its row.
         reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
-        item.stash.setdefault(RECORDS, []).append(record)
+        item.stash.setdefault(RECORDS, []).append(Evaluated(record=record))
         raise
-    item.stash.setdefault(RECORDS, []).append(record)
-    return record
+    item.stash.setdefault(RECORDS, []).append(evaluated)
+    return evaluated.record
 
 
 def loop_of(config: pytest.Config) -> PrivateLoop:

@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.replay import Recording
     from pytest_ragcheck.loop import PrivateLoop
     from pytest_ragcheck.metrics.own import OwnMetric
-    from pytest_ragcheck.plugin.ahead import Ahead
+    from pytest_ragcheck.plugin.ahead import Ahead, Evaluated
     from pytest_ragcheck.plugin.run import Run
-    from pytest_ragcheck.record import Record
     from pytest_ragcheck.settings import Settings
 
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
@@ -33,7 +32,7 @@ LOOP: pytest.StashKey[PrivateLoop] = pytest.StashKey()
 HEADED: pytest.StashKey[bool] = pytest.StashKey()
 """Of the config: the header was written."""
 
-RECORDS: pytest.StashKey[list[Record]] = pytest.StashKey()
+RECORDS: pytest.StashKey[list[Evaluated]] = pytest.StashKey()
 """Of an item: what its fixtures recorded and no report has taken yet."""
 
 AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
@@ -47,3 +46,6 @@ RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
 
 OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.StashKey()
 """Of the config: the users' own metrics by the conftest.py or plugin that gave them."""
+
+RUN_ID: pytest.StashKey[str] = pytest.StashKey()
+"""Of the config: the name of the run, the same in all of its processes."""

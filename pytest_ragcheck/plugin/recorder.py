@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_question_of
-from pytest_ragcheck.plugin.keys import REFUSAL, RUN
+from pytest_ragcheck.plugin.keys import HEADED, REFUSAL, RUN, RUN_ID
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -28,6 +28,7 @@ class Recorder:
         self._crashes: list[tuple[str, str]] = []
         self._uncollected: list[str] = []
         self._lines: list[str] = []
+        self._failures = 0
         self._settled = False
 
     @property
@@ -43,15 +44,32 @@ class Recorder:
             records = take_off(report, self._config)
             self._words[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
         outcome: str = report.outcome
-        if self._run is not None and outcome == "rerun":
-            self._run.forget(report.nodeid)
-        elif self._run is not None:
-            self._run.note(report.nodeid, skipped=_skipped(report), failure=_failure(report))
+        if self._run is not None:
+            from pytest_ragcheck.plugin.processes import place_of  # noqa: PLC0415 - only where there are questions
+
+            place = place_of(report, self._config)
+            if outcome == "rerun":
+                self._run.forget(place)
+            else:
+                self._run.note(place, skipped=_skipped(report), failure=_failure(report))
         elif report.when == CRASHED:
             # A worker may die before any told what it collected.
             self._crashes.append((report.nodeid, _failure(report)))
+        self._failures += report.failed
+        if self._failures == self._config.getoption("maxfail", 0) and report.failed:
+            self._stop_workers()
         if report.when == "teardown":
             self._words.pop(report.nodeid, None)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._stop_workers()
+
+    def _stop_workers(self) -> None:
+        """Tells the workers of xdist, which would else finish for each other what nobody will run any more."""
+        if RUN_ID in self._config.stash and (self._run is not None or HEADED in self._config.stash):
+            from pytest_ragcheck.plugin.storing import stop_workers  # noqa: PLC0415 - only where there are questions
+
+            stop_workers(self._config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

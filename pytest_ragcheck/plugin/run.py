@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.plugin.keys import RUN
+from pytest_ragcheck.plugin.processes import own_suffix
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.record import Record
@@ -18,6 +20,8 @@ from pytest_ragcheck.summary.outcomes import Outcomes
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pytest
 
     from pytest_ragcheck.questions.question import Question
@@ -27,8 +31,11 @@ if TYPE_CHECKING:
 class Run:
     """The questions of a run by dataset, the node ids that run them, and their records as they come in."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, suffix: str = "") -> None:
         self._root = root
+        self.suffix = suffix
+        """What the names of this process's datasets end in, where others run the same questions; else empty."""
+
         self._read: dict[str, QuestionSet] = {}
         self.sets: dict[str, QuestionSet] = {}
         """By dataset name the questions that some item runs, or would if it were not deselected."""
@@ -51,6 +58,16 @@ class Run:
         self.comparison: list[str] = []
         """How the run compares with the baseline, in lines; empty without one."""
 
+        self.notes: list[str] = []
+        """What the user is to know of the run beside its results, each once."""
+
+        self.untold: list[str] = []
+        """Notes of this process that no report has taken yet."""
+
+        self.resumed: set[tuple[str, str]] = set()
+        """Dataset name and id of the questions that an earlier run had asked."""
+
+        self._on_demand: dict[tuple[str, str], str] = {}
         self._records: dict[tuple[str, str], Record] = {}
         self._node_keys: dict[str, list[tuple[str, str]]] = {}
         self._skipped: set[str] = set()
@@ -76,7 +93,7 @@ class Run:
         The question as an item of the variant runs it: one of a dataset of the variant's own, such as
         `billing[Paris]`, so that no variant's record is lost to another's.
         """
-        name = question.dataset_name + variant
+        name = question.dataset_name + variant + self.suffix
         if name not in self.sets:
             self.sets[name] = renamed(self._read[question.dataset_name], name)
         return replace(question, dataset_name=name)
@@ -87,7 +104,7 @@ class Run:
         return json.dumps(
             {
                 "sets": [set_to_wire(questions) for questions in self.sets.values()],
-                "selected": {node: [q.dataset_name, q.id] for node, q in self.selected.items()},
+                "selected": {node + self.suffix: [q.dataset_name, q.id] for node, q in self.selected.items()},
                 "cut_short": self.cut_short,
             }
         )
@@ -102,13 +119,33 @@ class Run:
         self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in told["selected"].items()}
         self.cut_short = self.cut_short or told["cut_short"]
 
-    def take(self, record: Record, node_id: str) -> None:
-        """Takes a record of the item; a later one of the same question replaces it."""
+    def take(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
+        """
+        Takes a record of the item; a later one of the same question replaces it.
+
+        Args:
+            record: Of one question.
+            node_id: Of the item that has recorded it.
+            on_demand: Why it was not asked ahead; empty where it was.
+            resumed: Whether an earlier run had asked it.
+        """
         key = (record.question.dataset_name, record.question.id)
         known = self.selected.get(node_id)
         # A record that came from another process, or as its text, brought a question of its own.
         self._records[key] = replace(record, question=known) if known == record.question else record
+        self._on_demand[key] = on_demand
+        self.resumed -= {key}
+        self.resumed |= {key} if resumed else set()
         self._node_keys.setdefault(node_id, []).append(key)
+
+    def tell_user(self, note: str) -> None:
+        """Has the user read the note at the end of the run, once, whichever process tells it and however often."""
+        if note not in self.untold:
+            self.untold.append(note)
+
+    def note_all(self, notes: Iterable[str]) -> None:
+        """Takes what processes of the run told."""
+        self.notes += [note for note in dict.fromkeys(notes) if note not in self.notes]
 
     def forget(self, node_id: str) -> None:
         """Drops what is known of an item that runs once more."""
@@ -153,6 +190,7 @@ class Run:
             groups=settings.metrics,
             cut_short=self.cut_short,
             replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",
+            on_demand=Counter(why for key in records if (why := self._on_demand.get(key, ""))),
         )
         return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short)
 
@@ -195,4 +233,6 @@ def renamed(questions: QuestionSet, name: str) -> QuestionSet:
 
 def run_of(config: pytest.Config) -> Run:
     """The process's run; it begins when something first asks for it."""
-    return config.stash.setdefault(RUN, Run(config.rootpath))
+    if RUN not in config.stash:
+        config.stash[RUN] = Run(config.rootpath, suffix=own_suffix(config))
+    return config.stash[RUN]

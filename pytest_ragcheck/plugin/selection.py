@@ -10,6 +10,7 @@ from pytest_ragcheck.plugin.collection import question_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.early import begin_imports
 from pytest_ragcheck.plugin.keys import HEADED, RUN
+from pytest_ragcheck.plugin.processes import runs_everything
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.plugin.usable import check_usable, covered, tell_controller
 from pytest_ragcheck.redaction import shown_url
@@ -47,6 +48,8 @@ def check_before_running(session: pytest.Session, *, collected: bool) -> None:
         return
     try:
         check_usable(session.config, collected=collected)
+        # A run that cannot be gone on with is refused before any question is asked, in a quiet run too.
+        _resume_lines(session.config)
     except pytest.UsageError as error:
         if not hasattr(session.config, "workerinput"):
             raise
@@ -59,16 +62,21 @@ def header(config: pytest.Config) -> list[str]:
     if not run.selected or config.get_verbosity() < 0:
         return []
     config.stash[HEADED] = True
-    return _lines(config)
+    return [*_lines(config), *_resume_lines(config)]
 
 
 def write_header_once(config: pytest.Config) -> None:
     """The same on the controller of xdist, where pytest asks for no such lines."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and HEADED not in config.stash and config.get_verbosity() >= 0:
-        for line in _lines(config):
-            reporter.write_line(line)
+    if HEADED in config.stash:
+        return
     config.stash[HEADED] = True
+    lines = [*_lines(config), *_resume_lines(config)]
+    if runs_everything(config):
+        lines.append("ragcheck: --dist each: every worker asks every question; its datasets end in its name")
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and config.get_verbosity() >= 0:
+        for line in lines:
+            reporter.write_line(line)
 
 
 def _lines(config: pytest.Config) -> list[str]:
@@ -89,6 +97,14 @@ def _lines(config: pytest.Config) -> list[str]:
         sets=sets,
         folder=f"{folder}/",
     )
+
+
+def _resume_lines(config: pytest.Config) -> list[str]:
+    if not settings_of(config).resume:
+        return []
+    from pytest_ragcheck.plugin.storing import resume_lines  # noqa: PLC0415 - only for a run that goes on with another
+
+    return resume_lines(config)
 
 
 def _answers_from(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:

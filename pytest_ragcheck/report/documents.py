@@ -47,6 +47,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         **_head(outcomes),
         **_totals(summary.totals),
         "n_not_run": outcomes.not_run,
+        "on_demand": dict(sorted(outcomes.on_demand.items())),
         "complete": outcomes.complete,
         "judge": _judge(summary.judges),
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},

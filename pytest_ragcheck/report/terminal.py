@@ -103,6 +103,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
     if outcomes.replay_of:
         yield f"answers: recorded in {outcomes.replay_of}"
+    yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
     if summary.verdicts_from_cache:
         yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
 

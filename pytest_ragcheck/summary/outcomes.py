@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
@@ -48,6 +48,8 @@ class Outcomes:
     cut_short: str = ""
     """Why the run may lack questions that nobody counted; empty where it does not."""
 
+    on_demand: Mapping[str, int] = field(default_factory=dict)
+    """How many questions were not asked ahead of their items, by reason."""
     replay_of: str = ""
     """The recording that answers and verdicts are from; empty for a run that asked a system."""
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from pytest_ragcheck import __version__
+from pytest_ragcheck.engine.run_folder import FOLDER
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 
@@ -264,7 +265,7 @@ def test_a_failed_write_leaves_what_stood_there(project: Project) -> None:
     project.ask(good("terms"))
     project.run()
     output = project.folder / "ragcheck-results"
-    assert not [path for path in output.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in output.iterdir() if path.name.startswith(".")] == [FOLDER]
     assert output.joinpath("rag_summary.json").stat().st_mode & 0o044 == 0o044
 
 
@@ -278,7 +279,9 @@ def test_secrets_do_not_reach_the_files_or_the_terminal(project: Project, monkey
         broken("hours", "canned: verysecretvalue was refused."),
     )
     run = project.run("-vv", "--rag-url=http://user:hunter2222@127.0.0.1:9/q?api_key=k3yk3yk3y")
-    everything = run.text + "".join(path.read_text() for path in (run.folder / "ragcheck-results").iterdir())
+    written = [path for path in (run.folder / "ragcheck-results").rglob("*") if path.is_file()]
+    assert "store.sqlite" in {path.name for path in written}
+    everything = run.text + "".join(path.read_bytes().decode("latin-1") for path in written)
     everything += (run.folder / "junit.xml").read_text()
     for secret in ("verysecretvalue", "hunter2222", "k3yk3yk3y"):
         assert secret not in everything

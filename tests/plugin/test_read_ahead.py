@@ -6,49 +6,19 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+from tests.servers.counting import Counting
+from tests.servers.fake_endpoint import FakeEndpoint
 
 if TYPE_CHECKING:
-    import socket
-
     from tests.harness import Project
-
-REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
-BUSY = json_reply({"error": "busy"}, status=429, **{"retry-after": "0"})
 
 SLOW = 0.3
 """Seconds of an answer in which all that can be asked at once is asked, on a busy machine too."""
-
-
-class Counting:
-    """A system that takes some time, and counts how many requests it has at once."""
-
-    def __init__(self, *, seconds: float = 0.02, limit: int = 1000) -> None:
-        self.seconds = seconds
-        self.limit = limit
-        self.running = self.most = self.refused = 0
-        self.answered: Counter[str] = Counter()
-        self._changing = threading.Lock()
-
-    def __call__(self, connection: socket.socket, request: Request) -> bool:
-        with self._changing:
-            if self.running >= self.limit:
-                self.refused += 1
-                return BUSY(connection, request)
-            self.running += 1
-            self.most = max(self.most, self.running)
-        time.sleep(self.seconds)
-        with self._changing:
-            self.running -= 1
-            self.answered[request.json["query"]] += 1
-        return REPLY(connection, request)
 
 
 def questions(project: Project, number: int, file: str = "many.rag.json", **more: object) -> None:

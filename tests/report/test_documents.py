@@ -112,7 +112,10 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
 
 def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
     questions = a_set("billing", PASSED.question, LATE.question, a_question("skipped"), a_question("deselected"))
-    outcomes = some_outcomes(PASSED, LATE, sets=(questions,), skipped={"billing": 1}, complete=False)
+    on_demand = {"rag_check was called": 2}
+    outcomes = some_outcomes(
+        PASSED, LATE, sets=(questions,), skipped={"billing": 1}, complete=False, on_demand=on_demand
+    )
     grounded = {"mean": 0.9, "min": 0.9, "max": 0.9, "std": 0.0, "n_scored": 1, "n_unscored": 0}
     statistics = {"groundedness": grounded, "f1": {**grounded, **dict.fromkeys(("mean", "min", "max"), 0.5)}}
     numbers = {
@@ -131,6 +134,7 @@ def test_the_summary_holds_the_numbers_and_all_that_they_depend_on() -> None:
         "timestamp": "2026-11-05T12:30:00+00:00",
         **numbers,
         "n_not_run": 1,
+        "on_demand": on_demand,
         "complete": False,
         "judge": {"kind": "offline", "model": None, "url": None, "prompt_version": "offline-1"},
         "judge_agreement": {},

@@ -1,0 +1,193 @@
+"""Where a run keeps its store: a folder of its own, which the next run goes on with or takes away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.engine.fingerprint import differences
+from pytest_ragcheck.engine.lock import FileLock, is_held
+from pytest_ragcheck.engine.sqlite_store import FILE, FILES, FINISHED, SqliteStore
+from pytest_ragcheck.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+FOLDER = ".ragcheck"
+"""Below the folder of the result files."""
+
+_RUN = "run.json"
+_STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The last run of an agent that is over, however it ended."""
+
+    folder: Path
+    began: str
+    """ISO 8601, UTC."""
+
+    fingerprint: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedStore:
+    """The store of the run, open."""
+
+    store: SqliteStore
+    folder: Path
+    damaged: str = ""
+    """What was found damaged and moved aside; empty where nothing was."""
+
+
+def last_run(home: Path) -> LastRun | None:
+    """The last run that is over; None where there is none, or nothing can be read of it."""
+    for folder in sorted(_runs(home), reverse=True):
+        if _is_going_on(folder):
+            continue
+        try:
+            said = json.loads((folder / _RUN).read_bytes())
+            return LastRun(folder=folder, began=said["began"], fingerprint=said["fingerprint"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+    return None
+
+
+def finished_keys(folder: Path) -> list[str]:
+    """
+    The keys of the questions that a run which is over has finished without an ERROR.
+
+    Raises:
+        StoreError: Its store cannot be read.
+    """
+    path = folder / FILE
+    try:
+        # Not to be made anew where it is missing.
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        try:
+            return [key for (key,) in database.execute(FINISHED)]
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}", path=path) from error
+
+
+def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
+    """
+    Returns where a run of that fingerprint can go on with the last one, or there is none.
+
+    Raises:
+        UsageError: It was another run; the text has what differs.
+    """
+    if last is not None and (changed := differences(last.fingerprint, fingerprint)):
+        raise UsageError(
+            f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}). "
+            "Give this run what that one had, or leave --rag-resume out: then every question is asked."
+        )
+
+
+def open_store(
+    home: Path, run_id: str, *, fingerprint: Mapping[str, str], redactor: Redactor, resume: bool
+) -> OpenedStore:
+    """
+    The store of the run, for any of its processes; the first one makes it, and takes away those of earlier runs.
+
+    Args:
+        home: Of all runs of the agent; made where it is missing.
+        run_id: The same in all processes of the run.
+        fingerprint: Of the run.
+        redactor: Knows what may not be written down.
+        resume: Whether the run goes on with the last one.
+
+    Raises:
+        StoreError: Nothing can be written there.
+        UsageError: The last run was another one.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        # Results may be kept under version control, and what is in here may not.
+        (home.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+        with FileLock(home / "lock"):
+            folder = home / run_id
+            goes_on = False
+            if not folder.exists():
+                goes_on = _begin(folder, last_run(home) if resume else None, fingerprint)
+                _take_away(home, run_id)
+            return _opened(folder, redactor, goes_on=goes_on)
+    except OSError as error:
+        raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
+
+
+def stop(folder: Path) -> None:
+    """Tells the processes of the run that nobody wants further records."""
+    with suppress(OSError):  # there is no such folder where no question was asked, or none can be made
+        (folder / _STOPPED).touch()
+
+
+def is_stopped(folder: Path) -> bool:
+    """Whether the run was stopped."""
+    return (folder / _STOPPED).exists()
+
+
+def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -> bool:
+    """Makes the folder of the run, out of that of the last one where there is one to go on with: then True."""
+    check_same(last, fingerprint)
+    began = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    if last is not None:
+        last.folder.rename(folder)
+        (folder / _STOPPED).unlink(missing_ok=True)
+        for name in ("owners", "steps"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+    else:
+        folder.mkdir()
+    (folder / _RUN).write_text(json.dumps({"began": began, "fingerprint": dict(fingerprint)}), encoding="utf-8")
+    return last is not None
+
+
+def _opened(folder: Path, redactor: Redactor, *, goes_on: bool) -> OpenedStore:
+    try:
+        return OpenedStore(store=_open(folder, redactor, goes_on=goes_on), folder=folder)
+    except StoreError as error:
+        if not (folder / FILE).exists():
+            raise
+        aside = folder / f"damaged-{FILE}"
+        (folder / FILE).replace(aside)
+        for name in FILES[1:]:
+            (folder / name).unlink(missing_ok=True)
+        store = _open(folder, redactor, goes_on=False)
+        return OpenedStore(store=store, folder=folder, damaged=f"{error}. It was moved to {aside.name}.")
+
+
+def _open(folder: Path, redactor: Redactor, *, goes_on: bool) -> SqliteStore:
+    store = SqliteStore(folder, redactor)
+    if goes_on:
+        try:
+            store.go_on()
+        except StoreError:
+            store.close()
+            raise
+    return store
+
+
+def _take_away(home: Path, run_id: str) -> None:
+    for folder in _runs(home):
+        if folder.name != run_id and not _is_going_on(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(home: Path) -> list[Path]:
+    return [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []
+
+
+def _is_going_on(folder: Path) -> bool:
+    owners = folder / "owners"
+    return owners.is_dir() and any(map(is_held, owners.iterdir()))

@@ -1,0 +1,244 @@
+"""The store of a run on disk: shared by its processes, and still there when they are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.engine.lock import FileLock, is_held
+from pytest_ragcheck.engine.store import Claim
+from pytest_ragcheck.errors import StoreError
+from pytest_ragcheck.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+FILE = "store.sqlite"
+FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")
+"""What SQLite writes in WAL mode."""
+
+_TABLE = """
+create table if not exists questions (
+    key text primary key,
+    owner text,
+    record text,
+    verdict text,
+    taken integer not null default 0,
+    resumed integer not null default 0
+)
+"""
+_UNTAKEN = "create index if not exists untaken on questions (key) where taken = 0 and resumed = 0"
+FINISHED = "select key from questions where verdict != 'ERROR'"
+"""The keys of all questions that have a record which is no ERROR."""
+
+_KNOWN = "select key from questions where key in (select value from json_each(?))"
+_BUSY_SECONDS = 30.0
+
+
+class SqliteStore:
+    """
+    A `Store` in the folder of a run, and its journal.
+
+    A claim names its owner, and the owner holds a lock on a file of its own for as long as it lives: so a claim of
+    the dead is known at once, and one of the living never runs out, however long its question takes.
+
+    Args:
+        folder: Of the run; it is there.
+        redactor: Knows what may not be written down.
+
+    Raises:
+        StoreError: From every method: the file is damaged, the disk is full, and the like.
+    """
+
+    claims_ahead = True
+    shared = True
+
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self._path = folder / FILE
+        self._clean = redactor
+        self._owners = folder / "owners"
+        self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._presence = FileLock(self._owners / self._owner)
+        self.resumed = 0
+        """How many records of an earlier run were taken."""
+
+        with self._told():
+            self._owners.mkdir(exist_ok=True)
+            self._presence.take()
+            self._database = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
+
+    def _prepare(self) -> None:
+        # In this mode a kill -9 loses nothing that was finished, and no write waits for the disk.
+        self._database.execute("pragma journal_mode = wal")
+        self._database.execute("pragma synchronous = normal")
+        self._database.execute(_TABLE)
+        self._database.execute(_UNTAKEN)
+
+    def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+        """See `Store`."""
+        with self._told():
+            # Most of what other processes have is left out without a lock on the file.
+            known = {key for (key,) in self._database.execute(_KNOWN, (json.dumps(keys),))}
+            free = [key for key in keys if key not in known]
+            claimed: list[Hashable] = []
+            with self._transaction():
+                for key in free:
+                    if len(claimed) == most:
+                        break
+                    added = self._database.execute(
+                        "insert or ignore into questions (key, owner) values (?, ?)", (key, self._owner)
+                    )
+                    claimed += [key] * added.rowcount
+            return claimed
+
+    def finish(self, key: Hashable, record: Record) -> None:
+        """See `Store`."""
+        self._write(key, record, taken=False)
+
+    def keep(self, key: Hashable, record: Record) -> None:
+        """Writes the record of a question that nobody claimed, as taken; it stands in place of an earlier one."""
+        self._write(key, record, taken=True)
+
+    def release(self, keys: Iterable[Hashable]) -> None:
+        """See `Store`."""
+        with self._told(), self._transaction():
+            self._database.executemany(
+                "delete from questions where key = ? and owner = ? and record is null",
+                [(key, self._owner) for key in keys],
+            )
+
+    def take(self, key: Hashable) -> Record | Claim:
+        """See `Store`."""
+        found = self.look(key)
+        if isinstance(found, Claim):
+            return found
+        with self._told():
+            taken = self._database.execute("update questions set taken = 1 where key = ? and taken = 0", (key,))
+            if not taken.rowcount:
+                return Claim.USED
+        self.resumed += self._is_resumed(key)
+        return found
+
+    def take_resumed(self, key: Hashable) -> Record | None:
+        """The record that an earlier run left, for a question that nobody claims; None where there is none."""
+        if not self._is_resumed(key):
+            return None
+        found = self.take(key)
+        return None if isinstance(found, Claim) else found
+
+    def look(self, key: Hashable) -> Record | Claim:
+        """As `take`, but the record can be taken again."""
+        with self._told():
+            row = self._database.execute("select owner, record, taken from questions where key = ?", (key,)).fetchone()
+            if row is None:
+                return Claim.FREE
+            owner, record, taken = row
+            if record is None:
+                return self._claim_of(owner)
+            return Claim.USED if taken else Record.from_json(record)
+
+    def untaken(self) -> int:
+        """See `Store`."""
+        with self._told():
+            (count,) = self._database.execute(
+                "select count(*) from questions where taken = 0 and resumed = 0"
+            ).fetchone()
+            return int(count)
+
+    def go_on(self) -> None:
+        """
+        Makes what an earlier run left ready to be taken: its records, but for ERRORs and what was not finished.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
+        with self._told():
+            ((said,), *_) = self._database.execute("pragma quick_check(1)").fetchall()
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
+            with self._transaction():
+                self._database.execute(f"delete from questions where key not in ({FINISHED})")  # noqa: S608 - fixed
+                self._database.execute("update questions set taken = 0, resumed = 1")
+
+    def close(self) -> None:
+        """Ends what this process has to do with the store; its claims are free."""
+        self._database.close()
+        self.leave()
+
+    def leave(self) -> None:
+        """Lets others take over what this process has claimed; it can still look."""
+        self._presence.free()
+
+    def _write(self, key: Hashable, record: Record, *, taken: bool) -> None:
+        document = self._clean.document(json.loads(record.to_json()))
+        with self._told():
+            self._database.execute(
+                "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)",
+                (key, json.dumps(document), record.verdict.value, int(taken)),
+            )
+
+    def _claim_of(self, owner: str) -> Claim:
+        if self._is_alive(owner):
+            return Claim.UNDER_WAY
+        self._database.execute("delete from questions where owner = ? and record is null", (owner,))
+        return Claim.FREE
+
+    def _is_alive(self, owner: str) -> bool:
+        # A process that was forked off the owner would keep its lock.
+        return is_held(self._owners / owner) and _runs(int(owner.partition("-")[0]))
+
+    def _is_resumed(self, key: Hashable) -> bool:
+        with self._told():
+            row = self._database.execute("select resumed from questions where key = ?", (key,)).fetchone()
+            return bool(row and row[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("rollback")
+            raise
+        self._database.execute("commit")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turns what SQLite, the system or a damaged row raise into a StoreError."""
+        try:
+            yield
+        except (sqlite3.Error, OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self._path}: {error}", path=self._path) from error
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of that number on this machine."""
+    if sys.platform == "win32":
+        return True  # the lock alone has to do: a signal 0 would end the process there
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The records in the store of a run that is over, as JSON documents; for those who read it without a run."""
+    with sqlite3.connect(folder / FILE) as database:
+        found = database.execute("select record from questions where record is not null order by rowid").fetchall()
+    database.close()
+    return [json.loads(record) for (record,) in found]

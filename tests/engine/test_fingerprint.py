@@ -1,0 +1,139 @@
+"""Two runs are the same where every question would come out the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_ragcheck import __version__
+from pytest_ragcheck.engine.fingerprint import (
+    OF_NO_ACCOUNT,
+    differences,
+    fingerprint,
+    means_digest,
+    question_digest,
+    store_key,
+)
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.settings import Settings
+from tests.making import Answers, Judges, a_question
+
+BASE = Settings(url="http://rag.example/query", judge="offline")
+
+
+def system(endpoint: str) -> Any:
+    return SimpleNamespace(endpoint=endpoint)
+
+
+def judge(**said: str) -> Any:
+    return SimpleNamespace(identity=JudgeIdentity(**{"kind": "openai", "model": "m", **said}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"threshold": 0.8}, ["threshold: 0.7 -> 0.8"]),
+        ({"top_k": 3}, ["top_k: 5 -> 3"]),
+        ({"minimums": {"f1": 0.5}}, ['minimums: {} -> {"f1": 0.5}']),
+        ({"judge": None}, ['judge: "offline" -> null']),
+        ({"url": "http://other/q"}, ['url: "http://rag.example/query" -> "http://other/q"']),
+        ({"shape": "server"}, ['shape: null -> "server"']),
+        ({"response": "answer=a contexts=c"}, ['response: null -> "answer=a contexts=c"']),
+        ({"headers": {"X-Tenant": "b"}}, ['headers: {} -> {"X-Tenant": "b"}']),
+        ({"metrics": ("judge",)}, None),
+    ],
+)
+def test_what_changes_a_verdict_tells_two_runs_apart(changes: dict[str, Any], said: list[str] | None) -> None:
+    found = differences(fingerprint(BASE), fingerprint(replace(BASE, **changes)))
+    assert len(found) == 1
+    assert said is None or found == said
+
+
+def test_the_openai_judge_is_known_by_its_model_and_the_version_of_its_prompt(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("{question} {contexts} {answer}", encoding="utf-8")
+    first = replace(BASE, judge="openai", judge_model="a", judge_prompt=str(own))
+    before = fingerprint(first)
+    own.write_text("{question} {contexts} {answer} Be strict.", encoding="utf-8")
+    changed = differences(before, fingerprint(replace(first, judge_model="b")))
+    assert [line.partition(":")[0] for line in changed] == ["judge_model", "judge_prompt"]
+    assert "own-" in changed[1]
+
+
+def test_what_changes_how_a_run_goes_does_not() -> None:
+    others: dict[str, Any] = {
+        "timeout_seconds": 5.0,
+        "concurrency": 2,
+        "output": Path("x"),
+        "retries": 0,
+        "resume": True,
+    }
+    assert fingerprint(replace(BASE, **others)) == fingerprint(BASE)
+
+
+def test_a_setting_that_is_named_as_of_no_account_is_one() -> None:
+    assert {f.name for f in fields(Settings)} >= OF_NO_ACCOUNT
+
+
+def test_the_version_of_the_plugin_counts() -> None:
+    assert fingerprint(BASE)["plugin_version"] == f'"{__version__}"'
+
+
+def test_no_secret_is_in_it() -> None:
+    settings = replace(
+        BASE,
+        url="http://user:hunter2222@rag.example/q?api_key=k3yk3yk3y",
+        headers={"Authorization": "Bearer t0kent0ken"},
+    )
+    text = repr(fingerprint(settings))
+    assert not [secret for secret in ("hunter2222", "k3yk3yk3y", "t0kent0ken", "j0dgekey") if secret in text]
+
+
+def test_a_question_that_only_moved_is_the_same() -> None:
+    question = a_question("a", path=Path("a.rag.yaml"), line=3, tags=("smoke",))
+    assert question_digest(question) == question_digest(replace(question, line=9, tags=(), xfail="known"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"question": "Else?"},
+        {"id": "b"},
+        {"dataset_name": "other"},
+        {"expected_answer": "x"},
+        {"thresholds": {"f1": 1.0}},
+    ],
+)
+def test_a_changed_question_is_another(changes: dict[str, Any]) -> None:
+    question = a_question("a")
+    assert question_digest(question) != question_digest(replace(question, **changes))
+    assert store_key(question, "m") != store_key(replace(question, **changes), "m")
+
+
+def test_the_same_means_have_the_same_digest_and_others_do_not() -> None:
+    means = means_digest(system("http://rag/q"), judge(), BASE)
+    assert means == means_digest(system("http://rag/q"), judge(), BASE)
+    others = [
+        means_digest(system("http://rag:81/q"), judge(), BASE),
+        means_digest(system("http://rag/q"), judge(model="n"), BASE),
+        means_digest(system("http://rag/q"), judge(prompt_version="2"), BASE),
+        means_digest(system("http://rag/q"), None, BASE),
+        means_digest(system("http://rag/q"), judge(), replace(BASE, threshold=0.1)),
+    ]
+    assert len({means, *others}) == 6
+
+
+@pytest.mark.parametrize(("one", "other"), [("127.0.0.1:1", "127.0.0.1:2"), ("localhost:1", "localhost:2")])
+def test_the_port_of_a_server_on_this_machine_is_of_no_account(one: str, other: str) -> None:
+    pair = [means_digest(system(f"http://{host}/q"), judge(url=f"http://{host}/v1"), BASE) for host in (one, other)]
+    assert pair[0] == pair[1]
+    assert fingerprint(replace(BASE, url=f"http://{one}/q")) == fingerprint(replace(BASE, url=f"http://{other}/q"))
+
+
+def test_clients_and_judges_that_do_not_say_who_they_are_are_known_by_their_class() -> None:
+    assert means_digest(Answers(None), Judges(), BASE) == means_digest(Answers("x"), Judges(), BASE)
+    assert means_digest(system("http://[half/q"), None, BASE) != means_digest(system("a function"), None, BASE)
