@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+import pytest_ragcheck
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,3 +49,32 @@ def test_a_name_that_several_pages_end_in_is_wrong_usage(ragcheck: Ragcheck) -> 
 def test_a_name_of_no_page_is_wrong_usage(ragcheck: Ragcheck) -> None:
     text = "ragcheck docs: 'endpoints' is no page. ragcheck docs lists them.\n"
     assert ragcheck("docs", "endpoints") == (2, "", text)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The package alone, as pip puts it into a folder."""
+    package = tmp_path / "pytest_ragcheck"
+    shutil.copytree(Path(pytest_ragcheck.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
+def docs_of(package: Path) -> tuple[int, str, str]:
+    """What `ragcheck docs baseline` of the package comes to."""
+    code = "import sys; from pytest_ragcheck.cli import main; sys.exit(main(['docs', 'baseline']))"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True, check=False)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def test_the_installed_package_has_its_pages_in_it(installed: Path) -> None:
+    (installed / "pages" / "errors").mkdir(parents=True)
+    (installed / "pages" / "index.md").write_text("# Index\n", encoding="utf-8")
+    (installed / "pages" / "errors" / "baseline.md").write_text("# Ours\n", encoding="utf-8")
+    assert docs_of(installed) == (0, "# Ours\n", "")
+
+
+def test_a_package_without_pages_says_so(installed: Path) -> None:
+    text = "ragcheck docs: this installation has no pages. Install the package from its wheel.\n"
+    assert docs_of(installed) == (1, "", text)
