@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.cli import calibrate, compare, dataset, docs, init, probe, rejudge, schema
+from pytest_ragcheck.cli import calibrate, compare, convert, dataset, docs, init, probe, rejudge, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     calibrate.add_to(commands)
     compare.add_to(commands)
+    convert.add_to(commands)
     dataset.add_to(commands)
     docs.add_to(commands)
     init.add_to(commands)

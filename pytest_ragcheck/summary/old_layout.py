@@ -1,0 +1,201 @@
+"""
+Results of the five-file layout -> `Outcomes`, and what of them cannot be carried over.
+
+    {name}.json                 `results` and `predictions`, the questions among them
+    {name}_metrics.json         the means, with the time
+    {name}_metrics.txt          the same for people
+    {name}_per_question.json    the metrics of each question
+    {name}_per_question.csv     the same as a table
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.ids import usable_id
+from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.record import Record
+from pytest_ragcheck.summary.outcomes import Outcomes
+from pytest_ragcheck.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+NO_VERDICTS = "no verdicts: nothing was asserted, so every question counts as measured, and PASS"
+NO_CIRCUMSTANCES = "no contexts, latencies, judge or endpoint: the old layout has none"
+NO_METRICS_OF_QUESTIONS = "no metrics of single questions: neither {json} nor {csv} is there"
+NOT_MEASURED = "not measured in the old results"
+
+_NO_METRICS = frozenset({"num_examples", "agent_name", "dataset_name"})
+_NO_METRICS_OF_A_QUESTION = frozenset({"question_index", "question"})
+_SAME = 5e-5
+"""Below what two means count as equal: the text file has four decimals."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldResults:
+    """One run of the old layout, read."""
+
+    outcomes: Outcomes
+    lost: tuple[str, ...]
+    """What could not be carried over, or was made up for, a sentence each."""
+
+
+def read_old_results(path: Path) -> OldResults:
+    """
+    The results of which *path* is the main file; the others are looked for beside it.
+
+    Raises:
+        DatasetError: A file is not what was expected; the text says what was found, and where.
+    """
+    main = _document(path)
+    results, predictions = main.row("results"), main.rows("predictions")
+    metrics_path = path.with_name(f"{path.stem}_metrics.json")
+    about = _document(metrics_path) if metrics_path.is_file() else results
+    measured, lost = _measured(path, predictions)
+    dataset_name = results.optional_text("dataset_name") or "unknown"
+    questions = [_question(row, dataset_name) for row in predictions]
+    _check_ids(predictions, questions)
+    timestamp, assumed = _timestamp(about, path)
+    records = tuple(
+        Record(
+            question=replace(question, metadata=_metadata(row)),
+            verdict=Verdict.PASS,
+            answer=row.text("prediction"),
+            scores=scores,
+        )
+        for question, row, scores in zip(questions, predictions, measured, strict=True)
+    )
+    outcomes = Outcomes(
+        agent_name=results.optional_text("agent_name") or path.stem.removesuffix("_results"),
+        session_name=dataset_name,
+        timestamp=timestamp,
+        sets=(QuestionSet(dataset_name=dataset_name, path=path, questions=tuple(questions)),),
+        records=records,
+        skipped={},
+        complete=True,
+        thresholds={},
+        groups=(),
+    )
+    means = _overall(results, about, measured)
+    return OldResults(outcomes=outcomes, lost=(NO_VERDICTS, NO_CIRCUMSTANCES, *assumed, *lost, *means))
+
+
+def _document(path: Path) -> Row:
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except ValueError as error:
+        raise DatasetError(f"{path.name}: expected JSON, found something else ({error}).") from error
+    if not isinstance(value, dict):
+        raise DatasetError(f"{path.name}: expected an object with 'results' and 'predictions', found none.")
+    return Row(path.name, value)
+
+
+def _question(row: Row, dataset_name: str) -> Question:
+    listed = row.texts("all_acceptable_answers" if "all_acceptable_answers" in row else "references")
+    answers = tuple(answer for answer in listed if answer.strip())
+    return Question(
+        dataset_name=dataset_name,
+        id=usable_id(row.text("id")),
+        question=row.text("question"),
+        expected_answer=row.optional_text("expected_answer") or (answers[0] if answers else None),
+        all_acceptable_answers=answers,
+    )
+
+
+def _check_ids(rows: Sequence[Row], questions: Sequence[Question]) -> None:
+    first: dict[str, Row] = {}
+    for row, question in zip(rows, questions, strict=True):
+        other = first.setdefault(question.id, row)
+        if other is not row:
+            raise DatasetError(f"{row.place}: expected an id of its own, found that of {other.place}: {question.id!r}.")
+
+
+def _metadata(row: Row) -> Mapping[str, Any]:
+    return row.row("metadata").columns if "metadata" in row else {}
+
+
+def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Score]], list[str]]:
+    """The scores of each question, and what there is to say of them."""
+    as_json, as_csv = (path.with_name(f"{path.stem}_per_question.{ending}") for ending in ("json", "csv"))
+    if as_json.is_file():
+        rows = _document(as_json).rows("per_question_metrics")
+    elif as_csv.is_file():
+        rows = tuple(_csv_rows(as_csv))
+    else:
+        return [{} for _ in predictions], [NO_METRICS_OF_QUESTIONS.format(json=as_json.name, csv=as_csv.name)]
+    if len(rows) != len(predictions):
+        raise DatasetError(
+            f"{rows[0].place.partition(',')[0] if rows else as_json.name}: expected {len(predictions)} questions as in "
+            f"{path.name}, found {len(rows)}."
+        )
+    by_place = {int(row.text("question_index")): row for row in rows}
+    found = []
+    for number, asked in enumerate(predictions):
+        row = by_place.get(number)
+        if row is None or row.text("question") != asked.text("question"):
+            raise DatasetError(f"{asked.place}: expected its metrics as question_index {number}, found other ones.")
+        found.append({name: _score(row, name) for name in row.columns if name not in _NO_METRICS_OF_A_QUESTION})
+    return found, []
+
+
+def _csv_rows(path: Path) -> list[Row]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [Row(f"{path.name}: row {number}", _numbers(row)) for number, row in enumerate(csv.DictReader(file), 1)]
+
+
+def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
+    """The cells of metrics as numbers, null where they are empty."""
+    return {
+        name: cell if name in _NO_METRICS_OF_A_QUESTION else (json.loads(cell) if cell else None)
+        for name, cell in row.items()
+    }
+
+
+def _score(row: Row, name: str) -> Score:
+    value = row.columns[name]
+    if value is None:
+        return Score.unscored(NOT_MEASURED)
+    if not isinstance(value, (int, float)):
+        raise row.unexpected(name, "a number or null", value)
+    return Score(float(value)) if math.isfinite(value) else Score.unscored(f"{NOT_MEASURED}: {value}")
+
+
+def _timestamp(about: Row, path: Path) -> tuple[datetime, list[str]]:
+    text = about.optional_text("timestamp")
+    if text is None:
+        when = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+        return when, [f"no time of the run: that at which {path.name} was last changed is taken"]
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise about.unexpected("timestamp", "a time", text) from None
+    if when.tzinfo is not None:
+        return when, []
+    return when.replace(tzinfo=timezone.utc), [f"no time zone: {text} is taken as UTC"]
+
+
+def _overall(results: Row, about: Row, measured: Sequence[Mapping[str, Score]]) -> list[str]:
+    """What the old means say that the questions do not."""
+    old = about.row("metrics").columns if "metrics" in about else results.columns
+    lost = []
+    for name, mean in old.items():
+        if name in _NO_METRICS or not isinstance(mean, (int, float)):
+            continue
+        values = [score.value for scores in measured if (score := scores.get(name)) and score.value is not None]
+        if not values:
+            lost.append(f"{name}: only its mean {mean:.4f} is there, and a mean is not carried over without its values")
+        elif abs(sum(values) / len(values) - mean) > _SAME:
+            lost.append(f"{name}: the old mean is {mean:.4f}, that of the questions {sum(values) / len(values):.4f}")
+    return lost
