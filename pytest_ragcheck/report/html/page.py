@@ -1,0 +1,139 @@
+"""A `View` -> one HTML file: its style, its script and all that it shows are in it, and it loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import unicodedata
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck import __version__
+from pytest_ragcheck.report.html.view import BINS
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.report.html.view import MetricView, View
+
+_ESCAPED = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+"""What could end the element that the data stands in, or a line of it."""
+
+_SAME = 0.0005
+"""Means that are shown alike are alike."""
+
+
+def page_of(view: View) -> str:
+    """The whole file. Whatever a model, a question or a server said is text in it, never markup or script."""
+    style, script = _part("page.css"), _part("page.js")
+    return Template(_part("page.html")).substitute(
+        # Only what this very file brings may apply or run, whatever got into it.
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+        version=_text(__version__),
+        title=_text(f"{view.title} - pytest-ragcheck"),
+        heading=_text(view.title),
+        state="red" if view.red else "green",
+        state_word="Red" if view.red else "Green",
+        why=_text(view.why),
+        facts="".join(f"<div><dt>{_text(name)}</dt><dd>{_text(said)}</dd></div>" for name, said in view.facts.items()),
+        counts="".join(
+            f'<li class="{_text(name)}"><b>{count:,}</b> {_text(name)}</li>'
+            for name, count in view.counts.items()
+            if count or name == "PASS"
+        ),
+        metrics=_metrics(view),
+        gate_lines=_notes(view),
+        footer=_text(view.footer),
+        style=style,
+        script=script,
+        report=_json(
+            {
+                "rows": view.rows,
+                "several": len({row["dataset"] for row in view.rows}) > 1,
+                "metrics": [{"name": metric.name} for metric in view.metrics],
+                "baseline": view.baseline,
+            }
+        ),
+    )
+
+
+def _metrics(view: View) -> str:
+    if not view.metrics:
+        return "<p>Nothing was measured.</p>"
+    return f'<div class="metrics">{"".join(map(_metric, view.metrics))}</div>'
+
+
+def _metric(metric: MetricView) -> str:
+    change = ""
+    if metric.before is not None:
+        delta = metric.mean - metric.before
+        direction = "up" if delta > _SAME else "down" if delta < -_SAME else ""
+        said = f"{delta:+.3f} against {metric.before:.3f}" if direction else "as in the baseline"
+        change = f'<small class="{direction}">{said}</small>'
+    notes = [f"{len(metric.values):,} questions"]
+    if metric.n_unscored:
+        notes.append(f"{metric.n_unscored} could not be measured")
+    if metric.threshold is not None:
+        notes.append(f"minimum {metric.threshold:g}")
+    if metric.agreement:
+        notes.append(metric.agreement)
+    return (
+        f'<article class="metric"><h3>{_text(metric.name)}</h3><p class="mean">{metric.mean:.3f}{change}</p>'
+        f"<p>{_text(', '.join(notes))}</p>{_histogram(metric)}"
+        f'<p class="axis" aria-hidden="true"><span>0</span><span>1</span></p></article>'
+    )
+
+
+def _histogram(metric: MetricView) -> str:
+    counts = metric.bins
+    most = max(counts)
+    width, height = 100 / BINS, 40
+    bars = "".join(
+        f'<rect x="{n * width + 0.5:.1f}" y="{height - count / most * height:.2f}" width="{width - 1:.1f}" '
+        f'height="{count / most * height:.2f}"><title>{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}</title></rect>'
+        for n, count in enumerate(counts)
+        if count
+    )
+    line = ""
+    if metric.threshold is not None:
+        line = f'<line x1="{metric.threshold * 100:.2f}" x2="{metric.threshold * 100:.2f}" y1="0" y2="{height}"/>'
+    said = ", ".join(f"{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}" for n, count in enumerate(counts) if count)
+    label = f"How the values of {metric.name} are spread: {said}"
+    return (
+        f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" role="img" aria-label="{_text(label)}">'
+        f"{bars}{line}</svg>"
+    )
+
+
+def _notes(view: View) -> str:
+    if not view.notes:
+        return ""
+    lines = _text("\n".join(view.notes))
+    return (
+        f'<section aria-labelledby="gate-title"><h2 id="gate-title">Gate</h2><pre class="notes">{lines}</pre></section>'
+    )
+
+
+def _text(text: str) -> str:
+    """The text as it may stand in an element or an attribute, with what cannot be seen shown by its code."""
+    return html.escape("".join(char if _is_shown(char) else f"[U+{ord(char):04X}]" for char in text))
+
+
+def _is_shown(char: str) -> bool:
+    return char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"}
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # A lone surrogate cannot be written as UTF-8; as an escape it can.
+    text = "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text.translate(str.maketrans(_ESCAPED))
+
+
+def _part(name: str) -> str:
+    return files("pytest_ragcheck.report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

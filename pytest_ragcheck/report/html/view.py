@@ -1,0 +1,257 @@
+"""The documents of the result files -> what the report's page is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Document = dict[str, Any]
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricView:
+    """One metric over all questions that have it."""
+
+    name: str
+    values: tuple[float, ...]
+    threshold: float | None
+    """The run's own minimum, where it has one."""
+
+    before: float | None
+    """The baseline's mean over its own questions; None where it has none."""
+
+    n_unscored: int
+    agreement: str
+    """How far the judge agrees with people on it; empty where nobody measured."""
+
+    @property
+    def mean(self) -> float:
+        """Over `values`, which are one at least."""
+        return sum(self.values) / len(self.values)
+
+    @property
+    def bins(self) -> list[int]:
+        """How many values lie in each tenth from 0 to 1; a value outside counts with the nearest."""
+        counts = [0] * BINS
+        for value in self.values:
+            counts[min(BINS - 1, max(0, int(value * BINS)))] += 1
+        return counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Everything that the page shows."""
+
+    title: str
+    facts: Mapping[str, str]
+    red: bool
+    why: str
+    """What turned the run red, or that nothing did."""
+
+    counts: Mapping[str, int]
+    metrics: tuple[MetricView, ...]
+    rows: tuple[Document, ...]
+    notes: tuple[str, ...]
+    """Lines about the gate."""
+
+    baseline: str
+    """What the run is compared with; empty without."""
+
+    footer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The result files of one run, as JSON values."""
+
+    predictions: Document
+    summary: Document
+    questions: Sequence[Document] = ()
+    """Those of the `{dataset}_questions.json` that are there; without them expected answers and tags are not shown."""
+
+    baseline: Document | None = None
+    """The predictions of the run that this one is compared with."""
+
+    baseline_name: str = ""
+    notes: Sequence[str] = ()
+    """Lines about the gate, as the terminal had them."""
+
+    asked: Mapping[tuple[str, str], Document] = field(init=False)
+    """By dataset name and id the row of the questions file."""
+
+    before: Mapping[tuple[str, str], Document] = field(init=False)
+    """By dataset name and id the row of the baseline."""
+
+    def __post_init__(self) -> None:
+        asked = {(file["dataset_name"], row["id"]): row for file in self.questions for row in file["questions"]}
+        object.__setattr__(self, "asked", asked)
+        object.__setattr__(self, "before", {_key(row): row for row in _all_rows(self.baseline or {})})
+
+
+def view_of(results: Results) -> View:
+    """What the page shows of the results."""
+    rows = tuple(_row(number, row, results) for number, row in enumerate(_in_order(results)))
+    predictions, summary = results.predictions, results.summary
+    return View(
+        title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
+        facts=_facts(predictions, summary, results.baseline_name),
+        red=bool(_reasons(rows, results)),
+        why=", ".join(_reasons(rows, results)) or _green(rows, summary),
+        counts={
+            **{verdict: sum(row["verdict"] == verdict for row in rows) for verdict in ("PASS", "FAIL", "ERROR")},
+            "skipped": summary["counts"]["skipped"],
+            "not run": summary.get("n_not_run", 0),
+        },
+        metrics=tuple(_metrics(results)),
+        rows=rows,
+        notes=tuple(results.notes),
+        baseline=results.baseline_name if results.baseline is not None else "",
+        footer=f"Written by pytest-ragcheck {summary['plugin_version']}.",
+    )
+
+
+def _facts(predictions: Document, summary: Document, baseline_name: str) -> dict[str, str]:
+    thresholds = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in summary["thresholds"].items())
+    facts = {
+        "Run": predictions["timestamp"].replace("T", " ").split(".")[0].split("+")[0] + " UTC",
+        "Judge": _judge(summary["judge"]),
+        "Endpoint": summary["endpoint"],
+        "Tier": summary["tier"].replace("_", " "),
+        "Asserted": thresholds or "nothing by default",
+        "Baseline": baseline_name,
+        "Results": "" if predictions["complete"] else "partial: not every question was run",
+    }
+    latency = summary["performance"].get("latency_p50_seconds")
+    if latency is not None:
+        facts["Latency"] = f"{latency:.2f} s median, {summary['performance']['latency_p95_seconds']:.2f} s p95"
+    return {name: text for name, text in facts.items() if text}
+
+
+def _judge(judge: Document) -> str:
+    if "judges" in judge:
+        return "; ".join(map(_judge, judge["judges"])) or "none"
+    further = ", ".join(str(judge[key]) for key in ("model", "prompt_version", "url") if judge.get(key))
+    return f"{judge['kind']} ({further})" if further else str(judge["kind"])
+
+
+def _reasons(rows: Iterable[Document], results: Results) -> list[str]:
+    """What makes the run red, in words."""
+    listed = list(rows)
+    counts = {verdict: sum(row["verdict"] == verdict for row in listed) for verdict in ("FAIL", "ERROR")}
+    words = [f"{count} {verdict}" for verdict, count in counts.items() if count]
+    newly = sum(row["change"] == "newly failing" for row in listed)
+    if newly:
+        words[0] += f" ({newly} newly failing)"
+    if missing := len(_missing(results)):
+        words.append(f"{missing} of the baseline's questions missing")
+    return words
+
+
+def _missing(results: Results) -> set[tuple[str, str]]:
+    """The baseline's questions that were not there; of a partial run nobody knows."""
+    if not results.predictions["complete"]:
+        return set()
+    return results.before.keys() - {_key(row) for row in _all_rows(results.predictions)} - results.asked.keys()
+
+
+def _green(rows: Sequence[Document], summary: Document) -> str:
+    if not rows:
+        return "no question was asked"
+    more = f", {summary['n_not_run']} not run" if summary.get("n_not_run") else ""
+    return f"all {len(rows)} questions that ran passed{more}"
+
+
+def _metrics(results: Results) -> Iterable[MetricView]:
+    before: dict[str, list[float]] = {}
+    for row in (results.baseline or {}).get("predictions", ()):
+        for metric, value in row["metrics"].items():
+            before.setdefault(metric, []).append(value)
+    values: dict[str, list[float]] = {metric: [] for metric in results.summary["metric_statistics"]}
+    for row in results.predictions["predictions"]:
+        for metric, value in row["metrics"].items():
+            values.setdefault(metric, []).append(value)
+    for metric, found in values.items():
+        if found:
+            statistics = results.summary["metric_statistics"].get(metric, {})
+            agreement = results.summary.get("judge_agreement", {}).get(metric)
+            yield MetricView(
+                name=metric,
+                values=tuple(found),
+                threshold=results.summary["thresholds"].get(metric),
+                before=sum(before[metric]) / len(before[metric]) if metric in before else None,
+                n_unscored=statistics.get("n_unscored", 0),
+                agreement=f"agrees with people on {agreement['accuracy']:.0%} of {agreement['n']} answers"
+                if agreement
+                else "",
+            )
+
+
+def _in_order(results: Results) -> list[Document]:
+    """The rows in the order of the questions where that is known, else as in the file, ERRORs last."""
+    rows = list(_all_rows(results.predictions))
+    order = {key: number for number, key in enumerate(results.asked)}
+    return sorted(rows, key=lambda row: order.get(_key(row), len(order)))
+
+
+def _row(number: int, row: Document, results: Results) -> Document:
+    """One question as the page's script reads it."""
+    asked = results.asked.get(_key(row), {})
+    before = results.before.get(_key(row))
+    verdict = row.get("verdict", "ERROR")
+    expected = asked.get("all_acceptable_answers", [])
+    return {
+        "number": number,
+        "dataset": row["dataset_name"],
+        "id": row["question_id"],
+        "question": row["question"],
+        "verdict": verdict,
+        "kind": row.get("kind", ""),
+        "reason": row.get("reason", row.get("message", "")),
+        "answer": row.get("prediction"),
+        "expected": expected,
+        "answerable": asked.get("answerable", True),
+        "contexts": row.get("contexts", []),
+        "sources": row.get("source_ids"),
+        "unsupported": row.get("unsupported_claims", []),
+        "metrics": row.get("metrics", {}),
+        "thresholds": row.get("thresholds", {}),
+        "unscored": row.get("unscored", {}),
+        "latency": row.get("latency_seconds"),
+        "tags": asked.get("tags", []),
+        "blame": row.get("blame") or "",
+        "change": _change(verdict, before) if results.baseline is not None else "",
+        "before": before and _before(before),
+    }
+
+
+def _before(row: Document) -> Document:
+    return {
+        "verdict": row.get("verdict", "ERROR"),
+        "metrics": row.get("metrics", {}),
+        "answer": row.get("prediction"),
+    }
+
+
+def _change(now: str, before: Document | None) -> str:
+    if before is None:
+        return "new"
+    then = before.get("verdict", "ERROR")
+    if now == "ERROR":
+        return "not measured"
+    if now == "FAIL":
+        return "newly failing" if then == "PASS" else "still failing"
+    return "as before" if then == "PASS" else "newly passing"
+
+
+def _all_rows(document: Mapping[str, Any]) -> Iterable[Document]:
+    yield from document.get("predictions", ())
+    yield from document.get("errors", ())
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["dataset_name"], row["question_id"]
