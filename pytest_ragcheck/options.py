@@ -372,6 +372,18 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PREDICTIONS",
     ),
     Option(
+        name="rag_report",
+        help="Writes the results as one HTML file that needs nothing else.",
+        read=read_name,
+        metavar="FILE.html",
+    ),
+    Option(
+        name="rag_markdown",
+        help="Adds the results as Markdown to the file, regressions first; for a step summary or a comment.",
+        read=read_name,
+        metavar="FILE",
+    ),
+    Option(
         name="rag_output",
         help="Folder of the result files.",
         read=read_path,

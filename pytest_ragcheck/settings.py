@@ -166,6 +166,12 @@ class Settings:
     replay: Path | None = None
     """The predictions file that answers and verdicts are taken from; None: the system is asked."""
 
+    report: Path | None = None
+    """The HTML report; None: none is written."""
+
+    markdown: Path | None = None
+    """The file that the results are added to as Markdown; None: they are not."""
+
     output: Path = Path("ragcheck-results")
     """Folder of the result files."""
 
@@ -341,6 +347,8 @@ def read_settings(
         samples=values.get("rag_samples"),
         seed=values.get("rag_seed", defaults.seed),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
+        report=folder / values["rag_report"] if "rag_report" in values else None,
+        markdown=folder / values["rag_markdown"] if "rag_markdown" in values else None,
         replay=folder / values["rag_replay"] if "rag_replay" in values else None,
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),

@@ -8,12 +8,37 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.cli import calibrate, compare, convert, dataset, docs, init, probe, rejudge, schema
+from pytest_ragcheck.cli import (
+    calibrate,
+    compare,
+    convert,
+    dataset,
+    docs,
+    init,
+    probe,
+    rejudge,
+    report,
+    schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from _typeshed import ReadableBuffer
+
+
+_COMMANDS = (
+    calibrate,
+    compare,
+    convert,
+    dataset,
+    docs,
+    init,
+    probe,
+    rejudge,
+    report,
+    schema,
+)
 
 
 class _Pipe(io.FileIO):
@@ -37,15 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    calibrate.add_to(commands)
-    compare.add_to(commands)
-    convert.add_to(commands)
-    dataset.add_to(commands)
-    docs.add_to(commands)
-    init.add_to(commands)
-    probe.add_to(commands)
-    rejudge.add_to(commands)
-    schema.add_to(commands)
+    for command in _COMMANDS:
+        command.add_to(commands)
     chosen = parser.parse_args(arguments)
     status: int = chosen.run(chosen)
     return status

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.results import ENDING, predictions_path
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from pytest_ragcheck.summary.agents import Agents
-
-_ENDING = "_predictions.json"
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         metavar="RESULTS",
         nargs="+",
         type=Path,
-        help=f"two or more: a predictions file, the path without {_ENDING}, or a folder with one such file",
+        help=f"two or more: a predictions file, the path without {ENDING}, or a folder with one such file",
     )
     parser.add_argument(
         "--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)"
@@ -63,30 +62,16 @@ def _compared(given: Sequence[Path]) -> Agents:
 
     if len(given) == 1:
         raise UsageError(f"there is nothing to compare {given[0]} with. Give the results of two agents or more.")
-    paths = [_predictions(path) for path in given]
+    paths = [predictions_path(path) for path in given]
     advice = "Give ragcheck compare the {agent}_predictions.json of full runs."
     read = [read_baseline(path, name=str(path), advice=advice) for path in paths]
     names = _names(paths)
     return compare_agents(list(zip(names, read, strict=True)))
 
 
-def _predictions(path: Path) -> Path:
-    """The predictions file that is meant."""
-    if path.is_dir():
-        found = [each for each in sorted(path.glob(f"*{_ENDING}")) if not each.name.endswith(f".partial{_ENDING}")]
-        if len(found) != 1:
-            names = ", ".join(each.name for each in found) or "none"
-            raise UsageError(f"{path}: of a folder one {_ENDING} file is compared, and it has {names}. Name the file.")
-        return found[0]
-    if not path.exists():
-        longer = path.with_name(path.name + _ENDING)
-        return longer if longer.exists() else path
-    return path
-
-
 def _names(paths: Sequence[Path]) -> list[str]:
     """What the files begin with, which is the agent's name; with the folder where that is not enough."""
-    short = [path.name.removesuffix(_ENDING) for path in paths]
+    short = [path.name.removesuffix(ENDING) for path in paths]
     counts = Counter(short)
     names = [name if counts[name] == 1 else str(path.with_name(name)) for name, path in zip(short, paths, strict=True)]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)

@@ -36,6 +36,9 @@ _WRITTEN = {
 """What to write where pytest itself cannot read an ini value, by the option's kind."""
 
 
+_PATHS = frozenset({"rag_output", "rag_baseline", "rag_replay", "rag_report", "rag_markdown"})
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Registers every option of `OPTIONS`, and its ini twin."""
     group = parser.getgroup("rag", "testing of RAG systems (pytest-ragcheck)")
@@ -134,7 +137,7 @@ def is_question_id(node_id: str) -> bool:
 def _given(config: pytest.Config, option: Option) -> Given | None:
     value = config.getoption(option.name, default=None) if option.flag else None
     origin = option.switch
-    if option.name in {"rag_output", "rag_baseline", "rag_replay"} and value and value.strip():
+    if option.name in _PATHS and value and value.strip():
         # What is typed is relative to where it is typed; what is configured, to the root.
         value = config.invocation_params.dir / value
     if option.name == "rag_dataset" and value:

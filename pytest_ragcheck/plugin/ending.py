@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.report.annotations import annotation_lines
 from pytest_ragcheck.report.files import write_results
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
@@ -34,12 +36,18 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
     run.note_all(run.untold)
     lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
+    lines += annotation_lines(outcomes.records, environment=os.environ)
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, f"results: NOT WRITTEN: {error}"]
-    return [*lines, *file_lines(written, config.invocation_params.dir)]
+    lines += file_lines(written, config.invocation_params.dir)
+    if settings.report or settings.markdown:
+        from pytest_ragcheck.plugin.reports import write_reports  # noqa: PLC0415 - only for whoever wants one
+
+        lines += write_reports(session, run, outcomes, summary)
+    return lines
 
 
 def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:

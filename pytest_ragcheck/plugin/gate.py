@@ -49,17 +49,17 @@ class Gate:
         if self._config.getoption("collectonly"):
             return
         if any(_ASK.intersection(getattr(item, "fixturenames", ())) for item in session.items):
-            self._baseline()
+            self.baseline()
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002 - pytest's names
         if any(is_question_of(self._config, node_id) for node_id in ids):
-            self._baseline()
+            self.baseline()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self._run is not None:
             # Under xdist the questions of users' own tests are known by their first report only.
-            self._baseline()
+            self.baseline()
         if not report.passed:
             self._not_passed.add(report.nodeid)
             if report.skipped and hasattr(report, "wasxfail"):
@@ -111,7 +111,7 @@ class Gate:
         outcomes = run.outcomes(settings)
         reach = Reach(self._config, run, complete=outcomes.complete, not_passed=self._not_passed)
         return compare(
-            self._baseline(),
+            self.baseline(),
             outcomes,
             clean=settings.redactor.text,
             would_meet=reach.would_meet,
@@ -145,7 +145,8 @@ class Gate:
             failed.pop(NODE_ID, None)
             cache.set("cache/lastfailed", failed)
 
-    def _baseline(self) -> Baseline:
+    def baseline(self) -> Baseline:
+        """What the run is compared with; it is read once."""
         if self._read is None:
             from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
             from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above

@@ -26,6 +26,9 @@ class BaselineRow:
     """The text that was asked."""
 
     verdict: Verdict
+    answer: str | None = None
+    """What the system said; None on ERROR."""
+
     metrics: Mapping[str, float] = field(default_factory=dict)
     """The measured scores by metric; of an ERROR none are known."""
 
@@ -110,6 +113,7 @@ def _prediction(fields: Fields) -> BaselineRow:
         id=fields.text("question_id"),
         question=fields.text("question"),
         verdict=Verdict(verdict),
+        answer=fields.text_or_null("prediction"),
         metrics=fields.numbers("metrics"),
         thresholds=fields.numbers("thresholds"),
         prompt_version=fields.text_or_null("prompt_version"),

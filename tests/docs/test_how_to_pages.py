@@ -72,6 +72,12 @@ def test_an_app_in_this_process(reader: Callable[..., Reader]) -> None:
     reader().follow(page("how-to/own-endpoint-shape.md", "An app in this process"))
 
 
+def test_read_the_report(reader: Callable[..., Reader]) -> None:
+    someone = reader()
+    someone.follow(page("how-to/read-the-report.md"))
+    assert (someone.folder / "later.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 def test_with_xdist(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/with-xdist.md"))

@@ -68,6 +68,7 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         id="a",
         question="What about a?",
         verdict=Verdict.FAIL,
+        answer="30 days",
         metrics={"groundedness": 0.41, "f1": 0.333333},
         thresholds={"groundedness": 0.7},
         prompt_version="offline-1",

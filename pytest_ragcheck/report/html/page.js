@@ -70,7 +70,7 @@
 
   function sentences(text) {
     const ranges = [];
-    for (const match of text.matchAll(/[^.!?\n。！？]+[.!?。！？]*/gu)) ranges.push([match.index, match.index + match[0].length]);
+    for (const match of text.matchAll(/[^\s.!?。！？][^.!?\n。！？]*[.!?。！？]*/gu)) ranges.push([match.index, match.index + match[0].length]);
     return ranges;
   }
 
@@ -100,9 +100,12 @@
     const cells = el("span", "scores");
     const names = Object.keys(row.thresholds).filter((name) => name in row.metrics);
     names.forEach((name, i) => {
-      const low = row.metrics[name] < row.thresholds[name];
+      const value = row.metrics[name];
+      const low = value < row.thresholds[name];
       if (i) cells.append(" · ");
-      cells.append(`${name} `, el(low ? "b" : "span", "", number(row.metrics[name])));
+      // What is too low must not look as if it were not.
+      const same = low && number(value) === number(row.thresholds[name]);
+      cells.append(`${name} `, el(low ? "b" : "span", "", same ? String(value) : number(value)));
     });
     return cells;
   }
@@ -241,7 +244,7 @@
     shown = 0;
     byId("list").replaceChildren();
     remember(verdicts);
-    byId("shown").textContent = found.length === rows.length ? `${rows.length} questions` : `${found.length} of ${rows.length} questions`;
+    byId("shown").textContent = `${found.length === rows.length ? "" : `${found.length} of `}${rows.length} ${rows.length === 1 ? "question" : "questions"}`;
     more();
   }
 

@@ -12,12 +12,12 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.report.html.view import BINS
+from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.report.html.view import MetricView, View
+    from pytest_ragcheck.report.view import MetricView, View
 
-_ESCAPED = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 """What could end the element that the data stands in, or a line of it."""
 
 _SAME = 0.0005
@@ -71,7 +71,7 @@ def _metric(metric: MetricView) -> str:
         direction = "up" if delta > _SAME else "down" if delta < -_SAME else ""
         said = f"{delta:+.3f} against {metric.before:.3f}" if direction else "as in the baseline"
         change = f'<small class="{direction}">{said}</small>'
-    notes = [f"{len(metric.values):,} questions"]
+    notes = [f"{len(metric.values):,} {'question' if len(metric.values) == 1 else 'questions'}"]
     if metric.n_unscored:
         notes.append(f"{metric.n_unscored} could not be measured")
     if metric.threshold is not None:
@@ -128,7 +128,7 @@ def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # A lone surrogate cannot be written as UTF-8; as an escape it can.
     text = "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text.translate(str.maketrans(_ESCAPED))
+    return text.translate(_ESCAPED)
 
 
 def _part(name: str) -> str:

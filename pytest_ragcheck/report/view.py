@@ -1,14 +1,18 @@
-"""The documents of the result files -> what the report's page is made of."""
+"""`Results` -> `View`, of which the report, in HTML or in Markdown, is made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.report.results import all_rows, key_of
+from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-Document = dict[str, Any]
+    from pytest_ragcheck.report.results import Document, Results
+    from pytest_ragcheck.summary.baseline import BaselineRow
 
 BINS = 10
 
@@ -65,41 +69,14 @@ class View:
     footer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """The result files of one run, as JSON values."""
-
-    predictions: Document
-    summary: Document
-    questions: Sequence[Document] = ()
-    """Those of the `{dataset}_questions.json` that are there; without them expected answers and tags are not shown."""
-
-    baseline: Document | None = None
-    """The predictions of the run that this one is compared with."""
-
-    baseline_name: str = ""
-    notes: Sequence[str] = ()
-    """Lines about the gate, as the terminal had them."""
-
-    asked: Mapping[tuple[str, str], Document] = field(init=False)
-    """By dataset name and id the row of the questions file."""
-
-    before: Mapping[tuple[str, str], Document] = field(init=False)
-    """By dataset name and id the row of the baseline."""
-
-    def __post_init__(self) -> None:
-        asked = {(file["dataset_name"], row["id"]): row for file in self.questions for row in file["questions"]}
-        object.__setattr__(self, "asked", asked)
-        object.__setattr__(self, "before", {_key(row): row for row in _all_rows(self.baseline or {})})
-
-
 def view_of(results: Results) -> View:
     """What the page shows of the results."""
     rows = tuple(_row(number, row, results) for number, row in enumerate(_in_order(results)))
     predictions, summary = results.predictions, results.summary
+    baseline = results.baseline.name if results.baseline is not None else ""
     return View(
         title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
-        facts=_facts(predictions, summary, results.baseline_name),
+        facts=_facts(predictions, summary, baseline),
         red=bool(_reasons(rows, results)),
         why=", ".join(_reasons(rows, results)) or _green(rows, summary),
         counts={
@@ -110,7 +87,7 @@ def view_of(results: Results) -> View:
         metrics=tuple(_metrics(results)),
         rows=rows,
         notes=tuple(results.notes),
-        baseline=results.baseline_name if results.baseline is not None else "",
+        baseline=baseline,
         footer=f"Written by pytest-ragcheck {summary['plugin_version']}.",
     )
 
@@ -154,22 +131,23 @@ def _reasons(rows: Iterable[Document], results: Results) -> list[str]:
 
 def _missing(results: Results) -> set[tuple[str, str]]:
     """The baseline's questions that were not there; of a partial run nobody knows."""
-    if not results.predictions["complete"]:
+    if results.baseline is None or not results.predictions["complete"]:
         return set()
-    return results.before.keys() - {_key(row) for row in _all_rows(results.predictions)} - results.asked.keys()
+    return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()
 
 
 def _green(rows: Sequence[Document], summary: Document) -> str:
     if not rows:
         return "no question was asked"
     more = f", {summary['n_not_run']} not run" if summary.get("n_not_run") else ""
-    return f"all {len(rows)} questions that ran passed{more}"
+    ran = "the one question" if len(rows) == 1 else f"all {len(rows)} questions"
+    return f"{ran} that ran passed{more}"
 
 
 def _metrics(results: Results) -> Iterable[MetricView]:
     before: dict[str, list[float]] = {}
-    for row in (results.baseline or {}).get("predictions", ()):
-        for metric, value in row["metrics"].items():
+    for row in results.baseline.rows.values() if results.baseline is not None else ():
+        for metric, value in row.metrics.items():
             before.setdefault(metric, []).append(value)
     values: dict[str, list[float]] = {metric: [] for metric in results.summary["metric_statistics"]}
     for row in results.predictions["predictions"]:
@@ -193,15 +171,15 @@ def _metrics(results: Results) -> Iterable[MetricView]:
 
 def _in_order(results: Results) -> list[Document]:
     """The rows in the order of the questions where that is known, else as in the file, ERRORs last."""
-    rows = list(_all_rows(results.predictions))
+    rows = list(all_rows(results.predictions))
     order = {key: number for number, key in enumerate(results.asked)}
-    return sorted(rows, key=lambda row: order.get(_key(row), len(order)))
+    return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))
 
 
 def _row(number: int, row: Document, results: Results) -> Document:
     """One question as the page's script reads it."""
-    asked = results.asked.get(_key(row), {})
-    before = results.before.get(_key(row))
+    asked = results.asked.get(key_of(row), {})
+    before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     verdict = row.get("verdict", "ERROR")
     expected = asked.get("all_acceptable_answers", [])
     return {
@@ -229,29 +207,16 @@ def _row(number: int, row: Document, results: Results) -> Document:
     }
 
 
-def _before(row: Document) -> Document:
-    return {
-        "verdict": row.get("verdict", "ERROR"),
-        "metrics": row.get("metrics", {}),
-        "answer": row.get("prediction"),
-    }
+def _before(row: BaselineRow) -> Document:
+    return {"verdict": row.verdict.value, "metrics": dict(row.metrics), "answer": row.answer}
 
 
-def _change(now: str, before: Document | None) -> str:
+def _change(now: str, before: BaselineRow | None) -> str:
     if before is None:
         return "new"
-    then = before.get("verdict", "ERROR")
+    passed = before.verdict is Verdict.PASS
     if now == "ERROR":
         return "not measured"
     if now == "FAIL":
-        return "newly failing" if then == "PASS" else "still failing"
-    return "as before" if then == "PASS" else "newly passing"
-
-
-def _all_rows(document: Mapping[str, Any]) -> Iterable[Document]:
-    yield from document.get("predictions", ())
-    yield from document.get("errors", ())
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["dataset_name"], row["question_id"]
+        return "newly failing" if passed else "still failing"
+    return "as before" if passed else "newly passing"

@@ -1,0 +1,64 @@
+"""`ragcheck report RESULTS`: the results of a run as a page, as Markdown, or as a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to those of `ragcheck`."""
+    parser = commands.add_parser(
+        "report",
+        help="make a page, Markdown or a table of the results of a run",
+        description="Makes of the result files of a run one HTML file that needs nothing else, Markdown for a pull "
+        "request, or a flat table. Exit status: 0 written, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "results",
+        metavar="RESULTS",
+        type=Path,
+        help="a predictions file, the path without _predictions.json, or a folder with one such file",
+    )
+    parser.add_argument("--baseline", metavar="PREDICTIONS", type=Path, help="show what changed since that run")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("report.html"),
+        help="the name's ending says what is made: .html, .md, .csv or .jsonl (default: report.html)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.report.results import predictions_path, read_results  # noqa: PLC0415 - for this command only
+
+    try:
+        kind = _kind(chosen.output)
+        baseline = None if chosen.baseline is None else predictions_path(chosen.baseline)
+        results = read_results(predictions_path(chosen.results, partial=True), baseline=baseline)
+        from pytest_ragcheck.report.write import write_report  # noqa: PLC0415 - as above
+
+        write_report(results, chosen.output, kind)
+    except UsageError as error:
+        print(f"ragcheck report: {error}", file=sys.stderr)
+        return 2
+    print(f"written: {chosen.output}")
+    return 0
+
+
+def _kind(path: Path) -> str:
+    kind = FORMATS.get(path.suffix.lower())
+    if kind is None:
+        raise UsageError(f"-o: {path} ends in none of {', '.join(FORMATS)}. Choose one of them.")
+    return kind

@@ -1,0 +1,105 @@
+"""A `View` -> Markdown for a step summary or a comment: regressions first, never longer than what takes it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.report.results import Document
+    from pytest_ragcheck.report.view import MetricView, View
+
+COMMENT_CHARS = 65_536
+"""What GitHub takes as a comment; a step summary may have 1 MiB (GitHub's documentation, 2026)."""
+
+_ROOM = 500
+"""For the last line, which says what was left out."""
+
+_TEXT_CHARS = 300
+
+_GROUPS = (
+    ("Newly failing", lambda row: row["change"] == "newly failing"),
+    ("Failing", lambda row: row["verdict"] == "FAIL" and row["change"] != "newly failing"),
+    ("Could not be measured", lambda row: row["verdict"] == "ERROR"),
+    ("Newly passing", lambda row: row["change"] == "newly passing"),
+)
+
+
+def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
+    """
+    The report in Markdown.
+
+    Args:
+        view: What is shown.
+        most_chars: How long it may be, >= 2000; what does not fit is counted at the end.
+    """
+    text = "".join(f"{line}\n" for line in _top(view))
+    blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]
+    for at, (_, block) in enumerate(blocks):
+        if len(text) + len(block) > most_chars - _ROOM:
+            left = sum(1 for row, _ in blocks[at:] if row is not None)
+            return f"{text}\n{left} more questions are in the result files.\n"
+        text += block
+    return text
+
+
+def _top(view: View) -> Iterator[str]:
+    yield f"## {'❌' if view.red else '✅'} {_cell(view.title)}: {_cell(view.why)}"
+    yield ""
+    yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
+    if view.metrics:
+        yield ""
+        yield from _metric_table(view.metrics, compared=bool(view.baseline))
+    yield ""
+    yield " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
+
+
+def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[str]:
+    head = ["metric", "mean", "minimum", "questions"]
+    if compared:
+        head += ["baseline", "change"]
+    yield f"| {' | '.join(head)} |"
+    yield f"| --- |{' ---: |' * (len(head) - 1)}"
+    for metric in metrics:
+        minimum = "" if metric.threshold is None else f"{metric.threshold:g}"
+        cells = [_cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values))]
+        if compared:
+            before = metric.before
+            cells += ["", ""] if before is None else [f"{before:.3f}", f"{metric.mean - before:+.3f}"]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _group(title: str, rows: Iterator[Document]) -> Iterator[tuple[Document | None, str]]:
+    """The heading, then a block for each question."""
+    listed = list(rows)
+    if listed:
+        yield None, f"\n### {title}: {len(listed)}\n\n"
+        for row in listed:
+            yield row, _question(row)
+
+
+def _question(row: Document) -> str:
+    short = ", ".join(
+        f"{metric} {row['metrics'][metric]:.2f} < {minimum:.2f}"
+        for metric, minimum in row["thresholds"].items()
+        if row["metrics"].get(metric, minimum) < minimum
+    )
+    said = ": ".join(filter(None, (short, row["reason"] if row["verdict"] != "PASS" else "")))
+    lines = [f"- **{_cell(row['dataset'])}::{_cell(row['id'])}** {_cell(row['question'])}"]
+    if said:
+        lines.append(f"  {_cell(said)}")
+    if row["blame"]:
+        lines.append(f"  blame: {row['blame']}")
+    return "  \n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """The text in one line, as Markdown shows it as it is; no mention, link or image comes of it."""
+    line = " ".join(text.split())
+    line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
+    line = "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line)
+    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", line)
+    # A zero-width space keeps GitHub from calling people and from linking issues and addresses.
+    return re.sub(r"@(?=\w)|(?<=\\#)(?=\d)|(?<=\w):(?=//)", lambda match: f"{match[0]}\u200b", line)

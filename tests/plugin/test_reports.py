@@ -1,0 +1,66 @@
+"""Reports of a run beside its result files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.canned import bad, broken, good
+from tests.harness import two_ways
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.harness import Project
+
+
+@two_ways
+def test_a_page_and_markdown_are_written_where_they_are_wanted(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), broken("hours"))
+    (project.folder / "summary.md").write_text("of an earlier step\n", encoding="utf-8")
+    run = project.run("--rag-report=out/report.html", "--rag-markdown=summary.md")
+    assert [line for line in run.lines if "report: " in line] == ["report: out/report.html", "report: summary.md"]
+    assert "1 FAIL, 1 ERROR" in (run.folder / "out/report.html").read_text(encoding="utf-8")
+    markdown = (run.folder / "summary.md").read_text(encoding="utf-8")
+    assert markdown.startswith("of an earlier step\n## ❌ rag: billing: 1 FAIL, 1 ERROR\n")
+
+
+def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.run()
+    project.ask(good("terms"), bad("prices"))
+    # The baseline is the file that this very run replaces.
+    run = project.run("--rag-baseline=ragcheck-results/rag_predictions.json", "--rag-report=r.html")
+    text = (run.folder / "r.html").read_text(encoding="utf-8")
+    assert "1 FAIL (1 newly failing)" in text
+    assert '"change":"newly failing"' in text
+    assert "baseline ragcheck-results/rag_predictions.json: 1 newly failing, 1 as before" in text
+
+
+def test_a_report_that_cannot_be_written_makes_a_green_run_fail(project: Project) -> None:
+    project.ask(good("terms"))
+    (project.folder / "taken").mkdir()
+    run = project.run("--rag-report=taken")
+    assert run.exit_status == 1
+    path = run.folder / "taken"
+    assert f"report: NOT WRITTEN: {path}: cannot be written (Is a directory). Choose another file." in run.lines
+
+
+def test_in_an_action_of_github_s_failures_are_annotations(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.ask(good("terms"), bad("prices", groundedness=0.25, reason="No price."))
+    assert not [line for line in project.run().lines if line.startswith("::")]
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.folder))
+    (line,) = [line for line in project.run().lines if line.startswith("::")]
+    assert line == "::error file=billing.rag.yaml,line=7,title=FAIL prices::groundedness 0.25 < 0.70: No price."
+
+
+def test_secrets_are_in_no_report(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "s3cr3t-t0ken-0123456789"
+    monkeypatch.setenv("RAG_TOKEN", secret)
+    project.ask(bad("prices", reason=f"it says {secret}").but(answer=f"It is {secret}."))
+    project.write("pytest.ini", "[pytest]\nrag_headers = Authorization: Bearer {env:RAG_TOKEN}\n")
+    run = project.run("--rag-report=r.html", "--rag-markdown=r.md")
+    for name in ("r.html", "r.md"):
+        text = (run.folder / name).read_text(encoding="utf-8")
+        assert "prices" in text
+        assert secret not in text

@@ -1,0 +1,57 @@
+"""The report in Markdown: regressions first, what it says as it is, and no longer than what takes it."""
+
+from __future__ import annotations
+
+from pytest_ragcheck.report.markdown import markdown_of
+from pytest_ragcheck.report.view import view_of
+from tests.making import a_question, a_record
+from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of
+
+
+def test_regressions_come_first_then_failures_then_errors() -> None:
+    other = a_record(question=a_question("old"), verdict=FAILED.verdict, reason="still")
+    baseline = a_baseline(terms="FAIL", prices="PASS", old="FAIL", hours="PASS")
+    text = markdown_of(view_of(results_of(PASSED, other, ERRORED, FAILED, baseline=baseline)))
+    assert text.startswith("## ❌ rag: billing: 2 FAIL (1 newly failing), 1 ERROR\n\n1 PASS, 2 FAIL, 1 ERROR\n")
+    headings = [line for line in text.splitlines() if line.startswith("### ")]
+    assert headings == [
+        "### Newly failing: 1",
+        "### Failing: 1",
+        "### Could not be measured: 1",
+        "### Newly passing: 1",
+    ]
+    assert (
+        "- **billing::prices** What does it cost?  \n  groundedness 0.40 \\< 0.70: giraffes are nowhere in the "
+        "contexts  \n  blame: grounding\n"
+    ) in text
+    assert "| groundedness | 0.600 | 0.7 | 2 | 0.800 | -0.200 |\n" in text
+
+
+def test_a_low_score_is_named_with_its_minimum() -> None:
+    record = a_record("prices", verdict=FAILED.verdict, scores={"f1": 0.4}, thresholds={"f1": 0.5}, reason="too short")
+    assert "  f1 0.40 \\< 0.50: too short\n" in markdown_of(view_of(results_of(record)))
+
+
+def test_a_green_run_is_short() -> None:
+    assert markdown_of(view_of(results_of(PASSED))).startswith(
+        "## ✅ rag: billing: the one question that ran passed\n\n1 PASS\n"
+    )
+
+
+def test_texts_call_nobody_link_nowhere_and_stay_in_their_line() -> None:
+    nasty = "@everyone see #12 and https://evil.example\n# heading\n| cell | <img src=x> ![i](x) \x1b[31m"
+    text = markdown_of(view_of(results_of(a_record(question=a_question("q", question=nasty), verdict=FAILED.verdict))))
+    (line,) = [line for line in text.splitlines() if "everyone" in line]
+    assert "@\u200beveryone" in line
+    assert "\\#\u200b12" in line
+    assert "https:\u200b//" in line
+    assert "\\<img src=x\\> \\!\\[i\\](x) \\[U+001B\\]\\[31m" in line
+
+
+def test_it_is_never_longer_than_what_takes_it() -> None:
+    records = [a_record(f"q{n}", verdict=FAILED.verdict, reason="because " * 30) for n in range(500)]
+    text = markdown_of(view_of(results_of(*records)), most_chars=20_000)
+    assert len(text) <= 20_000
+    shown = text.count("- **billing::")
+    assert 50 < shown < 500
+    assert text.endswith(f"\n{500 - shown} more questions are in the result files.\n")
