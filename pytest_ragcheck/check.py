@@ -103,12 +103,7 @@ async def _checked_once(
     judging: Room,
 ) -> Record:
     clean = settings.redactor
-    record = Record(
-        question=question,
-        verdict=Verdict.ERROR,
-        judge=_without_secrets(judge_identity(judge), clean),
-        endpoint=clean.text(endpoint_name(client)),
-    )
+    record = blank_record(question, client, judge, clean)
     try:
         given = await asking.run(partial(ask, question, client))
     except MeasurementError as error:
@@ -154,6 +149,16 @@ async def _checked_once(
 def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
     return Thresholds(
         both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
+    )
+
+
+def blank_record(question: Question, client: Asks, judge: Judge | None, clean: Redactor) -> Record:
+    """The record of a question that nothing has come of: an ERROR that says whom it was for."""
+    return Record(
+        question=question,
+        verdict=Verdict.ERROR,
+        judge=_without_secrets(judge_identity(judge), clean),
+        endpoint=clean.text(endpoint_name(client)),
     )
 
 

@@ -13,6 +13,7 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
     └── MeasurementError                     the endpoint or the judge did not do its work
         ├── ReplayError                      a recording lacks the answer to a question
         ├── RecordedError                    what a recorded run met, met again
+        ├── QuestionTimeout                  a question took longer than it may with all its requests
         ├── EndpointError
         │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
         │   ├── EndpointTimeout              no complete reply in time
@@ -132,6 +133,12 @@ class RecordedError(MeasurementError):
     def __init__(self, message: str, *, kind: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+class QuestionTimeout(MeasurementError):
+    """No verdict within the time that a question has with all its requests and their repeats."""
+
+    kind = "question_timeout"
 
 
 class EndpointError(MeasurementError):

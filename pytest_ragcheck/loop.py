@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -24,14 +24,30 @@ class PrivateLoop:
         self._running: _LoopThread | None = None
         self._changing = threading.Lock()
 
-    def run(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """The result of `function(*arguments)`; what it raises is raised here."""
+    def run(
+        self,
+        function: Callable[..., Awaitable[T]],
+        *arguments: Any,
+        every_seconds: float = 0.0,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> T:
+        """
+        The result of `function(*arguments)`; what it raises is raised here.
+
+        Args:
+            function: What is run in the loop.
+            arguments: Its own.
+            every_seconds: How often `meanwhile` is called by the thread that waits; 0: never.
+            meanwhile: Something to do or to say while it takes long.
+        """
         with self._changing:
             if self._running is None:
                 self._running = _LoopThread()
             loop = self._running.loop
         future = asyncio.run_coroutine_threadsafe(settled(function, *arguments), loop)
         try:
+            while meanwhile is not None and every_seconds and not wait([future], every_seconds).done:
+                meanwhile()
             outcome: Callable[[], T] = future.result()
         except BaseException:
             # Ctrl-C ends the waiting, and what is waited for.

@@ -477,6 +477,21 @@ OPTIONS: tuple[Option, ...] = (
         default_shown="2",
     ),
     Option(
+        name="rag_question_timeout",
+        help="Seconds for a question with all its requests, their repeats and the judge's; time in which it waits its "
+        "turn behind other questions does not count.",
+        read=read_seconds,
+        flag=False,
+        default_shown="600",
+    ),
+    Option(
+        name="rag_waiting_line",
+        help="Seconds after which the terminal says what is waited for, again and again while nothing comes; 0: never.",
+        read=read_delay,
+        flag=False,
+        default_shown="30",
+    ),
+    Option(
         name="rag_read_ahead",
         help="on: questions are asked before pytest comes to them, many at once; off: each in its turn.",
         read=read_on_off,

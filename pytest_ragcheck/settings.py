@@ -85,6 +85,12 @@ class Settings:
     retries: int = 2
     """How often a request that failed in passing is repeated, >= 0."""
 
+    question_timeout_seconds: float = 600.0
+    """For all requests of a question and what lies between them, > 0; time in which it waits its turn is not in it."""
+
+    waiting_line_seconds: float = 30.0
+    """How long nothing may come before the terminal says what is waited for, >= 0; 0: it does not."""
+
     tier: str = "end_to_end"
     """How questions are asked whose file does not say it: one of `TIERS`."""
 
@@ -317,6 +323,8 @@ def read_settings(
         judge_concurrency=values.get("rag_judge_concurrency", at_once),
         delay_seconds=values.get("rag_delay", defaults.delay_seconds),
         retries=values.get("rag_retries", defaults.retries),
+        question_timeout_seconds=values.get("rag_question_timeout", defaults.question_timeout_seconds),
+        waiting_line_seconds=values.get("rag_waiting_line", defaults.waiting_line_seconds),
         tier=values.get("rag_tier", defaults.tier),
         ingest=values.get("rag_ingest", defaults.ingest),
         read_ahead=values.get("rag_read_ahead", defaults.read_ahead),

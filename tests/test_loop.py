@@ -113,3 +113,21 @@ def test_a_loop_can_be_closed_twice_or_unused_and_used_again(loop: PrivateLoop) 
     loop.close()
     loop.close()
     assert loop.run(where, "b")[0] == "b"
+
+
+def test_who_waits_has_something_to_do_meanwhile(loop: PrivateLoop) -> None:
+    told, enough = [], threading.Event()
+
+    async def slow() -> str:
+        while not enough.is_set():  # noqa: ASYNC110 - the other thread sets no event of this loop
+            await anyio.sleep(0.01)
+        return "done"
+
+    def tell() -> None:
+        told.append(threading.current_thread())
+        if len(told) == 2:
+            enough.set()
+
+    assert loop.run(slow, every_seconds=0.01, meanwhile=tell) == "done"
+    assert set(told) == {threading.current_thread()}
+    assert len(told) >= 2

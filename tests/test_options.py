@@ -75,6 +75,8 @@ SETTINGS = {
     "rag_min": "minimums",
     "rag_dataset": "datasets",
     "rag_delay": "delay_seconds",
+    "rag_question_timeout": "question_timeout_seconds",
+    "rag_waiting_line": "waiting_line_seconds",
 }
 """The fields of `Settings` whose names are not the options' own."""
 

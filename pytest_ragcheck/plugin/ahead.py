@@ -6,10 +6,10 @@ import math
 import os
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_ragcheck.check import check_question
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
+from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.run_folder import is_stopped
@@ -20,15 +20,20 @@ from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.processes import Part, part_of
 from pytest_ragcheck.plugin.storing import home_of, opened_store
+from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     import pytest
 
     from pytest_ragcheck.engine.fallback import FallbackStore
     from pytest_ragcheck.plugin.plan import Planned, Source
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.record import Record
+
+T = TypeVar("T")
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
@@ -80,6 +85,7 @@ class Ahead:
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
         self._measures = Measures(config)
+        self._courses = Courses()
 
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
@@ -96,7 +102,7 @@ class Ahead:
             self._loop.run(self._reader.drop, key)
             return self._on_demand(question, means, OTHER_MEANS)
         resumed_before = self._resumed
-        record = self._loop.run(self._reader.take, key)
+        record = self._waited(question, self._reader.take, key)
         if record is None:
             return self._on_demand(question, means, AGAIN)
         # What was written down has no secrets in it, and the question may have moved in its file.
@@ -159,7 +165,16 @@ class Ahead:
         )
 
     def _on_demand(self, question: Question, means: Means, why: str) -> Evaluated:
-        return self._loop.run(self._asked_now, question, means, why)
+        return self._waited(question, self._asked_now, question, means, why)
+
+    def _waited(self, question: Question, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """The function's result; while it takes long, the terminal says where the question is."""
+        return self._loop.run(
+            function,
+            *arguments,
+            every_seconds=seconds_between_lines(self._config),
+            meanwhile=partial(say, self._config, self._courses, question, len(self._plan.ahead)),
+        )
 
     async def _asked_now(self, question: Question, means: Means, why: str) -> Evaluated:
         if self._store is None:
@@ -187,7 +202,7 @@ class Ahead:
             client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
             # The same would come of it each time.
             settings = replace(settings, repeats=1, judge_repeats=1)
-        return await check_question(
+        return await self._courses.check(
             question,
             client=client,
             judge=judge,

@@ -1,0 +1,176 @@
+"""Where the questions under way are at: how long each was with whom, and that none takes for ever."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+
+from pytest_ragcheck.check import OPEN, blank_record, check_question
+from pytest_ragcheck.errors import QuestionTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.metrics.metric import Metric, Room
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.settings import Settings
+
+T = TypeVar("T")
+
+
+class Stage(Enum):
+    """Where a question is at; the value goes on from `refund-window: ` with how long."""
+
+    QUEUED = "it has waited its turn for {}"
+    ASKED = "the endpoint has had it for {}"
+    JUDGED = "the judge has had it for {}"
+    REFUSED = "it has waited to be sent again for {}"
+    """After a request that failed in passing."""
+
+
+_BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
+
+
+@dataclass(slots=True)
+class Course:
+    """The way of one question."""
+
+    question: Question
+    limit_seconds: float
+    stage: Stage = Stage.QUEUED
+    since: float = field(default_factory=time.monotonic)
+    spent: dict[Stage, float] = field(default_factory=dict)
+    """Seconds in earlier stages."""
+
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _held: Counter[Stage] = field(default_factory=Counter)
+    """In which stages its requests are; a judge may be asked several times at once."""
+
+    def move(self, *, leave: Stage | None = None, enter: Stage | None = None) -> None:
+        """A request goes from stage to stage; the time limit stands still while all wait their turn."""
+        if leave is not None:
+            self._held[leave] -= 1
+        if enter is not None:
+            self._held[enter] += 1
+        stage = next((each for each in _BUSIEST_FIRST if self._held[each]), Stage.QUEUED)
+        if stage is self.stage:
+            return
+        now = time.monotonic()
+        self.spent[self.stage] = self.spent.get(self.stage, 0.0) + now - self.since
+        self.stage, self.since = stage, now
+        used = sum(seconds for earlier, seconds in self.spent.items() if earlier is not Stage.QUEUED)
+        runs = stage is not Stage.QUEUED
+        self.scope.deadline = anyio.current_time() + self.limit_seconds - used if runs else math.inf
+
+    def room(self, room: Room, stage: Stage) -> _Followed:
+        """The room, with its requests noted as the stage."""
+        return _Followed(self, room, stage)
+
+    @property
+    def where(self) -> str:
+        """Where the question is, and for how long: `the judge has had it for 31 s`."""
+        return self.stage.value.format(f"{time.monotonic() - self.since:.0f} s")
+
+    def timeout(self) -> QuestionTimeout:
+        """The error of a question whose time is over."""
+        words = {
+            "the endpoint had it for": Stage.ASKED,
+            "the judge had it for": Stage.JUDGED,
+            "between repeats it waited": Stage.REFUSED,
+        }
+        spent = ", ".join(
+            f"{word} {self.spent[stage]:.1f} s" for word, stage in words.items() if self.spent.get(stage, 0) >= 0.05
+        )
+        return QuestionTimeout(
+            f"no verdict within {self.limit_seconds:g} s: {spent}\n"
+            "See what takes so long there, or raise rag_question_timeout."
+        )
+
+
+@dataclass(slots=True)
+class _Followed:
+    course: Course
+    room: Room
+    stage: Stage
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        held: Stage | None = None
+
+        def move(stage: Stage | None) -> None:
+            nonlocal held
+            self.course.move(leave=held, enter=stage)
+            held = stage
+
+        async def request() -> T:
+            move(self.stage)
+            try:
+                return await operation()
+            finally:
+                move(Stage.REFUSED)
+
+        try:
+            return await self.room.run(request)
+        finally:
+            move(None)
+
+
+class Courses:
+    """The courses of the questions that are under way."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[int, Course] = {}
+
+    async def check(
+        self,
+        question: Question,
+        *,
+        client: Asks,
+        judge: Judge | None,
+        settings: Settings,
+        metrics: Sequence[Metric] = (),
+        asking: Room = OPEN,
+        judging: Room = OPEN,
+    ) -> Record:
+        """As `check_question`, but an ERROR when the question's time is over."""
+        limit_seconds = settings.question_timeout_seconds * settings.repeats
+        course = Course(question=question, limit_seconds=limit_seconds)
+        self._under_way[id(course)] = course
+        try:
+            with course.scope:
+                return await check_question(
+                    question,
+                    client=client,
+                    judge=judge,
+                    metrics=metrics,
+                    settings=settings,
+                    asking=course.room(asking, Stage.ASKED),
+                    judging=course.room(judging, Stage.JUDGED),
+                )
+        finally:
+            del self._under_way[id(course)]
+        error = course.timeout()
+        record = blank_record(question, client, judge, settings.redactor)
+        return replace(record, error_kind=error.kind, reason=str(error))
+
+    def line(self, question: Question, *, to_go: int) -> str:
+        """
+        What is waited for: `waiting for refund-window: the judge has had it for 31 s (8 asked, 3 judged, 120 to go)`.
+
+        Args:
+            question: The one whose record is wanted.
+            to_go: How many questions come after it.
+        """
+        course = next((each for each in self._under_way.copy().values() if each.question == question), None)
+        where = course.where if course is not None else "it has not begun"
+        stages = Counter(each.stage for each in self._under_way.copy().values())
+        counts = f"{stages[Stage.ASKED]} being asked, {stages[Stage.JUDGED]} being judged, {to_go} to go"
+        return f"waiting for {question.id}: {where} ({counts})"

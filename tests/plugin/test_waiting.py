@@ -1,0 +1,67 @@
+"""A question that hangs: the terminal says what is waited for, and its time limit ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.canned import good
+from tests.harness import three_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+HANGING = """
+import threading
+
+class Hanging(CannedRag):
+    # A plain method, which runs in a thread that nobody can end.
+    def ask(self, question):
+        if "prices" in question.question:
+            threading.Event().wait()
+        return RagAnswer(text="30 days", contexts=("30 days",))
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Hanging()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+
+
+@pytest.fixture
+def hanging(project: Project) -> Project:
+    project.conftest(HANGING)
+    project.ask(good("terms"), good("prices"), good("hours"))
+    return project
+
+
+@three_ways
+def test_a_question_that_hangs_is_an_error_after_its_time_and_the_run_goes_on(hanging: Project) -> None:
+    run = hanging.run("-orag_question_timeout=0.3", where="apart")
+    assert run.outcomes == {"passed": 2, "error": 1}
+    ((kind, message),) = run.errors_by_id.values()
+    assert kind == "question_timeout"
+    assert message.startswith("no verdict within 0.3 s: the endpoint had it for 0.")
+
+
+def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Project) -> None:
+    run = hanging.run("-orag_question_timeout=0.5", "-orag_waiting_line=0.1")
+    line = "ragcheck: waiting for prices: the endpoint has had it for 0 s (1 being asked, 0 being judged, 1 to go)"
+    assert run.lines.count(line) >= 2
+    before = run.lines.index(line) - 1
+    assert run.lines[before] == "billing.rag.yaml ."
+    after = max(n for n, text in enumerate(run.lines) if text == line) + 1
+    assert run.lines[after] == "E"
+    assert run.lines[after + 1].startswith("billing.rag.yaml .")
+    # It is none of the question's captured output.
+    assert "Captured" not in run.text
+
+
+@pytest.mark.parametrize("option", ["-q", "-orag_waiting_line=0"])
+def test_a_run_that_is_to_be_quiet_says_nothing(hanging: Project, option: str) -> None:
+    run = hanging.run("-orag_waiting_line=0.1", "-orag_question_timeout=0.3", option)
+    assert "waiting for" not in run.text
