@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections import deque
@@ -55,7 +56,8 @@ class Gate:
         self._running = 0
         self._waiting: deque[anyio.Event] = deque()
         self._last_cut = 0.0
-        self._next_start = 0.0
+        self._last_start = -math.inf
+        self._starting = anyio.Lock()
         self._successes = 0
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
@@ -103,14 +105,14 @@ class Gate:
         else:
             self._running += 1
         if self._delay_seconds:
-            now = time.monotonic()
-            self._next_start = max(now, self._next_start + self._delay_seconds)
-            if self._next_start > now:
-                try:
-                    await anyio.sleep(self._next_start - now)
-                except BaseException:
-                    self._leave()
-                    raise
+            try:
+                # One after another, so that one who starts late does not start close to the next.
+                async with self._starting:
+                    await anyio.sleep(max(0.0, self._last_start + self._delay_seconds - time.monotonic()))
+                    self._last_start = time.monotonic()
+            except BaseException:
+                self._leave()
+                raise
 
     def _leave(self) -> None:
         self._running -= 1
