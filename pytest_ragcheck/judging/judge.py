@@ -55,7 +55,6 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
         error_message=(judgement.error_message or "").strip(),
         abstained=abstained,
         unsupported_claims=tuple(judgement.unsupported_claims or ()),
-        votes=judgement.votes,
     )
 
 
