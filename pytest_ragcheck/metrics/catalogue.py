@@ -38,6 +38,9 @@ RAGAS_STAND_INS = (
 )  # fmt: skip
 """In their place where there is no model: by counting words."""
 
+SEMANTIC = ("embedding_similarity",)
+"""Against the acceptable answers, by the meaning of the whole texts."""
+
 CUTOFFS = (1, 3, 5, 10)
 """The ranks up to which retrieval is measured, as far as so many contexts are asked for."""
 
@@ -63,6 +66,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "abstention": (ABSTAINED,),
         "performance": (),
         "ragas": (*RAGAS, *RAGAS_STAND_INS),
+        "semantic": SEMANTIC,
     }
 )
 """What `rag_metrics` may name, with the metrics of a question that each measures; `performance` is of whole runs."""
@@ -76,7 +80,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType({"lexical": ("rapidfuzz
 JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *LEXICAL, *RETRIEVAL, ABSTAINED, *MENTIONS)
+METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *LEXICAL, *SEMANTIC, *RETRIEVAL, ABSTAINED, *MENTIONS)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})

@@ -42,6 +42,11 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.lexical import Lexical  # noqa: PLC0415 - as above
 
         metrics.append(Lexical())
+    if "semantic" in settings.metrics:
+        from pytest_ragcheck.judging.embeddings import choose_embeddings  # noqa: PLC0415 - as above
+        from pytest_ragcheck.metrics.similarity import Similarity  # noqa: PLC0415 - as above
+
+        metrics.append(Similarity(choose_embeddings(settings)))
     if "ragas" in settings.metrics:
         metrics.append(_ragas(settings, judge))
     if "retrieval" in settings.metrics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS
+from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS, SEMANTIC
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.report.scorecard import scorecard_lines
 
@@ -45,8 +45,8 @@ def header_lines(
         lines.append(f"ragcheck: of a tier of their own: {', '.join(other)}")
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
-    if "ragas" in settings.metrics and settings.judge == "openai" and not settings.embedding_model:
-        names = " and ".join(RAGAS_BY_EMBEDDINGS)
+    if lacking := without_embeddings(settings):
+        names = ", ".join(lacking)
         lines.append(f"ragcheck: {names} cannot be measured: {NO_EMBEDDING_MODEL}")
     return lines
 
@@ -59,6 +59,14 @@ def _origin_words(origin: Origin) -> str:
     split = f", split {origin.split}" if origin.split else ""
     left_out = f"; {origin.left_out} rows are left out, for their question is blank" if origin.left_out else ""
     return f"{taken} of {origin.source}{split}{left_out}"
+
+
+def without_embeddings(settings: Settings) -> tuple[str, ...]:
+    """The metrics that are wanted and cannot be measured, since the settings name no embedding model."""
+    if settings.embedding_model:
+        return ()
+    by_model = RAGAS_BY_EMBEDDINGS if "ragas" in settings.metrics and settings.judge == "openai" else ()
+    return (*by_model, *(SEMANTIC if "semantic" in settings.metrics else ()))
 
 
 def run_thresholds(settings: Settings) -> dict[str, float]:

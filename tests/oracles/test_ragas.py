@@ -29,6 +29,7 @@ from pytest_ragcheck.metrics.choice import choose_metrics
 from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
 from pytest_ragcheck.metrics.ragas.metric import RagasMetrics
+from pytest_ragcheck.metrics.similarity import nearest
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.settings import Settings
 from tests.making import a_question
@@ -104,6 +105,16 @@ def test_answer_correctness_is_that_of_ragas(collections):
         factual = formulas.factuality(true_positives=tp, false_positives=fp, false_negatives=fn)
         ours = formulas.answer_correctness(factual, formulas.cosine_similarity(vectors["r"], vectors["e"]))
         assert ours == pytest.approx(theirs, abs=FORMULA, rel=0)
+
+
+def test_embedding_similarity_is_that_of_ragas(collections):
+    rng = random.Random(7)
+    for _ in range(CASES):
+        vectors = vectors_of(rng, "r", "e")
+        canned = type("Canned", (ragas_adapters().vectors,), {"embed_text": lambda self, text: vectors[text]})(None)
+        metric = import_module("ragas.metrics.collections").SemanticSimilarity(embeddings=canned)
+        theirs = asyncio.run(metric.ascore(response="r", reference="e")).value
+        assert nearest(tuple(vectors["r"]), [tuple(vectors["e"])]) == pytest.approx(theirs, abs=FORMULA, rel=0)
 
 
 def test_context_relevance_is_that_of_ragas(collections):

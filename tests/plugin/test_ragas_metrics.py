@@ -65,7 +65,7 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
 
 def test_the_header_says_once_what_is_not_measured_for_want_of_embeddings(project: Project) -> None:
     project.write("billing.rag.yaml", QUESTIONS)
-    project.write("pytest.ini", "[pytest]\nrag_metrics = +ragas\n")
+    project.write("pytest.ini", "[pytest]\nrag_metrics = +ragas +semantic\n")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(judge_or_find) as judge:
         run = project.run(
             f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}", where="apart"
@@ -73,14 +73,14 @@ def test_the_header_says_once_what_is_not_measured_for_want_of_embeddings(projec
     assert run.verdicts == {"terms": "PASS"}
     assert (
         run.lines.count(
-            "ragcheck: ragas_answer_relevancy and ragas_answer_correctness cannot be measured: "
+            "ragcheck: ragas_answer_relevancy, ragas_answer_correctness, embedding_similarity cannot be measured: "
             "there is no embedding model: set rag_embedding_model"
         )
         == 1
     )
     (row,) = run.predictions["predictions"]
     assert row["unscored"] == dict.fromkeys(
-        ("ragas_answer_relevancy", "ragas_answer_correctness"),
+        ("ragas_answer_relevancy", "ragas_answer_correctness", "embedding_similarity"),
         "there is no embedding model: set rag_embedding_model",
     )
 

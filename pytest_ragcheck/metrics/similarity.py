@@ -1,0 +1,73 @@
+"""How near the meaning of an answer is to an accepted one, as far as embeddings show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.catalogue import SEMANTIC
+from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
+from pytest_ragcheck.metrics.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.embeddings import Embeds, Vector
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+(SIMILARITY,) = SEMANTIC
+
+
+class Similarity:
+    """
+    The group `semantic`: what applies to answerable questions with an expected answer.
+
+    Args:
+        embeddings: Make the vectors; closed with the metric.
+    """
+
+    names = SEMANTIC
+    local = False
+
+    def __init__(self, embeddings: Embeds) -> None:
+        self._embeddings = embeddings
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """
+        The similarity, by one request; an empty answer needs none, and is similar to nothing.
+
+        Raises:
+            JudgeError: There are no embeddings.
+        """
+        acceptable = question.acceptable_answers
+        if not (question.answerable and acceptable):
+            return {}
+        if not answer.text.strip():
+            return {SIMILARITY: Score(0.0)}
+        vectors = await self._embeddings.embed([answer.text, *acceptable])
+        return {SIMILARITY: Score.of(lambda: nearest(vectors[answer.text], [vectors[each] for each in acceptable]))}
+
+    async def aclose(self) -> None:
+        """Closes the connections of the embeddings."""
+        close = getattr(self._embeddings, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def nearest(answer: Vector, acceptable: Sequence[Vector]) -> float:
+    """
+    Cosine similarity of the answer to the accepted answer that it is nearest to.
+
+    Args:
+        answer: Its embedding.
+        acceptable: The embeddings of all accepted answers, at least one.
+
+    Returns:
+        -1..1, hardly ever below 0.
+
+    Raises:
+        ValueError: An embedding has no direction.
+
+    Source: ragas 0.4.3, `SemanticSimilarity`, for one accepted answer.
+    """
+    return max(cosine_similarity(answer, each) for each in acceptable)
