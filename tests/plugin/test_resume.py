@@ -1,0 +1,240 @@
+"""A run that did not come to its end is gone on with: nothing that it finished is asked or judged again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness import three_ways
+from tests.servers.counting import Counting
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+    from tests.harness import Project, Run
+
+DOWN = json_reply({"error": "down"}, status=500)
+
+
+class Failing(Counting):
+    """A system that is down for some questions."""
+
+    down: tuple[str, ...] = ()
+
+    def __call__(self, connection: socket.socket, request: Request) -> bool:
+        if request.json["query"] in self.down:
+            self.answered[request.json["query"]] += 1
+            return DOWN(connection, request)
+        return super().__call__(connection, request)
+
+
+def questions(project: Project, number: int, **more: object) -> None:
+    rows = [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days", **more} for n in range(number)]
+    project.write("many.rag.json", json.dumps(rows))
+
+
+def run(project: Project, endpoint: FakeEndpoint, *options: str) -> Run:
+    return project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", *options)
+
+
+def killed(project: Project, endpoint: FakeEndpoint, system: Counting, *options: str, after: int) -> None:
+    """A run whose processes are all killed as soon as so many questions are answered."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "--rag-judge=offline"]
+    with subprocess.Popen(
+        [*command, f"--rag-url={endpoint.url}", *options],
+        cwd=project.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        while system.answered.total() < after:
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    # What was on its way to the system when the run died is answered too, to nobody.
+    while system.running:
+        time.sleep(0.01)
+
+
+def without_times(folder: Path) -> dict[str, Any]:
+    """The result files by name, without what no two runs have in common."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        text = re.sub(r'"(timestamp|latency\w*)": [^,\n]+', r'"\1": 0', path.read_text(encoding="utf-8"))
+        found[path.name] = re.sub(r"127\.0\.0\.1:\d+", "here", text)
+    return found
+
+
+@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+def test_a_killed_run_is_gone_on_with_and_its_files_are_those_of_an_undisturbed_one(project: Project, way: str) -> None:
+    questions(project, 40)
+    workers = ("-n2",) if way == "n2" else ()
+    with FakeEndpoint(system := Counting(seconds=0.05)) as endpoint:
+        killed(project, endpoint, system, *workers, after=12)
+        before = system.answered.copy()
+        ended = run(project, endpoint, "--rag-resume")
+        undisturbed = run(project, endpoint, "--rag-output=undisturbed")
+    assert 12 <= before.total() < 40
+    (resumed,) = re.findall(r"resumed: (\d+) of 40 questions were asked by the run before", ended.text)
+    again = 40 - int(resumed)
+    # Only what was under way when the run died was asked a second time.
+    assert before.total() - int(resumed) <= 8
+    assert system.answered.total() == before.total() + again + 40
+    assert ended.outcomes == undisturbed.outcomes == {"passed": 40}
+    assert without_times(project.folder / "ragcheck-results") == without_times(project.folder / "undisturbed")
+
+
+@three_ways
+def test_what_was_finished_is_not_asked_again_and_the_header_says_so(project: Project) -> None:
+    questions(project, 6)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        ended = run(project, endpoint, "--rag-resume")
+    assert set(system.answered.values()) == {1}
+    assert ended.outcomes == {"passed": 6}
+    assert re.search(r"(?m)^ragcheck: resumed 6 (of 6 )?questions (from|of) the run of 20\d\d-", ended.text)
+    assert "resumed: 6 of 6 questions were asked by the run before" in ended.lines
+
+
+def test_errors_and_changed_questions_are_asked_again(project: Project) -> None:
+    questions(project, 4)
+    with FakeEndpoint(system := Failing()) as endpoint:
+        system.down = ("1?",)
+        assert run(project, endpoint).outcomes == {"passed": 3, "error": 1}
+        system.down = ()
+        rows = json.loads((project.folder / "many.rag.json").read_text(encoding="utf-8"))
+        rows[2]["expected_answer"] = "60 days"
+        project.write("many.rag.json", json.dumps([{"id": "new", "question": "new?"}, *rows]))
+        system.answered.clear()
+        ended = run(project, endpoint, "--rag-resume")
+    assert system.answered == {"1?": 1, "2?": 1, "new?": 1}
+    assert ended.counts["error"] == 0
+    assert "resumed: 2 of 5 questions were asked by the run before" in ended.lines
+
+
+def test_what_is_asked_on_demand_is_gone_on_with_too_and_a_rerun_asks_anew(project: Project) -> None:
+    questions(project, 2)
+    project.write(
+        "test_own.py",
+        "def test_own(rag_check):\n    rag_check('right?', expected='30 days')\n"
+        "    rag_check('wrong?', expected='60 days').assert_passed()\n",
+    )
+    with FakeEndpoint(system := Counting()) as endpoint:
+        first = run(project, endpoint, "-o", "rag_read_ahead=off")
+        ended = run(project, endpoint, "-o", "rag_read_ahead=off", "--rag-resume", "--reruns=1")
+    assert first.outcomes == {"passed": 2, "failed": 1}
+    assert ended.outcomes == {"passed": 2, "failed": 1, "rerun": 1}
+    assert system.answered == {"0?": 1, "1?": 1, "right?": 2, "wrong?": 2}
+
+
+@three_ways
+def test_another_run_is_refused_before_any_request(project: Project) -> None:
+    questions(project, 3)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        ended = run(project, endpoint, "--rag-resume", "--rag-threshold=0.8", "-q")
+        again = run(project, endpoint, "--rag-resume")
+    assert ended.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert "was another (threshold: 0.7 -> 0.8). Give this run what that one had" in ended.errors
+    assert set(system.answered.values()) == {1}
+    assert again.outcomes == {"passed": 3}
+
+
+def test_users_own_tests_are_refused_under_xdist_too(project: Project) -> None:
+    questions(project, 2)
+    project.write("many_questions.json", (project.folder / "many.rag.json").read_text(encoding="utf-8"))
+    (project.folder / "many.rag.json").unlink()
+    mark = '@pytest.mark.rag_questions("many_questions.json")'
+    project.write("test_own.py", f"import pytest\n\n{mark}\ndef test_own(rag_result): pass\n")
+    with FakeEndpoint(system := Counting()) as endpoint:
+        assert run(project, endpoint, "-n2").outcomes == {"passed": 2}
+        ended = run(project, endpoint, "-n2", "--rag-resume", "--rag-threshold=0.8")
+    assert ended.exit_status != 0
+    assert "threshold: 0.7 -> 0.8" in ended.text + ended.errors
+    assert set(system.answered.values()) == {1}
+
+
+def test_without_an_earlier_run_everything_is_asked_and_the_header_says_so(project: Project) -> None:
+    questions(project, 2)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        ended = run(project, endpoint, "--rag-resume")
+    assert ended.outcomes == {"passed": 2}
+    assert "ragcheck: resumed nothing: there is no earlier run to go on with, so every question is asked" in ended.lines
+    assert system.answered.total() == 2
+
+
+def test_a_run_of_some_questions_goes_on_with_theirs_and_leaves_the_last_full_result(project: Project) -> None:
+    questions(project, 4)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        full = (project.folder / "ragcheck-results" / "rag_predictions.json").read_bytes()
+        ended = run(project, endpoint, "--rag-resume", "-k", "q1 or q2")
+    assert set(system.answered.values()) == {1}
+    assert ended.outcomes == {"passed": 2, "deselected": 2}
+    assert ended.document("rag.partial_summary.json")["complete"] is False
+    assert (project.folder / "ragcheck-results" / "rag_predictions.json").read_bytes() == full
+
+
+def test_a_damaged_store_is_told_moved_aside_and_everything_is_asked(project: Project) -> None:
+    questions(project, 3)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        (store,) = project.folder.rglob("store.sqlite")
+        store.write_bytes(b"no database" * 1000)
+        ended = run(project, endpoint, "--rag-resume")
+    assert set(system.answered.values()) == {2}
+    assert ended.outcomes == {"passed": 3}
+    (line,) = [line for line in ended.lines if line.startswith("the store of the last run is damaged")]
+    assert line.endswith("It was moved to damaged-store.sqlite. What it had is asked again.")
+
+
+@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+def test_where_no_store_can_be_made_the_run_goes_on_without_and_says_so(project: Project, way: str) -> None:
+    questions(project, 6)
+    project.write("ragcheck-results/.ragcheck", "a file")
+    with FakeEndpoint(system := Counting()) as endpoint:
+        ended = run(project, endpoint)
+    assert ended.outcomes == {"passed": 6}
+    assert set(system.answered.values()) == {1}
+    (line,) = [line for line in ended.lines if line.startswith("no store:")]
+    assert line.endswith("Nothing is shared between processes, and --rag-resume cannot go on with this run.")
+    expected = {"the workers have no store to share": 6} if way == "n2" else {}
+    assert ended.summary["on_demand"] == expected
+
+
+FULL = """
+import resource, signal
+
+def pytest_collection_finish(session):
+    # As on a full disk: no file grows beyond this, and whoever writes on is told so.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+
+def pytest_sessionfinish(session):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Project, way: str) -> None:
+    questions(project, 60)
+    project.write("conftest.py", FULL)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-p", "no:cacheprovider", where="apart")
+    assert ended.outcomes == {"passed": 60}
+    assert ended.counts == {"pass": 60, "fail": 0, "error": 0, "skipped": 0}
+    lines = {line for line in ended.lines if line.startswith("the store is out of use:")}
+    assert 1 <= len(lines) <= 2
+    assert all(line.endswith("--rag-resume cannot go on with this run.") for line in lines)
+    if way == "plain":
+        assert set(system.answered.values()) == {1}
