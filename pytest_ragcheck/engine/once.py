@@ -63,11 +63,6 @@ class Once:
             raise StepFailed(said["error"], name=name)
         return said["result"]
 
-    def result(self, name: str) -> str | None:
-        """What the step returned; None where nobody did it, or it failed. For what is to happen at the end."""
-        said = self._read(name)
-        return None if said is None else said.get("result")
-
     async def _did(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
         try:
             return {"result": self._clean.text(await step())}

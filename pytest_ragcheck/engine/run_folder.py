@@ -90,7 +90,7 @@ def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
     """
     if last is not None and (changed := differences(last.fingerprint, fingerprint)):
         raise UsageError(
-            f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}). "
+            f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}).\n"
             "Give this run what that one had, or leave --rag-resume out: then every question is asked."
         )
 

@@ -48,6 +48,7 @@ HELD = {
     "reference/question-files.md": "tests/questions/test_question_files_page.py",
     "reference/result-files.md": "tests/summary/test_schemas.py",
     "explanation/architecture.md": "tests/docs/test_architecture_page.py",
+    "explanation/how-it-runs.md": "tests/docs/test_how_it_runs_page.py",
 }
 """By page the tests that run its examples or compare it with the program."""
 

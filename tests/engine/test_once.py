@@ -102,20 +102,12 @@ async def breaks(error: Exception) -> str:
     raise error
 
 
-def test_the_end_of_the_run_finds_what_the_step_returned(tmp_path: Path) -> None:
-    once = Once(tmp_path, CLEAN)
-    assert once.result("ingestion") is None
-    asyncio.run(once.do("ingestion", lambda: said('{"batch": 7}')))
-    assert Once(tmp_path, CLEAN).result("ingestion") == '{"batch": 7}'
-
-
-def test_of_a_step_that_failed_there_is_no_result_and_the_error_is_raised_each_time(tmp_path: Path) -> None:
+def test_the_error_of_a_step_that_failed_is_raised_each_time(tmp_path: Path) -> None:
     once = Once(tmp_path, CLEAN)
     for _ in range(2):
         with pytest.raises(StepFailed, match=r"^no rights for \[redacted\]$") as caught:
             asyncio.run(once.do("ingestion", lambda: breaks(OSError("no rights for s3cret-value"))))
         assert caught.value.name == "ingestion"
-    assert once.result("ingestion") is None
 
 
 def test_an_error_without_a_text_is_told_by_its_name(tmp_path: Path) -> None:

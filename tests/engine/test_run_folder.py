@@ -122,7 +122,7 @@ def test_another_run_is_not_gone_on_with(home: Path) -> None:
     assert last is not None
     assert str(caught.value) == (
         f"--rag-resume: the last run, of {last.began}, was another "
-        '(judge: null -> "offline"; threshold: 0.7 -> 0.8). '
+        '(judge: null -> "offline"; threshold: 0.7 -> 0.8).\n'
         "Give this run what that one had, or leave --rag-resume out: then every question is asked."
     )
     assert runs(home) == ["1"]

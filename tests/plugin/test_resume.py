@@ -145,7 +145,7 @@ def test_another_run_is_refused_before_any_request(project: Project) -> None:
         ended = run(project, endpoint, "--rag-resume", "--rag-threshold=0.8", "-q")
         again = run(project, endpoint, "--rag-resume")
     assert ended.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "was another (threshold: 0.7 -> 0.8). Give this run what that one had" in ended.errors
+    assert "was another (threshold: 0.7 -> 0.8).\nGive this run what that one had" in ended.errors
     assert set(system.answered.values()) == {1}
     assert again.outcomes == {"passed": 3}
 
