@@ -131,12 +131,12 @@ def test_without_the_other_files_answers_and_questions_are_carried_over(old: Pat
     predictions, _, said = converted(ragcheck, old)
     assert predictions["timestamp"] == "1970-01-01T00:00:00+00:00"
     assert [row["metrics"] for row in predictions["predictions"]] == [{}, {}]
-    per_question = "b_results_per_question"
+    of_each = "b_results_per_question"
     means = ", and a mean is not carried over without its values"
     assert said == [
         *ALWAYS,
         "  not carried over: no time of the run: that at which b_results.json was last changed is taken",
-        f"  not carried over: no metrics of single questions: neither {per_question}.json nor {per_question}.csv is there",
+        f"  not carried over: no metrics of single questions: neither {of_each}.json nor {of_each}.csv is there",
         f"  not carried over: exact_match: only its mean 0.5000 is there{means}",
         f"  not carried over: f1: only its mean 0.7500 is there{means}",
         ONLY_MEAN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from pytest_ragcheck.questions.ids import usable_id
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_ragcheck.questions.datasets.choice import DatasetChoice
     from pytest_ragcheck.questions.datasets.dataset import Dataset
@@ -37,30 +37,55 @@ def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | No
         UsageError: A package is missing.
     """
     split = choice.split or dataset.split
+    seen = _Seen()
     try:
-        read = list(dataset.read(_rows(choice, dataset, split), choice.dataset_name))
+        read = dataset.read(_rows(choice, dataset, split), choice.dataset_name)
+        chosen = sample(_usable(choice, read, seen), samples, seed=seed)
     except DatasetError as error:
         raise DatasetError(f"{error}\n{dataset.name} is read from {dataset.official}.") from error
-    asked = [replace(question, id=usable_id(question.id)) for question in read if question.question.strip()]
-    _check_ids(choice, asked)
-    if not asked:
+    if not chosen:
         raise DatasetError(f"{choice}: expected questions, found none.")
-    path = choice.path or Path(choice.dataset_name)
-    chosen = sample(asked, samples or len(asked), seed=seed)
     return QuestionSet(
         dataset_name=choice.dataset_name,
-        path=path,
-        questions=tuple(replace(question, path=choice.path) for question in chosen),
+        path=choice.path or Path(choice.dataset_name),
+        questions=chosen,
         sets_thresholds=any(question.thresholds for question in chosen),
         origin=Origin(
             source=choice.path.name if choice.path else f"hub: {dataset.hub.repository if dataset.hub else ''}",
             split=None if choice.path is not None and choice.path.is_file() else split,
-            available=len(asked),
-            left_out=len(read) - len(asked),
+            available=len(seen.by_id),
+            left_out=seen.left_out,
             samples=samples,
             seed=seed,
         ),
     )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What went by while a dataset was read."""
+
+    by_id: dict[str, str] = field(default_factory=dict)
+    """The beginning of each question's text by its id."""
+
+    left_out: int = 0
+
+
+def _usable(choice: DatasetChoice, read: Iterable[Question], seen: _Seen) -> Iterator[Question]:
+    """The questions that can be asked, each with an id that a node can have, and of its file."""
+    for question in read:
+        text = question.question[:60]
+        if not question.question.strip():
+            seen.left_out += 1
+            continue
+        question_id = usable_id(question.id)
+        if question_id in seen.by_id:
+            raise DatasetError(
+                f"{choice}: expected an id of its own for each question, found {question_id!r} twice: "
+                f"{seen.by_id[question_id]!r} and {text!r}."
+            )
+        seen.by_id[question_id] = text
+        yield replace(question, id=question_id, path=choice.path)
 
 
 def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
@@ -69,14 +94,3 @@ def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
             yield from rows_of_file(path, dataset.unfold)
     elif dataset.hub is not None:
         yield from rows_of_hub(dataset.hub, subset=choice.subset, split=split)
-
-
-def _check_ids(choice: DatasetChoice, questions: list[Question]) -> None:
-    first: dict[str, Question] = {}
-    for question in questions:
-        other = first.setdefault(question.id, question)
-        if other is not question:
-            raise DatasetError(
-                f"{choice}: expected an id of its own for each question, found {question.id!r} twice: "
-                f"{other.question[:60]!r} and {question.question[:60]!r}."
-            )

@@ -7,22 +7,22 @@ import heapq
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 
-def sample(questions: Sequence[Question], size: int, *, seed: int) -> tuple[Question, ...]:
+def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tuple[Question, ...]:
     """
-    *size* of the questions, in their own order; all where there are no more.
+    *size* of the questions, in their own order; all where there are no more, or *size* is None.
 
     Which ones depends on the seed and the ids alone: neither on the order of the file nor on the other questions.
-    A larger sample of the same seed has all questions of a smaller one.
+    A larger sample of the same seed has all questions of a smaller one. No more of them are held than are taken.
     """
-    if size >= len(questions):
+    if size is None:
         return tuple(questions)
-    chosen = {id(question) for question in heapq.nsmallest(size, questions, key=lambda each: rank(each.id, seed))}
-    return tuple(question for question in questions if id(question) in chosen)
+    taken = heapq.nsmallest(size, enumerate(questions), key=lambda place: rank(place[1].id, seed))
+    return tuple(question for _, question in sorted(taken, key=lambda place: place[0]))
 
 
 def would_be_taken(questions: QuestionSet, question_id: str) -> bool:

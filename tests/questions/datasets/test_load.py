@@ -6,6 +6,7 @@ import pytest
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
+from pytest_ragcheck.questions.datasets.catalogue import known_datasets
 from pytest_ragcheck.questions.question import Origin
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.rows import questions_document
@@ -52,11 +53,12 @@ def test_two_questions_of_one_id_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, rows)
     with pytest.raises(DatasetError) as caught:
         loaded(f"hotpotqa={path}")
-    assert str(caught.value) == (
+    assert str(caught.value).splitlines() == [
         f"hotpotqa={path}: expected an id of its own for each question, found '5a8b0001' twice: "
         "'Was the lighthouse of Marrow Point built before that of Gann' and "
-        "'Which workshop made the refractor of the observatory that th'."
-    )
+        "'Which workshop made the refractor of the observatory that th'.",
+        f"hotpotqa is read from {known_datasets()['hotpotqa'].official}.",
+    ]
 
 
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
