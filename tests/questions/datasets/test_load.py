@@ -54,9 +54,11 @@ def test_two_questions_of_one_id_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError) as caught:
         loaded(f"hotpotqa={path}")
     assert str(caught.value).splitlines() == [
-        f"hotpotqa={path}: expected an id of its own for each question, found '5a8b0001' twice: "
-        "'Was the lighthouse of Marrow Point built before that of Gann' and "
-        "'Which workshop made the refractor of the observatory that th'.",
+        (
+            f"hotpotqa={path}: expected an id of its own for each question, found '5a8b0001' twice: "
+            "'Was the lighthouse of Marrow Point built before that of Gann' and "
+            "'Which workshop made the refractor of the observatory that th'."
+        ),
         f"hotpotqa is read from {known_datasets()['hotpotqa'].official}.",
     ]
 
