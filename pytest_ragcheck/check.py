@@ -115,6 +115,7 @@ async def _checked_once(
         answer=answer.text,
         contexts=answer.contexts,
         source_ids=answer.source_ids,
+        server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
     )
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
@@ -237,6 +238,7 @@ def _redacted(answer: RagAnswer, clean: Redactor) -> RagAnswer:
         text=clean.text(answer.text),
         contexts=tuple(map(clean.text, answer.contexts)),
         source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
+        server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
     )
 
 

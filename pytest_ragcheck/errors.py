@@ -18,7 +18,8 @@ Every error that pytest-ragcheck raises, each carrying the object that it is abo
         │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
         │   ├── EndpointTimeout              no complete reply in time
         │   ├── EndpointStatusError          a status outside 200 to 299
-        │   └── EndpointReplyError           a reply that does not keep the contract
+        │   ├── EndpointReplyError           a reply that does not keep the contract
+        │   └── IngestionError               a document of the question could not be put into the system
         └── JudgeError
             ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
             └── JudgeReplyError              a reply that is not the JSON asked for, repaired once in vain
@@ -204,6 +205,12 @@ class EndpointReplyError(EndpointError):
     """A reply that does not keep the contract."""
 
     kind = "endpoint_reply"
+
+
+class IngestionError(EndpointError):
+    """A document of the question could not be put into the system, or is not known to be there."""
+
+    kind = "ingestion"
 
 
 class JudgeError(MeasurementError):

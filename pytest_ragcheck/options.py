@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 JUDGES = ("openai", "offline", "ragas", "none")
 
+KEEP = ("never", "on-failure", "always")
+"""When a run leaves its documents in the system."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
@@ -201,6 +204,13 @@ def read_dataset(text: str) -> DatasetChoice:
     from pytest_ragcheck.questions.datasets.choice import read_choice  # noqa: PLC0415 - only for whoever gives one
 
     return read_choice(text)
+
+
+def read_keep(text: str) -> str:
+    """When documents are kept."""
+    if text not in KEEP:
+        raise ValueError(f"is none of {', '.join(KEEP)}; write one of them")
+    return text
 
 
 def read_tier(text: str) -> str:
@@ -447,6 +457,13 @@ OPTIONS: tuple[Option, ...] = (
         read=bool,
         kind="switch",
         default_shown="off",
+    ),
+    Option(
+        name="rag_keep_documents",
+        help="Whether documents that the run put into the system stay there: never, on-failure or always.",
+        read=read_keep,
+        flag=False,
+        default_shown="never",
     ),
     Option(
         name="rag_concurrency",

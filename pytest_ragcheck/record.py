@@ -34,6 +34,9 @@ class Record:
     source_ids: tuple[str, ...] | None = None
     """The system's document ids of `contexts`; None where it gives none."""
 
+    server_source_ids: tuple[str, ...] | None = None
+    """The same as the server calls them, where `source_ids` are ours: of documents that the run put into it."""
+
     latency_seconds: float | None = None
     """How long the system took, >= 0; None where it gave no answer or was not timed."""
 
@@ -140,7 +143,7 @@ class Record:
         document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
         document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
-        for name in ("contexts", "source_ids", "unsupported_claims", "overall_lacks"):
+        for name in ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks"):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
 

@@ -19,6 +19,7 @@ from pytest_ragcheck.options import (
     read_fraction,
     read_group,
     read_judge,
+    read_keep,
     read_minimum,
     read_request,
     read_response,
@@ -96,6 +97,9 @@ class Settings:
 
     ingest: bool = False
     """Whether the passages of questions are put into the system first; their file's own word goes over it."""
+
+    keep_documents: str = "never"
+    """When the run leaves its documents in the system: one of `KEEP`."""
 
     read_ahead: bool = True
     """Whether questions are asked before pytest comes to them."""
@@ -213,6 +217,7 @@ class Settings:
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), read_url)
         _check("tier", self.tier, read_tier)
+        _check("keep_documents", self.keep_documents, read_keep)
         if self.shape is not None:
             _check("shape", self.shape, read_shape)
         if self.request is not None:
@@ -327,6 +332,7 @@ def read_settings(
         waiting_line_seconds=values.get("rag_waiting_line", defaults.waiting_line_seconds),
         tier=values.get("rag_tier", defaults.tier),
         ingest=values.get("rag_ingest", defaults.ingest),
+        keep_documents=values.get("rag_keep_documents", defaults.keep_documents),
         read_ahead=values.get("rag_read_ahead", defaults.read_ahead),
         resume=values.get("rag_resume", defaults.resume),
         required=values.get("rag_required", defaults.required),

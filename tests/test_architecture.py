@@ -30,6 +30,7 @@ ORDER = (
     {"repeats"},
     {"check"},
     {"engine"},
+    {"documents"},
     {"summary"},
     {"report"},
     {"plugin", "cli"},

@@ -20,7 +20,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result,
     rag_settings,
 )
-from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES
+from pytest_ragcheck.plugin.keys import AHEAD, DOCUMENTS, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -120,6 +120,9 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
 
         write_header_once(node.config)
+        from pytest_ragcheck.plugin.ingestion import end_in_order_on_sigterm  # noqa: PLC0415 - as above
+
+        end_in_order_on_sigterm()
 
 
 def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
@@ -143,12 +146,20 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     # Before the fixtures of the session end: what is still under way would meet a client that is closed.
     if nextitem is None and AHEAD in item.config.stash:
         item.config.stash[AHEAD].finish()
+    if nextitem is None:
+        _delete_documents(item.session)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if AHEAD in session.config.stash:
         session.config.stash[AHEAD].close()
+    _delete_documents(session)
+
+
+def _delete_documents(session: pytest.Session) -> None:
+    if DOCUMENTS in session.config.stash:
+        session.config.stash[DOCUMENTS].end(failed=bool(session.testsfailed))
 
 
 @pytest.hookimpl(wrapper=True)

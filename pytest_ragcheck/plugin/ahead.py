@@ -19,6 +19,7 @@ from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
 from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.processes import Part, part_of
+from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.plugin.storing import home_of, opened_store
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
@@ -84,6 +85,11 @@ class Ahead:
         switched_off = "" if settings.read_ahead else SWITCHED_OFF
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
+        if any(question.ingest for question in run_of(config).selected.values()) and settings.replay is None:
+            from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
+
+            # Here, in the main thread, where alone a signal can be dealt with.
+            documents_of_run(config)
         self._measures = Measures(config)
         self._courses = Courses()
 
@@ -202,6 +208,10 @@ class Ahead:
             client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
             # The same would come of it each time.
             settings = replace(settings, repeats=1, judge_repeats=1)
+        elif question.ingest:
+            from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
+
+            client = await documents_of_run(self._config).asks(client)
         return await self._courses.check(
             question,
             client=client,

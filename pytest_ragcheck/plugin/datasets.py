@@ -166,7 +166,9 @@ class DatasetCollector(QuestionFile):
         settings = settings_of(self.config)
         try:
             loaded = load_questions(self.choice, self.dataset, samples=settings.samples, seed=settings.seed)
-            questions = asked_in(replace(loaded, path=self.path), tier=settings.tier, ingest=settings.ingest)
+            questions = asked_in(
+                replace(loaded, path=self.path), tier=settings.tier, ingest=settings.ingest or settings.url is not None
+            )
             run_of(self.config).add(questions)
         except (DatasetError, UsageError, QuestionFileError) as error:
             raise self.CollectError(str(error)) from None

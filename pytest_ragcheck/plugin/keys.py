@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.loop import PrivateLoop
     from pytest_ragcheck.metrics.own import OwnMetric
     from pytest_ragcheck.plugin.ahead import Ahead, Evaluated
+    from pytest_ragcheck.plugin.ingestion import RunDocuments
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.settings import Settings
 
@@ -37,6 +38,9 @@ RECORDS: pytest.StashKey[list[Evaluated]] = pytest.StashKey()
 
 AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 """Of the config: the questions that are asked before their items come to them."""
+
+DOCUMENTS: pytest.StashKey[RunDocuments] = pytest.StashKey()
+"""Of the config: the documents that this process put into systems under test; absent where there are none."""
 
 SCOPES: pytest.StashKey[dict[tuple[str, int], str]] = pytest.StashKey()
 """Of the config: the scope of each fixture value that a question was evaluated with, by name and identity."""

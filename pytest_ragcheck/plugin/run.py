@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_ragcheck.documents.outcome import Documents
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.settings import Settings
 
@@ -54,6 +55,9 @@ class Run:
 
         self.unfinished = ""
         """Why pytest did not come to all of its items; empty where it did."""
+
+        self.documents: Documents | None = None
+        """What became of the documents that were put into the system; None where none were."""
 
         self.comparison: list[str] = []
         """How the run compares with the baseline, in lines; empty without one."""
@@ -189,6 +193,7 @@ class Run:
             thresholds=run_thresholds(settings),
             groups=settings.metrics,
             cut_short=self.cut_short,
+            documents=self.documents,
             replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",
             on_demand=Counter(why for key in records if (why := self._on_demand.get(key, ""))),
         )

@@ -24,6 +24,9 @@ class RagAnswer:
     source_ids: tuple[str, ...] | None = None
     """The system's document ids of `contexts`, in their order; None where it gives none."""
 
+    server_source_ids: tuple[str, ...] | None = None
+    """The same as the server calls them, where `source_ids` are ours: of documents that the run put into it."""
+
     latency_seconds: float | None = None
     """From sending the request to the last byte of the reply, >= 0; None where it was not measured."""
 

@@ -17,11 +17,14 @@ from pytest_ragcheck.rag.excerpt import excerpt
 from pytest_ragcheck.rag.json_body import ReplyMismatch
 from pytest_ragcheck.rag.vocabulary import keys_of
 from pytest_ragcheck.rag.vocabulary import named as kind_of
+from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_ragcheck.rag.route import HttpRoute
+
+_FIRST_PAUSE_SECONDS = 0.05
 
 _BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
 
@@ -70,6 +73,8 @@ class DocumentRoutes:
     def __init__(self, base_url: str, route: Callable[[str, Mapping[int, str]], HttpRoute]) -> None:
         self._base_url = base_url
         self._route = route
+        self.shown = shown_url(base_url)
+        """The base as texts may show it."""
 
     async def upload(self, text: str, filename: str) -> str:
         """
@@ -116,6 +121,7 @@ class DocumentRoutes:
         *,
         timeout_seconds: float,
         poll_seconds: float,
+        eager: bool = False,
         asking: Callable[[Callable[[], Awaitable[BatchStatus]]], Awaitable[BatchStatus]] | None = None,
     ) -> BatchStatus:
         """
@@ -125,18 +131,21 @@ class DocumentRoutes:
             batch_id: As `upload` returned it.
             timeout_seconds: How long to wait, >= 0; the server is asked once at least.
             poll_seconds: From one asking to the next.
+            eager: Whether it is asked sooner at first, for a server that is quick.
             asking: Runs each asking; directly if None.
 
         Raises:
             EndpointError: The server does not say.
         """
         end = time.monotonic() + timeout_seconds
+        pause = min(_FIRST_PAUSE_SECONDS, poll_seconds) if eager else poll_seconds
         while True:
             status = await (self.status(batch_id) if asking is None else asking(partial(self.status, batch_id)))
             rest = end - time.monotonic()
             if status.done or status.failures or rest <= 0:
                 return status
-            await anyio.sleep(min(poll_seconds, rest))
+            await anyio.sleep(min(pause, rest))
+            pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:
         """

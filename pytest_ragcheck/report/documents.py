@@ -13,6 +13,7 @@ from pytest_ragcheck.repeats import spread
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pytest_ragcheck.documents.outcome import Documents
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.record import Record
@@ -57,6 +58,7 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "endpoint": ", ".join(summary.endpoints),
         "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
+        **({"documents": _documents(outcomes.documents)} if outcomes.documents is not None else {}),
         "plugin_version": __version__,
         "datasets": {
             name: {
@@ -81,6 +83,10 @@ def _head(outcomes: Outcomes) -> dict[str, Any]:
     }
 
 
+def _documents(documents: Documents) -> dict[str, Any]:
+    return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
+
+
 def _prediction(record: Record) -> dict[str, Any]:
     measured = _measured(record)
     return {
@@ -89,7 +95,10 @@ def _prediction(record: Record) -> dict[str, Any]:
         "question": record.question.question,
         "prediction": measured.pop("prediction"),
         "metrics": measured.pop("metrics"),
-        "metadata": dict(record.question.metadata),
+        "metadata": {
+            **record.question.metadata,
+            **({"server_source_ids": list(ids)} if (ids := record.server_source_ids) is not None else {}),
+        },
         "verdict": record.verdict.value,
         "reason": record.reason,
         "blame": record.blame or None,

@@ -108,6 +108,8 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     counts = summary.totals.counts
     line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
     yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
+    if outcomes.documents is not None:
+        yield from outcomes.documents.lines()
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
     if outcomes.replay_of:
         yield f"answers: recorded in {outcomes.replay_of}"

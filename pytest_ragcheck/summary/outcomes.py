@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from pytest_ragcheck.documents.outcome import Documents
     from pytest_ragcheck.questions.question import QuestionSet
     from pytest_ragcheck.record import Record
 
@@ -52,6 +53,9 @@ class Outcomes:
     """How many questions were not asked ahead of their items, by reason."""
     replay_of: str = ""
     """The recording that answers and verdicts are from; empty for a run that asked a system."""
+
+    documents: Documents | None = None
+    """What became of the documents that the run put into the system; None where it put none there."""
 
     @property
     def dataset_name(self) -> str:

@@ -47,6 +47,7 @@ HELD = {
     "reference/outcomes.md": "tests/docs/test_outcomes_page.py",
     "reference/question-files.md": "tests/questions/test_question_files_page.py",
     "reference/result-files.md": "tests/summary/test_schemas.py",
+    "reference/tiers-and-routes.md": "tests/docs/test_tiers_page.py",
     "explanation/architecture.md": "tests/docs/test_architecture_page.py",
     "explanation/how-it-runs.md": "tests/docs/test_how_it_runs_page.py",
 }

@@ -16,6 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from pytest_ragcheck.cli.schema import read_schema
+from pytest_ragcheck.documents.outcome import Documents, Left
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage, Origin
@@ -121,6 +122,10 @@ MEASURED = Agreement(
 SAMPLE = Origin(source="hub: us/billing", split="test", available=9, left_out=1, samples=1, seed=0)
 RUNS = {
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
+    "documents": replace(
+        some_outcomes(a_record("a", source_ids=("a",), server_source_ids=("id-1",))),
+        documents=Documents(deleted=1, kept=1, left=(Left(file_name="a.txt", id=None, reason="it is held"),)),
+    ),
     "a replay": some_outcomes(a_record("a"), replay_of="recorded.json"),
     "one judge": some_outcomes(EVERYTHING[0]),
     "a sample of a dataset": some_outcomes(

@@ -1,0 +1,78 @@
+"""The page about tiers and routes shows what is sent, what is said, and which routes there are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.documents.ingestion import POLL_SECONDS, TIMEOUT_SECONDS, ingest
+from pytest_ragcheck.documents.ledger import Ledger, folder_of_documents
+from pytest_ragcheck.documents.uploads import uploads_of
+from pytest_ragcheck.engine.gate import Gate
+from pytest_ragcheck.options import KEEP, OPTIONS
+from pytest_ragcheck.questions.question import TIERS, GoldPassage
+from pytest_ragcheck.rag.client import RagClient
+from tests.docs.pages import DOCS, PROJECT
+from tests.making import a_question
+from tests.servers.document_server import DocumentServer
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (DOCS / "reference" / "tiers-and-routes.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return str(text)
+
+
+def test_the_request_is_what_is_sent_in_the_tier_generation() -> None:
+    shown = json.loads(block("json"))
+    passages = tuple(GoldPassage(**row) for row in shown["context_passages"])
+    question = a_question(tier="generation", gold_passages=passages)
+
+    async def ask(url: str) -> None:
+        async with RagClient(url) as client:
+            await client.query_with_context(shown["query"], question.gold_passages)
+
+    with FakeEndpoint(json_reply({"answer": "30 days", "sources": []})) as endpoint:
+        asyncio.run(ask(endpoint.url))
+    assert endpoint.requests[0].json == shown
+
+
+def test_the_error_is_what_a_user_sees(tmp_path: Path) -> None:
+    gold = (GoldPassage(doc_id="shop:hours", text="From 9 to 18."),)
+    uploads = uploads_of([a_question(ingest=True, gold_passages=gold)])
+    ledger = Ledger(folder_of_documents(tmp_path) / "run")
+
+    async def put(url: str) -> str:
+        async with RagClient(url) as client:
+            done = await ingest(uploads, client.documents, ledger=ledger, room=Gate(1))
+        return done.failures["shop:hours"]
+
+    with DocumentServer(failing="hours") as server:
+        said = asyncio.run(put(server.url))
+    assert re.sub(r":\d{4,5}:", ":8000:", said) + "\n" == block("text")
+
+
+def test_the_routes_are_those_of_the_example_server() -> None:
+    named = set(re.findall(r"^\| `([A-Z]+ /[^`]+)` \|", PAGE, re.MULTILINE))
+    app = (PROJECT / "examples" / "rag_server" / "app.py").read_text(encoding="utf-8")
+    there = {f"{method} {path}" for path, method in re.findall(r'Route\("(.+?)", .+?methods=\["(\w+)"\]', app)}
+    normal = {re.sub(r"\{.*?\}", "{}", route) for route in there}
+    assert {re.sub(r"\{.*?\}", "{}", route) for route in named} <= normal
+    assert len(named) == 6
+
+
+def test_tiers_options_and_numbers_are_those_that_there_are() -> None:
+    assert set(re.findall(r"^\| `(\w+)` \| (?:The|the)", PAGE, re.MULTILINE)) == set(TIERS)
+    options = {option.name for option in OPTIONS}
+    named = set(re.findall(r"`(?:--)?(rag[_-][\w-]+)`", PAGE)) - {"rag_client"}
+    assert {name.replace("-", "_") for name in named} <= options
+    assert f"is `{KEEP[0]}`, `{KEEP[1]}` or `{KEEP[2]}`" in PAGE
+    assert f"for {TIMEOUT_SECONDS:g} seconds at most each" in PAGE
+    assert POLL_SECONDS == 2.0

@@ -1,0 +1,246 @@
+"""Documents into a server, out of it again, and what is said and kept where that does not go well."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.documents.asking import AsksIngested
+from pytest_ragcheck.documents.cleanup import clean_up
+from pytest_ragcheck.documents.ingestion import Ingested, ingest
+from pytest_ragcheck.documents.ledger import Ledger, abandoned, folder_of_documents
+from pytest_ragcheck.documents.outcome import Documents, Left
+from pytest_ragcheck.documents.uploads import Upload
+from pytest_ragcheck.engine.gate import Gate
+from pytest_ragcheck.errors import IngestionError
+from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.rag.client import RagClient
+from tests.making import a_question
+from tests.servers.document_server import DocumentServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TERMS = Upload(doc_id="shop:terms", text="30 days.", file_name="shop_terms.txt")
+HOURS = Upload(doc_id="shop:hours", text="From 9 to 18.", file_name="shop_hours.txt")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(folder_of_documents(tmp_path) / "run-1")
+
+
+def put(server: DocumentServer, ledger: Ledger, *uploads: Upload, timeout_seconds: float = 30) -> Ingested:
+    async def run() -> Ingested:
+        async with RagClient(server.url) as client:
+            room = Gate(4, retries=0)
+            return await ingest(
+                uploads or (TERMS, HOURS), client.documents, ledger=ledger, room=room, timeout_seconds=timeout_seconds
+            )
+
+    return asyncio.run(run())
+
+
+def take_out(url: str, ledger: Ledger) -> Documents:
+    async def run() -> Documents:
+        async with RagClient(url, timeout_seconds=5) as client:
+            return await clean_up(ledger, client.documents, Gate(4, retries=0))
+
+    return asyncio.run(run())
+
+
+def test_documents_go_up_get_our_names_and_are_deleted_and_no_others(ledger: Ledger) -> None:
+    there = {"old": "other.txt", "same-name": "shop_terms.txt"}
+    with DocumentServer(there=there) as server:
+        done = put(server, ledger)
+        assert sorted(done.ids.values()) == ["shop:hours", "shop:terms"]
+        assert done.failures == {}
+        assert {server.documents[key] for key in done.ids} == {"shop_terms.txt", "shop_hours.txt"}
+        assert Ingested.from_json(done.to_json()) == done
+        assert take_out(server.url, ledger) == Documents(deleted=2)
+        assert server.documents == there
+    assert not ledger.folder.exists()
+
+
+def test_every_upload_stands_in_the_ledger_before_it_is_sent(ledger: Ledger) -> None:
+    seen: list[set[str]] = []
+    with DocumentServer(on_upload=lambda _, name: seen.append({name} & ledger.read().before.keys())) as server:
+        put(server, ledger)
+    assert sorted(seen, key=sorted) == [{"shop_hours.txt"}, {"shop_terms.txt"}]
+
+
+def test_a_server_without_the_route_is_asked_once(ledger: Ledger) -> None:
+    with DocumentServer(replies={"POST /upload": (404, {})}) as server:
+        done = put(server, ledger)
+        assert len([request for request in server.requests if request.method == "POST"]) == 1
+    assert done.failures.keys() == {"shop:terms", "shop:hours"}
+    assert done.failures["shop:hours"].splitlines() == [
+        (
+            f"document 'shop:terms' (file shop_terms.txt) was not taken: {server.url.removesuffix('/query')}/upload: "
+            "status 404 Not Found ({})"
+        ),
+        (
+            "The server has to take documents by POST /upload: check the ini option rag_base_url (by default --rag-url "
+            "without its final /query)."
+        ),
+    ]
+
+
+def test_a_server_that_does_not_list_its_documents_gets_none(ledger: Ledger) -> None:
+    with DocumentServer(replies={"GET /documents": (404, {})}) as server:
+        done = put(server, ledger)
+        assert server.uploaded == []
+    assert "The server has to list its documents by GET /documents" in done.failures["shop:terms"]
+
+
+def test_a_file_that_cannot_be_read_fails_alone(ledger: Ledger) -> None:
+    with DocumentServer(failing="hours") as server:
+        done = put(server, ledger)
+        base = server.url.removesuffix("/query")
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+    assert list(done.ids.values()) == ["shop:terms"]
+    assert done.failures == {
+        "shop:hours": f"{base}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not "
+        "read it: no text in it\nSee the server's log."
+    }
+
+
+def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) -> None:
+    with DocumentServer(stuck="hours") as server:
+        done = put(server, ledger, timeout_seconds=0.1)
+    assert done.failures["shop:hours"].splitlines() == [
+        (
+            f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and not "
+            "read within 0.1 s (0 of 1 files)"
+        ),
+        "See whether what reads documents in the server runs.",
+    ]
+    assert list(done.ids.values()) == ["shop:terms"]
+
+
+def test_two_new_documents_of_one_name_are_both_left(ledger: Ledger) -> None:
+    def another_run(server: DocumentServer, name: str) -> None:
+        server.documents["theirs"] = name
+
+    with DocumentServer(on_upload=another_run) as server:
+        done = put(server, ledger, TERMS)
+        left = take_out(server.url, ledger)
+        assert server.documents == {"theirs": "shop_terms.txt", "id-1": "shop_terms.txt"}
+    assert done.ids == {}
+    assert done.failures["shop:terms"].splitlines() == [
+        (
+            f"{server.url.removesuffix('/query')}: document 'shop:terms' (file shop_terms.txt) was uploaded, and the "
+            "server has 2 new documents of that file_name: theirs, id-1"
+        ),
+        "Another run seems to be at work there; all of them are left. Run one after the other.",
+    ]
+    assert [each.id for each in left.left] == ["theirs", "id-1"]
+    assert ledger.folder.exists()
+
+
+def test_a_document_that_is_not_listed_is_named(ledger: Ledger) -> None:
+    def rename(server: DocumentServer, name: str) -> None:
+        server.replies["GET /documents"] = (200, [{"id": "x", "file_name": f"renamed {name}"}])
+
+    with DocumentServer(on_upload=rename) as server:
+        done = put(server, ledger, TERMS)
+    assert "the server's list has no new document of that file_name" in done.failures["shop:terms"]
+
+
+def test_what_cannot_be_deleted_is_warned_of_and_stays_in_the_ledger(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    with DocumentServer(undeletable="terms") as server:
+        done = put(server, ledger)
+        (terms,) = (key for key, ours in done.ids.items() if ours == "shop:terms")
+        first = take_out(server.url, ledger)
+        assert server.documents == {terms: "shop_terms.txt"}
+        base = server.url.removesuffix("/query")
+        reason = f'{base}/documents/{terms}: status 500 Internal Server Error ({{"error": "it is held"}})'
+        assert first == Documents(deleted=1, left=(Left(file_name="shop_terms.txt", id=terms, reason=reason),))
+        assert caplog.record_tuples[-1][1] == logging.WARNING
+        assert f"document {terms} (file shop_terms.txt) is left" in caplog.record_tuples[-1][2]
+        assert ledger.read().documents == {terms: "shop_terms.txt"}
+        server._undeletable = None
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+    assert not ledger.folder.exists()
+
+
+def test_a_server_that_is_gone_is_not_asked_for_each_document(ledger: Ledger) -> None:
+    with DocumentServer() as server:
+        put(server, ledger)
+    done = take_out(server.url, ledger)
+    assert len(done.left) == 2
+    assert all("connection refused" in each.reason for each in done.left)
+    assert len(ledger.read().documents) == 2
+
+
+def test_a_run_that_died_before_it_knew_the_ids_is_cleaned_up_after_by_name(tmp_path: Path) -> None:
+    ledger = Ledger(folder_of_documents(tmp_path) / "run-1")
+    with DocumentServer(there={"before": "shop_terms.txt", "other": "x.txt"}) as server:
+        base = server.url.removesuffix("/query")
+        ledger.write(base=base)
+        ledger.write(upload="shop_terms.txt", before=["before"])
+        ledger.write(upload="never_came.txt", before=[])
+        ledger.write(batch="shop_terms.txt", file_name="shop_terms.txt")
+        server.documents["ours"] = "shop_terms.txt"
+        (found,) = abandoned(tmp_path)
+        assert take_out(server.url, found) == Documents(deleted=1)
+        assert server.documents == {"before": "shop_terms.txt", "other": "x.txt"}
+    assert list(abandoned(tmp_path)) == []
+
+
+def test_a_list_that_cannot_be_had_leaves_what_is_not_known(ledger: Ledger) -> None:
+    with DocumentServer(replies={"GET /documents": (500, {})}) as server:
+        ledger.write(upload="a.txt", before=[])
+        done = take_out(server.url, ledger)
+    assert [(each.file_name, each.id) for each in done.left] == [("a.txt", None)]
+
+
+def test_the_ledger_of_a_living_run_is_not_abandoned(tmp_path: Path) -> None:
+    ledger = Ledger(folder_of_documents(tmp_path) / "run-1")
+    ledger.hold()
+    ledger.hold()
+    ledger.write(base="http://rag.example")
+    assert list(abandoned(tmp_path)) == []
+    ledger.release()
+    assert [found.folder for found in abandoned(tmp_path)] == [ledger.folder]
+    assert (tmp_path / ".ragcheck" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_line_that_broke_off_is_passed_over(ledger: Ledger) -> None:
+    ledger.write(document="a", file_name="a.txt")
+    with (ledger.folder / "ledger.jsonl").open("a") as file:
+        file.write('{"document": "b", "fi')
+    assert ledger.read().documents == {"a": "a.txt"}
+
+
+def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> None:
+    ingested = Ingested(ids={"id-1": "shop:terms"}, failures={"shop:hours": "it was not read", "x": "nor this"})
+    with DocumentServer() as server:
+        server.texts = {"id-1": "30 days."}
+        server.documents = {"id-1": "shop_terms.txt"}
+        client = RagClient(server.url)
+
+        async def ask(*ids: str) -> object:
+            passages = tuple(GoldPassage(doc_id=each, text=each) for each in ids)
+            async with client:
+                return await AsksIngested(client, ingested).ask(a_question(ingest=True, gold_passages=passages))
+
+        answer = asyncio.run(ask("shop:terms"))
+        assert (answer.source_ids, answer.server_source_ids) == (("shop:terms",), ("id-1",))  # type: ignore[attr-defined]
+        with pytest.raises(IngestionError, match=r"^it was not read\nSo it is with 1 further documents"):
+            asyncio.run(ask("shop:hours", "x"))
+
+
+def test_the_outcome_is_told_in_lines_and_adds_up() -> None:
+    left = Left(file_name="a.txt", id=None, reason="no route")
+    total = Documents(deleted=1, left=(left,)) + Documents(deleted=2, kept=3)
+    assert list(total.lines()) == [
+        "documents: 3 deleted, 3 kept (rag_keep_documents); ragcheck cleanup deletes them",
+        "WARNING: document ? (file a.txt) is left: no route",
+        "Delete what is left with: ragcheck cleanup --rag-url=URL",
+    ]
