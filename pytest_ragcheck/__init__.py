@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RagcheckError,
         UsageError,
     )
+    from pytest_ragcheck.evaluation import Evaluation, evaluate
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
     from pytest_ragcheck.judging.panel import Panel
     from pytest_ragcheck.metrics.metric import Metric
@@ -40,6 +41,7 @@ _HOMES = {
     "Dataset": "questions.datasets.dataset",
     "DatasetError": "errors",
     "EndpointError": "errors",
+    "Evaluation": "evaluation",
     "GoldPassage": "questions.question",
     "Judge": "judging.judgement",
     "JudgeError": "errors",
@@ -60,6 +62,7 @@ _HOMES = {
     "Settings": "settings",
     "UsageError": "errors",
     "Verdict": "verdict",
+    "evaluate": "evaluation",
 }
 
 __all__ = [
@@ -67,6 +70,7 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "EndpointError",
+    "Evaluation",
     "GoldPassage",
     "Judge",
     "JudgeError",
@@ -88,6 +92,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "__version__",
+    "evaluate",
 ]
 
 

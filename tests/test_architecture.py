@@ -33,6 +33,7 @@ ORDER = (
     {"documents"},
     {"summary"},
     {"report"},
+    {"evaluation"},
     {"plugin", "cli"},
 )
 

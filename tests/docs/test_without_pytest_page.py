@@ -1,0 +1,31 @@
+"""The page about runs without pytest is followed, and names what `evaluate` takes and gives."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck import Evaluation, evaluate
+from tests.docs.pages import DOCS, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.docs.pages import Reader
+
+NAME = "how-to/without-pytest.md"
+
+
+def test_the_script_prints_and_writes_what_is_shown(reader: Callable[..., Reader]) -> None:
+    blocks = page(NAME)
+    # Its question file is shown after the script, and needed before it is run.
+    reader().follow(sorted(blocks, key=lambda block: block.language == "console"))
+
+
+def test_it_names_every_argument_and_every_result() -> None:
+    text = (DOCS / NAME).read_text(encoding="utf-8")
+    for name in inspect.signature(evaluate).parameters:
+        assert f"`{name}`" in text or f"The {name}:" in text, name
+    for field in fields(Evaluation):
+        assert f"`evaluation.{field.name}`" in text, field.name

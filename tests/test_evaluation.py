@@ -1,0 +1,180 @@
+"""A run without pytest has the same records and files as one with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import (
+    EndpointError,
+    Evaluation,
+    JudgeIdentity,
+    Judgement,
+    Question,
+    QuestionFileError,
+    RagAnswer,
+    RagClient,
+    Settings,
+    UsageError,
+    evaluate,
+)
+from tests.making import a_question
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.harness import Project
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "terms", "question": "How long?", "expected_answer": "30 days", "metadata": {"team": "billing"}},
+    {"id": "prices", "question": "How much?", "expected_answer": "5 euros", "thresholds": 0.9},
+    {"id": "hours", "question": "When?"},
+    {"id": "later", "question": "And then?", "skip": "later"},
+]
+
+CONFTEST = """
+import pytest
+from pytest_ragcheck import RagClient
+
+def answer(query):
+    if query == "When?":
+        raise OSError("the index went away")
+    return {"answer": "30 days", "contexts": ["Refunds are possible for 30 days."]}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer)
+"""
+
+
+def answer(query: str) -> dict[str, Any]:
+    if query == "When?":
+        raise OSError("the index went away")
+    return {"answer": "30 days", "contexts": ["Refunds are possible for 30 days."]}
+
+
+class Strict:
+    identity = JudgeIdentity(kind="strict")
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        return Judgement(answer_correctness=0.8, groundedness=0.8, error_message="too short")
+
+
+def run(*arguments: Any, **options: Any) -> Evaluation:
+    return asyncio.run(evaluate(*arguments, **options))
+
+
+def without_times(text: str) -> str:
+    text = re.sub(r'"(timestamp|latency_\w+)": [^\n]+', r'"\1": 0', text)
+    # The function is another one, of the same name.
+    return re.sub(r"[\w/.-]*(?:test_evaluation|conftest)\.(?:answer|py:\d+)", "answer", text)
+
+
+def test_it_writes_what_a_pytest_run_writes(project: Project, tmp_path: Path) -> None:
+    project.write("billing.rag.json", json.dumps(ROWS))
+    project.write("conftest.py", CONFTEST)
+    project.run("--rag-judge=offline")
+    theirs = project.folder / "ragcheck-results"
+    client = RagClient.from_callable(answer)
+    ran = run(project.folder / "billing.rag.json", client, "offline", output=tmp_path)
+    assert [(r.question.id, r.verdict.value) for r in ran.records] == [
+        ("terms", "PASS"), ("prices", "FAIL"), ("hours", "ERROR"),
+    ]  # fmt: skip
+    assert (ran.summary.totals.counts.skipped, ran.summary.totals.counts.errors) == (1, 1)
+    for name in ("billing_questions.json", "rag_predictions.json", "rag_summary.json"):
+        mine = without_times((tmp_path / name).read_text(encoding="utf-8"))
+        assert mine == without_times((theirs / name).read_text(encoding="utf-8")), name
+    assert ran.files is not None
+    assert ran.files.partial == ""
+
+
+def test_questions_may_be_values_and_nothing_is_written_unless_it_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(threshold=0.85)
+    ran = run([a_question("a"), a_question("b")], answer, Strict(), settings=settings)
+    assert [record.verdict.value for record in ran.records] == ["FAIL", "FAIL"]
+    assert ran.records[0].reason == "too short"
+    assert ran.files is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_judge_the_keyless_metrics_are_measured() -> None:
+    (record,) = run(a_question("a", expected_answer="30 days"), answer, None).records
+    assert record.scores["f1"].value == 1.0
+    assert "groundedness" not in record.scores
+
+
+def test_several_agents_at_once_share_nothing_but_the_questions(tmp_path: Path) -> None:
+    questions = [a_question(f"q{n}", dataset_name="billing") for n in range(30)]
+
+    async def both() -> list[Evaluation]:
+        def said(word: str) -> Any:
+            return lambda query: {"answer": word, "contexts": [word]}
+
+        return await asyncio.gather(
+            *(evaluate(questions, said(name), Strict(), output=tmp_path, agent_name=name) for name in ("a", "b", "c"))
+        )
+
+    for name, ran in zip("abc", asyncio.run(both()), strict=True):
+        assert {record.answer for record in ran.records} == {name}
+        predictions = json.loads((tmp_path / f"{name}_predictions.json").read_text(encoding="utf-8"))
+        assert (predictions["agent_name"], predictions["num_examples"]) == (name, 30)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    files = [f"{name}_{kind}.json" for name in "abc" for kind in ("predictions", "summary")]
+    assert names == sorted(["billing_questions.json", *files])
+    assert json.loads((tmp_path / "billing_questions.json").read_text(encoding="utf-8"))["num_questions"] == 30
+
+
+def test_no_more_are_asked_at_once_than_the_settings_say_and_the_order_is_theirs() -> None:
+    now, most = 0, 0
+
+    class Counting:
+        async def ask(self, question: Question) -> RagAnswer:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.001 * (ord(question.id[-1]) % 3))
+            now -= 1
+            return RagAnswer(text="30 days", contexts=("30 days",))
+
+    ran = run([a_question(f"q{n}") for n in range(20)], Counting(), Strict(), settings=Settings(concurrency=3))
+    assert most == 3
+    assert [record.question.id for record in ran.records] == [f"q{n}" for n in range(20)]
+
+
+def test_a_bug_in_a_client_ends_it_and_an_error_of_the_endpoint_does_not() -> None:
+    class Failing:
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        async def ask(self, question: Question) -> RagAnswer:
+            raise self.error
+
+    with pytest.raises(ZeroDivisionError):
+        run([a_question("a"), a_question("b")], Failing(ZeroDivisionError()), Strict())
+    (record,) = run(a_question("a"), Failing(EndpointError("down", url="u")), Strict()).records
+    assert (record.verdict.value, record.reason) == ("ERROR", "down")
+
+
+def test_the_same_question_twice_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        run([a_question("a"), a_question("a")], answer, None)
+    assert str(caught.value) == (
+        "evaluate: the dataset 'billing' has 2 questions 'a'. Give them ids or dataset names of their own."
+    )
+
+
+def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_told(tmp_path: Path) -> None:
+    (tmp_path / "x.rag.json").write_text('[{"id": "a"}]', encoding="utf-8")
+    with pytest.raises(QuestionFileError, match="question 'a' has no 'question'"):
+        run(tmp_path / "x.rag.json", answer, None)
+    with pytest.raises(UsageError, match="the openai judge needs a model"):
+        run(a_question("a"), answer, "openai")
+    with pytest.raises(UsageError, match="is not a judge; choose one of"):
+        run(a_question("a"), answer, "gpt")
