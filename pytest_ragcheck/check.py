@@ -13,16 +13,16 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, JUDGED, LEXICAL, METRICS, OVERALL, OVERLAP
-from pytest_ragcheck.metrics.mentions import forbidden_mentions, missing_mentions
+from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, OVERALL
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
+from pytest_ragcheck.reason import reason_for
 from pytest_ragcheck.record import Record
 from pytest_ragcheck.repeats import combined_record, spread
-from pytest_ragcheck.verdict import Decision, Thresholds, Verdict, decide, shortfalls
+from pytest_ragcheck.verdict import Thresholds, Verdict, decide
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.settings import Settings
 
 T = TypeVar("T")
-
-DECLINED = "the system declined to answer, although the question is answerable"
-ANSWERED = "the system answered, although the question is unanswerable"
-NO_CONTEXTS = "no contexts were returned"
 
 
 class _Open:
@@ -137,7 +133,7 @@ async def _checked_once(
         overall_lacks=overall.lacks if overall is not None else (),
         thresholds=decision.thresholds,
         dropped=decision.dropped,
-        reason=clean.text(_reason(decision, question, given, judgement, scores)),
+        reason=clean.text(reason_for(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
         unsupported_claims=(said := _without_secrets_of(judgement, clean)).unsupported_claims,
@@ -196,40 +192,12 @@ def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
     return {metric: scores[metric] for metric in (*known, *scores)}
 
 
-def _reason(
-    decision: Decision, question: Question, answer: RagAnswer, judgement: Judgement, scores: dict[str, Score]
-) -> str:
-    if decision.verdict is Verdict.ERROR:
-        return decision.error
-    reasons: list[str] = []
-    short = shortfalls(scores, decision.thresholds)
-    if ABSTAINED in short:
-        reasons.append(ANSWERED)
-    if short.keys() & set(JUDGED):
-        reasons.append(_judged_reason(answer, judgement, short))
-    if missing := missing_mentions(answer.text, question):
-        reasons.append(f"the answer does not mention {', '.join(map(repr, missing))}")
-    if forbidden := forbidden_mentions(answer.text, question):
-        reasons.append(f"the answer mentions {', '.join(map(repr, forbidden))}")
-    if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
-        reasons.append(f"expected {question.expected_answer!r}")
-    return "; ".join(reasons)
-
-
 def _blame(record: Record) -> str:
     if record.verdict is not Verdict.FAIL:
         return ""
     answer = RagAnswer(text=record.answer or "", contexts=record.contexts, source_ids=record.source_ids)
     declined = not answer.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
     return blame(record.question, answer, record.shortfalls, declined=declined)
-
-
-def _judged_reason(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> str:
-    if judgement.abstained and "answer_correctness" in short:
-        return DECLINED + (" (the answer is empty)" if not answer.text.strip() else "")
-    if not answer.contexts and "groundedness" in short:
-        return "; ".join(filter(None, (NO_CONTEXTS, judgement.error_message if len(short) > 1 else "")))
-    return judgement.error_message or "the judge named no weakness"
 
 
 def _redacted(answer: RagAnswer, clean: Redactor) -> RagAnswer:

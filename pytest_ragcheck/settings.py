@@ -383,7 +383,9 @@ def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str
 
 
 def _reader(option: Option, own_metrics: Collection[str]) -> Callable[[str], Any]:
-    return partial(option.read, own=own_metrics) if option.read in {read_minimum, read_weight} else option.read
+    if option.read is read_minimum:
+        return partial(read_minimum, own=own_metrics)
+    return partial(read_weight, own=own_metrics) if option.read is read_weight else option.read
 
 
 def _read(option: Option, given: Given, read: Callable[[str], Any]) -> Any:

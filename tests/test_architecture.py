@@ -28,6 +28,7 @@ ORDER = (
     {"report.failure"},  # the text of a record, which the record gives whoever asks; it knows the record's type only
     {"record"},
     {"repeats"},
+    {"reason"},
     {"check"},
     {"engine"},
     {"documents"},

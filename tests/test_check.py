@@ -379,3 +379,14 @@ def test_retrieval_is_measured_on_what_was_really_said_and_dropped_where_it_does
     assert record.scores["recall_at_5"].value == 1.0
     assert record.dropped == {"recall_at_10": "fewer contexts are asked for"}
     assert checked(settings=settings).dropped["recall_at_5"] == "no gold passages"
+
+
+def test_too_little_retrieved_is_said_in_numbers() -> None:
+    one = GoldPassage(text="Refunds: within 30 days.")
+    settings = Settings(minimums={"recall_at_5": 1})
+    record = checked(a_question(gold_passages=(one, GoldPassage(text="Gift cards too."))), settings=settings)
+    assert (record.reason, record.blame) == ("1 of 2 gold passages is among the contexts", "retrieval")
+    none = checked(a_question(gold_passages=(GoldPassage(text="Gift cards too."),)), settings=settings)
+    assert none.reason == "0 of 1 gold passages are among the contexts"
+    lacking = checked(a_question(lacks_gold=True), settings=settings)
+    assert (lacking.reason, lacking.blame) == ("the question has no gold passages, and others of its set have", "")

@@ -98,9 +98,8 @@ def rag_result(
     """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only where a question is asked
-    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - as above
 
-    means = Means(client=rag_client, judge=rag_judge, settings=rag_settings)
+    means = _means(rag_client, rag_judge, rag_settings)
     ahead = ahead_of(request.session)
     record = kept(request.node, rag_question, rag_settings, partial(ahead.record, request.node, rag_question, means))
     record.assert_measured()
@@ -112,9 +111,17 @@ def rag_check(
     request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
 ) -> RagCheck:
     """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
-    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - only where a question is asked
+    return RagCheck(request, _means(rag_client, rag_judge, rag_settings))
 
-    return RagCheck(request, Means(client=rag_client, judge=rag_judge, settings=rag_settings))
+
+def _means(client: Any, judge: Judge | None, settings: Settings) -> Means:
+    """With what questions are evaluated; settings of an override may name what is not installed."""
+    from pytest_ragcheck.metrics.choice import check_installed  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - as above
+
+    with _usage_errors_as_failures():
+        check_installed(settings)
+    return Means(client=client, judge=judge, settings=settings)
 
 
 class RagCheck:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.metrics.catalogue import OVERALL
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -111,7 +112,10 @@ def _score_lines(record: Record) -> Iterator[str]:
         value = record.scores[metric].value
         if value is not None:
             comparison = below(value, threshold) if value < threshold else f"{value:.2f} >= {threshold:.2f}"
-            yield f"{metric:<{width}}  {comparison}"
+            lacks = (
+                f" (without {', '.join(record.overall_lacks)})" if metric == OVERALL and record.overall_lacks else ""
+            )
+            yield f"{metric:<{width}}  {comparison}{lacks}"
 
 
 def _unstable_lines(record: Record) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, RAGAS_BY_EMBEDDINGS, SEMANTIC
+from pytest_ragcheck.metrics.catalogue import JUDGED, NO_EMBEDDING_MODEL, OVERALL, RAGAS_BY_EMBEDDINGS, SEMANTIC
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.report.scorecard import scorecard_lines
 
@@ -98,8 +99,11 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _rate_lines(summary.totals.abstention)
+    lacking = Counter(metric for record in outcomes.measured for metric in record.overall_lacks)
+    if lacking:
+        yield f"{OVERALL} without {', '.join(f'{metric} on {count}' for metric, count in lacking.items())}"
     if without_gold := summary.totals.n_without_gold:
-        yield f"retrieval: {without_gold} counted as 0 for want of gold passages"
+        yield f"retrieval counts as 0 on {without_gold}: no gold passages, though others of the dataset have some"
     if summary.totals.blame:
         parts = ", ".join(f"{part} {count}" for part, count in summary.totals.blame.items())
         yield f"blame: {parts}"

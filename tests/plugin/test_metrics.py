@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.canned import good
 from tests.harness import three_ways
@@ -35,6 +38,45 @@ def test_groups_without_the_judges_need_no_judge_and_assert_what_is_given(projec
     assert run.predictions["predictions"][0]["metrics"] == {"exact_match": 0.0, "f1": 0.4}
     assert any("; judge not asked; f1 >= 0.9; " in line for line in run.lines)
     assert run.summary["judge"] == {"kind": "none", "model": None, "url": None, "prompt_version": None}
+
+
+def test_a_weighted_score_says_what_it_is_without(project: Project) -> None:
+    project.ask(good("terms", expected_answer="14 days"), good("hours"))
+    weights = "rag_weights=groundedness=1 f1=1 ragas_faithfulness=1"
+    run = project.run("-o", weights, "--rag-min=overall_score=0.9")
+    # No word of "The window is 30 days." but "days": f1 = 2 * 1 / (4 + 2) = 1/3; (1 + 1/3) / 2.
+    assert "overall_score       0.67 < 0.90 (without ragas_faithfulness)" in run.section(" terms ")
+    assert "overall_score without ragas_faithfulness on 2, f1 on 1" in run.lines
+    rows = run.predictions["predictions"]
+    assert [row["overall_score_lacks"] for row in rows] == [["ragas_faithfulness"], ["f1", "ragas_faithfulness"]]
+    assert [row["metrics"]["overall_score"] for row in rows] == [0.666667, 1.0]
+
+
+def test_questions_without_gold_among_others_with_gold_are_counted(project: Project) -> None:
+    project.ask(good("terms", gold_passages=["Refunds are possible for 30 days."]), good("hours"))
+    run = project.run()
+    assert run.summary["overall_metrics"]["recall_at_5"] == 0.5
+    assert run.summary["n_without_gold"] == run.summary["datasets"]["billing"]["n_without_gold"] == 1
+    line = "retrieval counts as 0 on 1: no gold passages, though others of the dataset have some"
+    assert line in run.lines
+
+
+@pytest.mark.skipif(find_spec("rapidfuzz") is not None, reason="the extra lexical is installed")
+def test_a_group_that_is_not_installed_ends_the_run_before_the_first_question_or_fails_where_it_is_named(
+    project: Project,
+) -> None:
+    project.ask(good("terms"))
+    refused = project.run("-o", "rag_metrics=+lexical")
+    assert (refused.exit_status, refused.asked) == (4, [])
+    text = "the group lexical needs rapidfuzz and sacrebleu, not installed here: pip install 'pytest-ragcheck[lexical]'"
+    assert f"ERROR: ragcheck: rag_metrics: {text}, or leave the group out" in refused.errors
+    project.extend_conftest(
+        "import dataclasses\n@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
+        "    return dataclasses.replace(rag_settings, metrics=('judge', 'lexical'))\n"
+    )
+    named = project.run()
+    assert (named.outcomes, named.asked) == ({"error": 1}, [])
+    assert f"rag_metrics: {text}, or leave the group out" in named.text
 
 
 @three_ways
