@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
         figures.seconds += seconds
         figures.at_once += 1
         figures.most_at_once = max(figures.most_at_once, figures.at_once)
-        reply = _answer(trace[0] if trace else b"") if path == b"/query" else _verdict(body)
+        reply = rag_reply(trace[0] if trace else b"") if path == b"/query" else judge_reply(body)
         asyncio.get_running_loop().call_later(seconds, partial(self._finish, figures, reply))
 
     def _finish(self, figures: Figures, reply: bytes) -> None:
@@ -94,12 +94,14 @@ class Connection(asyncio.Protocol):
             self._transport.write(head + body)
 
 
-def _answer(trace: bytes) -> bytes:
+def rag_reply(trace: bytes) -> bytes:
+    """The endpoint's body for the question of that name."""
     passages = [_PASSAGE.format(n=n) for n in range(5)]
     return json.dumps({"answer": f"30 days from delivery ({trace.decode()}).", "contexts": passages}).encode()
 
 
-def _verdict(body: bytes) -> bytes:
+def judge_reply(body: bytes) -> bytes:
+    """The judge's body: a verdict that passes, with the nonce that the prompt asks for."""
     nonce = _NONCE.search(body)
     said: dict[str, object] = {
         "nonce": nonce[1].decode() if nonce else "",

@@ -1,0 +1,133 @@
+"""An endpoint and a judge that go wrong as they are told, each time for the same questions, and count."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tests.servers.load_server import judge_reply, rag_reply
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_TRACE = re.compile(rb"Q-\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """Shares of the questions, 0..1, for which something goes wrong the first time; `cap` is for all."""
+
+    status_500: float = 0.0
+    """Of the endpoint."""
+
+    reset: float = 0.0
+    """Of the endpoint's connection."""
+
+    invalid_json: float = 0.0
+    """Of the judge."""
+
+    hang: float = 0.0
+    """Of the judge, each time."""
+
+    cap: int = 0
+    """The endpoint refuses more at once with 429; 0: it takes all."""
+
+
+class FaultyServer:
+    """
+    Serves `/query` and `/v1/chat/completions` in a thread of its own.
+
+    Args:
+        faults: What goes wrong.
+        rag_seconds: What an answer takes.
+        judge_seconds: What a verdict takes.
+    """
+
+    def __init__(self, faults: Faults, *, rag_seconds: float, judge_seconds: float) -> None:
+        self.faults = faults
+        self.seconds = {"rag": rag_seconds, "judge": judge_seconds}
+        self.requests: dict[str, Counter[bytes]] = {"rag": Counter(), "judge": Counter()}
+        """By side how often each question came."""
+
+        self.running: Counter[str] = Counter()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        listening = self._loop.create_server(partial(_Connection, self), "127.0.0.1", 0, backlog=1024)
+        self._server: Any = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def asked(self) -> int:
+        """How many requests came to the endpoint."""
+        return self.requests["rag"].total()
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, server: FaultyServer) -> None:
+        self._server = server
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not end or len(body) < (int(length[1]) if length else 0):
+            return
+        self._received = b""
+        trace = _TRACE.search(body)
+        self._answer("rag" if b" /query " in head else "judge", trace[0] if trace else b"", body)
+
+    def _answer(self, side: str, trace: bytes, body: bytes) -> None:
+        server, faults = self._server, self._server.faults
+        first = not server.requests[side][trace]
+        server.requests[side][trace] += 1
+        if side == "rag" and faults.cap and server.running[side] >= faults.cap:
+            self._reply(b'{"error": "busy"}', b"429 Too Many Requests")
+        elif side == "rag" and first and hits(faults.reset, b"reset", trace):
+            self._transport.abort()
+        elif side == "judge" and hits(faults.hang, b"hang", trace):
+            pass
+        else:
+            wrong = side == "rag" and first and hits(faults.status_500, b"500", trace)
+            status = b"500 Internal Server Error" if wrong else b"200 OK"
+            reply = rag_reply(trace) if side == "rag" else judge_reply(body)
+            if side == "judge" and first and hits(faults.invalid_json, b"json", trace):
+                reply = reply.replace(b'\\"answer_correctness\\"', b'\\"answer_cor')
+            server.running[side] += 1
+            asyncio.get_running_loop().call_later(server.seconds[side], self._end, side, reply, status)
+
+    def _end(self, side: str, reply: bytes, status: bytes) -> None:
+        self._server.running[side] -= 1
+        self._reply(reply, status)
+
+    def _reply(self, body: bytes, status: bytes) -> None:
+        if not self._transport.is_closing():
+            head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (status, len(body))
+            self._transport.write(head + body)
+
+
+def hits(share: float, fault: bytes, trace: bytes) -> bool:
+    """Whether the fault is to befall this question; the same in every run."""
+    digest = hashlib.blake2b(fault + trace, digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64 < share
