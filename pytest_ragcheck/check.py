@@ -12,8 +12,10 @@ from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, OVERALL
+from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.metrics.weights import weighted
@@ -68,24 +70,26 @@ async def check_question(
     if "judge" not in settings.metrics:
         judge = None
     records: list[Record] = []
-    while len(records) < settings.repeats:
-        records.append(
-            await _checked_once(
-                question,
-                client=client,
-                judge=judge,
-                metrics=metrics,
-                settings=settings,
-                asking=asking,
-                judging=judging,
+    with metered() as uses:
+        while len(records) < settings.repeats:
+            records.append(
+                await _checked_once(
+                    question,
+                    client=client,
+                    judge=judge,
+                    metrics=metrics,
+                    settings=settings,
+                    asking=asking,
+                    judging=judging,
+                )
             )
-        )
-        if records[-1].verdict is Verdict.ERROR:
-            break
+            if records[-1].verdict is Verdict.ERROR:
+                break
     record = records[0] if settings.repeats == 1 else combined_record(records, _thresholds(settings, judge))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > settings.spread_limit}
-    return replace(record, unstable=unstable, blame=_blame(record))
+    cost = with_judge(summed(each.cost for each in records), uses, settings.own_prices)
+    return replace(record, unstable=unstable, blame=_blame(record), cost=cost)
 
 
 async def _checked_once(
@@ -113,6 +117,7 @@ async def _checked_once(
         source_ids=answer.source_ids,
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
+        cost=system_cost(given.extra),
     )
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
     try:

@@ -94,6 +94,28 @@ def read_seconds(text: str) -> float:
     return number
 
 
+def read_price(text: str) -> tuple[float, float]:
+    """Two amounts of US dollars from 0."""
+    try:
+        read, written = map(float, text.split())
+    except ValueError:
+        read = written = float("nan")
+    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+        raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
+    return read, written
+
+
+def read_usd(text: str) -> float:
+    """An amount of US dollars above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise ValueError("is not an amount of US dollars above 0; write one such as 0.50")
+    return number
+
+
 def read_count(text: str) -> int:
     """A whole number from 1."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
@@ -394,6 +416,20 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE",
     ),
     Option(
+        name="rag_dry_run",
+        help="Collects only, and says how many calls a run would make, about how many tokens, and what they cost.",
+        read=bool,
+        kind="switch",
+        default_shown="off",
+    ),
+    Option(
+        name="rag_max_cost",
+        help="Stops asking when the judge and the system are known to have cost so much; the questions that are left "
+        "are not run, and the run fails.",
+        read=read_usd,
+        metavar="USD",
+    ),
+    Option(
         name="rag_output",
         help="Folder of the result files.",
         read=read_path,
@@ -565,6 +601,13 @@ OPTIONS: tuple[Option, ...] = (
         read=read_name,
         flag=False,
         kind="lines",
+    ),
+    Option(
+        name="rag_judge_price",
+        help="US dollars for a million tokens that the judge's model reads, and for a million that it writes, in "
+        "place of the price table's.",
+        read=read_price,
+        flag=False,
     ),
     Option(
         name="rag_cache",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
 from pytest_ragcheck.verdict import Verdict, shortfalls
@@ -82,6 +83,9 @@ class Record:
     judge: JudgeIdentity | None = None
     """Who judged; None without a judge."""
 
+    cost: Cost = field(default_factory=Cost)
+    """Tokens and money, as far as they are known."""
+
     endpoint: str = ""
     """The system under test as it may be shown: a URL without secrets, or the name of a function."""
 
@@ -126,6 +130,7 @@ class Record:
         document["verdict"] = self.verdict.value
         document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
         document["judge"] = asdict(self.judge) if self.judge else None
+        document["cost"] = asdict(self.cost)
         document["judgement"] = asdict(self.judgement) if self.judgement else None
         return json.dumps(document, default=_plain)
 
@@ -142,6 +147,7 @@ class Record:
         judge = document["judge"]
         document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
+        document["cost"] = Cost(**document["cost"])
         document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
         for name in ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks"):
             document[name] = None if document[name] is None else tuple(document[name])

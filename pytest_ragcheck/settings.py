@@ -140,6 +140,9 @@ class Settings:
     calibrations: tuple[Path, ...] = ()
     """Files that say how often the judge agrees with people."""
 
+    judge_price: tuple[float, float] | None = None
+    """US dollars, >= 0, for a million tokens that the judge's model reads, and that it writes; None: the table's."""
+
     cache: bool = True
     """Whether the openai judge is spared what it judged in an earlier run."""
 
@@ -181,6 +184,12 @@ class Settings:
 
     markdown: Path | None = None
     """The file that the results are added to as Markdown; None: they are not."""
+
+    dry_run: bool = False
+    """Whether questions are only counted."""
+
+    max_cost_usd: float | None = None
+    """What the run may cost, > 0; None: it may cost anything."""
 
     output: Path = Path("ragcheck-results")
     """Folder of the result files."""
@@ -241,6 +250,11 @@ class Settings:
     def judged(self) -> bool:
         """Whether anybody is asked for judgements: there is a judge, and its group is measured."""
         return self.judge != "none" and "judge" in self.metrics
+
+    @property
+    def own_prices(self) -> Mapping[str, tuple[float, float]]:
+        """By model the price that was given for it."""
+        return {self.judge_model: self.judge_price} if self.judge_model and self.judge_price else {}
 
     @property
     def chooses_judge(self) -> bool:
@@ -356,6 +370,7 @@ def read_settings(
         judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
         judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
         calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
+        judge_price=values.get("rag_judge_price"),
         cache=values.get("rag_cache", defaults.cache),
         datasets=tuple(choice.seen_from(folder) for choice in values.get("rag_dataset", ())),
         samples=values.get("rag_samples"),
@@ -364,6 +379,8 @@ def read_settings(
         report=folder / values["rag_report"] if "rag_report" in values else None,
         markdown=folder / values["rag_markdown"] if "rag_markdown" in values else None,
         replay=folder / values["rag_replay"] if "rag_replay" in values else None,
+        dry_run=values.get("rag_dry_run", defaults.dry_run),
+        max_cost_usd=values.get("rag_max_cost"),
         # Not with `..` in it: whether a file lies in the folder is told by their paths.
         output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),
         agent=values.get("rag_agent", defaults.agent),

@@ -29,12 +29,14 @@ from pytest_ragcheck.options import (
     read_number,
     read_on_off,
     read_path,
+    read_price,
     read_request,
     read_response,
     read_seconds,
     read_shape,
     read_tier,
     read_url,
+    read_usd,
     read_weight,
 )
 from pytest_ragcheck.settings import Given, Settings, read_settings
@@ -66,6 +68,8 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_delay: "-1",
     read_number: "two",
     read_on_off: "yes",
+    read_price: "0.25",
+    read_usd: "free",
     read_dataset: "ragbench covidqa",
 }
 """A text that each reader refuses."""
@@ -79,6 +83,7 @@ SETTINGS = {
     "rag_delay": "delay_seconds",
     "rag_question_timeout": "question_timeout_seconds",
     "rag_waiting_line": "waiting_line_seconds",
+    "rag_max_cost": "max_cost_usd",
 }
 """The fields of `Settings` whose names are not the options' own."""
 

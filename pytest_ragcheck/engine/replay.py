@@ -10,11 +10,13 @@ from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.judging.usage import note_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.usage import Use
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.metrics.score import Score
     from pytest_ragcheck.questions.question import Question
@@ -45,6 +47,9 @@ class Recorded:
 
     scores: Mapping[str, Score] = field(default_factory=dict)
     """By metric what was measured, the judge's scores among it."""
+
+    use: Use | None = None
+    """What the judge's models used; None where it is not known."""
 
     error_kind: str = ""
     error: str = ""
@@ -205,6 +210,8 @@ class RecordedJudge:
         """
         row = self.row
         if row.judgement is not None and self.applies(question, answer):
+            if row.use is not None:
+                note_use(row.use)
             return row.judgement
         if row.error and row.error_kind not in DECIDED and row.judge == self.identity:
             raise RecordedError(row.error, kind=row.error_kind)

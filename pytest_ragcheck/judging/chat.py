@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.completion import ReplyText, reply_text
 from pytest_ragcheck.judging.formats import Negotiation, RequestForm
+from pytest_ragcheck.judging.usage import note_use, use_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +94,7 @@ class Chat:
     async def _create(
         self, client: AsyncOpenAI, messages: list[dict[str, str]], wanted: Wanted[T], form: RequestForm
     ) -> Any:
-        return await self.server.within_limit(
+        reply = await self.server.within_limit(
             cast("Any", client.chat.completions).create(
                 model=self.server.model,
                 messages=messages,
@@ -101,6 +102,8 @@ class Chat:
                 **form.parameters(wanted.name, wanted.schema),
             )
         )
+        note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
+        return reply
 
 
 def _problem(reply: ReplyText, error: JudgeReplyError) -> str:

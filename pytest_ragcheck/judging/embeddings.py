@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +11,7 @@ from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.completion import OtherContent
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
+from pytest_ragcheck.judging.usage import note_use, use_of
 from pytest_ragcheck.metrics.catalogue import NO_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class OpenAIEmbeddings:
                 extra_headers=self.server.headers,
             )
         )
+        use = use_of(reply, model=self.server.model, url=self.server.shown_url)
+        note_use(replace(use, output_tokens=0))  # there is no completion to count
         return _vectors(reply, len(texts))
 
 

@@ -43,6 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "rag_questions(*paths): run the test once for each question of the files, relative to its own."
     )
     configuration.check_given(config)
+    if configuration.is_dry_run(config):
+        # Before xdist, which starts no worker then.
+        config.option.collectonly = True
     if configuration.names_dataset(config):
         from pytest_ragcheck.plugin.datasets import Datasets  # noqa: PLC0415 - only where there is a dataset
 

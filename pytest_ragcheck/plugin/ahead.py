@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
+from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.gate import Gate
@@ -92,6 +93,9 @@ class Ahead:
             documents_of_run(config)
         self._measures = Measures(config)
         self._courses = Courses()
+        self._budget = (
+            None if settings.max_cost_usd is None else Budget(settings.max_cost_usd / part.share, settings.own_prices)
+        )
 
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
@@ -199,6 +203,8 @@ class Ahead:
             function: Any = client
             client = RagClient.from_callable(function, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
         judge, metrics = means.judge, self._measures.of(settings, means.judge)
+        if self._budget is not None:
+            self._budget.check()
         if settings.replay is not None:
             from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - only where a run is replayed
 
@@ -212,15 +218,18 @@ class Ahead:
             from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
 
             client = await documents_of_run(self._config).asks(client)
-        return await self._courses.check(
+        record = await self._courses.check(
             question,
             client=client,
             judge=judge,
             metrics=metrics,
             settings=settings,
             asking=self._asking,
-            judging=self._judging,
+            judging=self._judging if self._budget is None else self._budget.room(self._judging),
         )
+        if self._budget is not None and settings.replay is None:
+            self._budget.spend(record.cost.system_usd)
+        return record
 
 
 def ahead_of(session: pytest.Session) -> Ahead:

@@ -106,6 +106,11 @@ def names_dataset(config: pytest.Config) -> bool:
     return bool(config.getoption("rag_dataset") or config.getini("rag_dataset"))
 
 
+def is_dry_run(config: pytest.Config) -> bool:
+    """Whether questions are only to be counted."""
+    return bool(config.getoption("rag_dry_run") or config.getini("rag_dry_run"))
+
+
 def is_question_file(session: pytest.Session, path: Path) -> bool:
     """Whether pytest is to collect the file as questions."""
     argument, name = session.isinitpath(path), path.name.lower()

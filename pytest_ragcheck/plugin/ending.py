@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.keys import OVER_BUDGET
 from pytest_ragcheck.report.annotations import annotation_lines
 from pytest_ragcheck.report.files import write_results
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
@@ -37,6 +38,9 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     run.note_all(run.untold)
     lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
     lines += annotation_lines(outcomes.records, environment=os.environ)
+    if run.over_budget:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
     except ResultsError as error:

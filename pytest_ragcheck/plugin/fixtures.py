@@ -194,7 +194,8 @@ class RagCheck:
 
 def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
     """The question's record, left for the item's next report to take."""
-    from pytest_ragcheck.plugin.ahead import Evaluated  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.engine.budget import OverBudget  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.ahead import Evaluated  # noqa: PLC0415 - as above
     from pytest_ragcheck.record import Record  # noqa: PLC0415 - as above
     from pytest_ragcheck.verdict import Verdict  # noqa: PLC0415 - as above
 
@@ -202,6 +203,8 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         evaluated = evaluate()
     except pytest.xfail.Exception:
         raise
+    except OverBudget as reached:
+        pytest.skip(str(reached))
     except pytest.fail.Exception as stopped:
         # By pytest-timeout, or by the user's own client: the question is not to be missing among the results.
         reason = settings.redactor.text(str(stopped))

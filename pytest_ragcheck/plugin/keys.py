@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.settings import Settings
 
+OVER_BUDGET = "--rag-max-cost"
+"""Stands in the reason why an item was not run."""
+
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 """The fixtures that a question is evaluated with."""
 

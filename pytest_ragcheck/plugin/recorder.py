@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_question_of
-from pytest_ragcheck.plugin.keys import HEADED, REFUSAL, RUN, RUN_ID
+from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
+from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -51,7 +51,12 @@ class Recorder:
             if outcome == "rerun":
                 self._run.forget(place)
             else:
-                self._run.note(place, skipped=_skipped(report), failure=_failure(report))
+                self._run.note(
+                    place,
+                    skipped=_skipped(report),
+                    failure=_failure(report),
+                    over_budget=_skipped(report) and OVER_BUDGET in str(report.longrepr),
+                )
         elif report.when == CRASHED:
             # A worker may die before any told what it collected.
             self._crashes.append((report.nodeid, _failure(report)))
@@ -103,6 +108,10 @@ class Recorder:
 
             self.settle(session, self._run)
             self._lines = finish(session, self._run)
+            if is_dry_run(self._config):
+                from pytest_ragcheck.plugin.spending import dry_run_lines  # noqa: PLC0415 - only for a dry run
+
+                self._lines = dry_run_lines(self._config, self._run)
 
     def settle(self, session: pytest.Session, run: Run) -> None:
         """Notes, when the last item has ended, what that says of the run; what happens later is none of its."""

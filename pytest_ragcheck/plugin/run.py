@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.plugin.keys import RUN
+from pytest_ragcheck.plugin.keys import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.processes import own_suffix
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
@@ -58,6 +58,9 @@ class Run:
 
         self.documents: Documents | None = None
         """What became of the documents that were put into the system; None where none were."""
+
+        self.over_budget = 0
+        """How many items were not run because the run had cost what it may."""
 
         self.comparison: list[str] = []
         """How the run compares with the baseline, in lines; empty without one."""
@@ -160,9 +163,12 @@ class Run:
         """Dataset name and id of the questions that the item recorded."""
         return self._node_keys.get(node_id, [])
 
-    def note(self, node_id: str, *, skipped: bool = False, failure: str = "") -> None:
+    def note(self, node_id: str, *, skipped: bool = False, failure: str = "", over_budget: bool = False) -> None:
         """Notes what pytest says of an item, whether or not it runs a question."""
-        if skipped:
+        if over_budget:
+            self.over_budget += 1
+            self.cut_short = OVER_BUDGET
+        elif skipped:
             self._skipped.add(node_id)
         if failure:
             self._failed.setdefault(node_id, failure)
@@ -170,7 +176,7 @@ class Run:
     @property
     def ran(self) -> bool:
         """Whether any question came to an end, well or badly."""
-        return bool(self._records) or any(node in self.selected for node in self._failed)
+        return bool(self._records) or self.over_budget > 0 or any(node in self.selected for node in self._failed)
 
     def outcomes(self, settings: Settings) -> Outcomes:
         """All questions with what became of them, in collection order."""

@@ -48,6 +48,10 @@ def check_usable(config: pytest.Config, *, collected: bool) -> None:
             read_agreements(settings.calibrations)
         if collected and settings.needs_judge and not overridden(config, "rag_judge"):
             _check_judge(config)
+        if collected and settings.max_cost_usd is not None:
+            from pytest_ragcheck.plugin.spending import check_watchable  # noqa: PLC0415 - only where there is a limit
+
+            check_watchable(settings, own_judge=overridden(config, "rag_judge"))
         from pytest_ragcheck.report.folder import check_folder  # noqa: PLC0415 - only where questions run
 
         check_folder(settings.output)

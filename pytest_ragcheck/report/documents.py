@@ -135,6 +135,7 @@ def _measured(record: Record) -> dict[str, Any]:
         "unscored": {metric: score.reason for metric, score in scores if score.value is None},
         "unsupported_claims": list(record.unsupported_claims),
         "latency_seconds": record.latency_seconds,
+        **({"cost": record.cost.known()} if record.cost.known() else {}),
         JUDGEMENT: _judgement(record),
     }
 

@@ -115,11 +115,9 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     if outcomes.documents is not None:
         yield from outcomes.documents.lines()
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
-    if outcomes.replay_of:
-        yield f"answers: recorded in {outcomes.replay_of}"
+    yield from _cost_lines(summary.totals.performance)
+    yield from _earlier_lines(outcomes, summary)
     yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
-    if summary.verdicts_from_cache:
-        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
 
 
 def file_lines(written: Written, start: Path) -> Iterator[str]:
@@ -150,6 +148,25 @@ def judge_name(settings: Settings) -> str:
     return " ".join(
         filter(None, (settings.judge, settings.judge_model if settings.judge in {"openai", "ragas"} else None))
     )
+
+
+def _earlier_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """What is of an earlier run."""
+    if outcomes.replay_of:
+        yield f"answers: recorded in {outcomes.replay_of}"
+    if summary.verdicts_from_cache:
+        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
+
+
+def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
+    parts = []
+    if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
+        read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
+        parts.append(f"judge {read:,} tokens in, {written:,} out")
+    if "cost_usd" in performance:
+        parts.append(f"${performance['cost_usd']:.4f} in all that is known")
+    if parts:
+        yield f"cost: {'; '.join(parts)}"
 
 
 def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, RETRIEVAL
+from pytest_ragcheck.metrics.cost import total
 from pytest_ragcheck.repeats import variances
 from pytest_ragcheck.summary.agreement import agreements_of
 from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
@@ -152,7 +153,7 @@ def _totals(records: Sequence[Record], skipped: int, groups: Collection[str]) ->
         metrics=metrics,
         blame=_blame(measured),
         abstention=_abstention(measured) if "abstention" in groups else {},
-        performance=_performance(records) if "performance" in groups else {},
+        performance={**_performance(records), **_costs(measured)} if "performance" in groups else {},
         n_without_gold=_without_gold(measured),
     )
 
@@ -193,6 +194,23 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
         **{f"latency_p{p}_seconds": percentile(latencies, p) for p in (50, 95, 99)},
         "latency_max_seconds": max(latencies),
     }
+
+
+def _costs(measured: Iterable[Record]) -> dict[str, float]:
+    """What the questions with a verdict used up; a sum of which a part is not known is absent."""
+    costs = [record.cost for record in measured]
+    judged = [record.cost for record in measured if not record.verdict_cached and record.cost.asked_judge]
+    sums = {
+        "judge_input_tokens": total(cost.judge_input_tokens for cost in judged),
+        "judge_output_tokens": total(cost.judge_output_tokens for cost in judged),
+        "judge_cost_usd": total(cost.judge_usd for cost in judged),
+        "system_input_tokens": total(cost.system_input_tokens for cost in costs),
+        "system_output_tokens": total(cost.system_output_tokens for cost in costs),
+        "system_cost_usd": total(cost.system_usd for cost in costs),
+    }
+    money = [usd for name, usd in sums.items() if name.endswith("_usd") and usd is not None]
+    sums["cost_usd"] = sum(money) if money else None
+    return {name: value for name, value in sums.items() if value is not None}
 
 
 def _dropped(records: Iterable[Record]) -> dict[str, dict[str, int]]:

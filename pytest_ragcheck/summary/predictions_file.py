@@ -93,6 +93,13 @@ class Fields:
             raise self.mistake(key)
         return value
 
+    def whole_or_null(self, key: str) -> int | None:
+        """A whole number; None for null and where it is missing."""
+        value = self.number_or_null(key)
+        if value is not None and not isinstance(value, int):
+            raise self.mistake(key)
+        return value
+
     def boolean_or_null(self, key: str) -> bool | None:
         """True or False; None for null and where it is missing."""
         value = self.row.get(key)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.replay import Recorded, Recording
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.usage import Use
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.summary.predictions_file import AS_WRITTEN, Fields, Unusable, read_document, rows
@@ -59,6 +60,7 @@ def _recorded(fields: Fields, *, errored: bool) -> Recorded:
         judgement=_judgement(judgement, fields) if judgement else None,
         material=judgement.text("material") if judgement else "",
         scores=_scores(fields) if answered else {},
+        use=_use(fields),
         error_kind=fields.text("kind") if errored else "",
         error=fields.text("message") if errored else "",
         endpoint=fields.text_or_null("endpoint") or "",
@@ -71,6 +73,29 @@ def _answer(fields: Fields) -> RagAnswer:
         contexts=fields.texts("contexts"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         latency_seconds=fields.number_or_null("latency_seconds"),
+        extra={"metrics": cost} if (cost := _system_cost(fields)) else {},
+    )
+
+
+def _system_cost(fields: Fields) -> dict[str, float]:
+    """As a system reports it in a reply."""
+    cost = fields.object_or_null("cost")
+    names = {"input_tokens": "system_input_tokens", "output_tokens": "system_output_tokens", "cost_usd": "system_usd"}
+    said = {name: cost.number_or_null(key) for name, key in names.items()} if cost else {}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _use(fields: Fields) -> Use | None:
+    cost = fields.object_or_null("cost")
+    if cost is None or not any(name.startswith("judge_") for name in cost.row):
+        return None
+    return Use(
+        model="",
+        url=None,
+        input_tokens=cost.whole_or_null("judge_input_tokens"),
+        output_tokens=cost.whole_or_null("judge_output_tokens"),
+        recorded=True,
+        recorded_usd=cost.number_or_null("judge_usd"),
     )
 
 

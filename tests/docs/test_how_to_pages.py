@@ -54,6 +54,10 @@ def test_a_metric_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert len(code.splitlines()) < 15
 
 
+def test_cost(reader: Callable[..., Reader]) -> None:
+    reader(environment={"OPENAI_API_KEY": "your-key"}).follow(page("how-to/cost.md"))
+
+
 def test_replay(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/replay.md"))

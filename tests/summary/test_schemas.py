@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from pytest_ragcheck.cli.schema import read_schema
 from pytest_ragcheck.documents.outcome import Documents, Left
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage, Origin
 from pytest_ragcheck.questions.rows import questions_document
@@ -95,6 +96,10 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects(value)
 
 
+COST = Cost(
+    asked_judge=True, judge_input_tokens=1, judge_output_tokens=1, judge_usd=0.5,
+    system_input_tokens=1, system_output_tokens=1, system_usd=0.5,
+)  # fmt: skip
 EVERYTHING = [
     a_record(
         question=a_question("full", metadata={"n": 0.123456789, "x": {"y": [None]}}, thresholds={"f1": 0.1234567}),
@@ -107,6 +112,7 @@ EVERYTHING = [
         unsupported_claims=("a",),
         repeated={"groundedness": ((0.25, 0.75),)},
         unstable={"groundedness": 0.5},
+        cost=Cost(system_input_tokens=1, system_output_tokens=1, system_usd=0.5),
         verdict_cached=True,
         judgement=Judgement(groundedness=0.5, error_message="low", abstained=False, votes={"groundedness": [0.5, 0.5]}),
         material="0" * 64,
@@ -127,6 +133,7 @@ RUNS = {
         documents=Documents(deleted=1, kept=1, left=(Left(file_name="a.txt", id=None, reason="it is held"),)),
     ),
     "a replay": some_outcomes(a_record("a"), replay_of="recorded.json"),
+    "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
     "one judge": some_outcomes(EVERYTHING[0]),
     "a sample of a dataset": some_outcomes(
         EVERYTHING[0],

@@ -1,0 +1,119 @@
+"""About how much a run would ask, before it asks anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.prompt import load_prompt
+from pytest_ragcheck.metrics.prices import EXTRA, has_table, price_usd
+from pytest_ragcheck.rag.answer import RagAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.settings import Settings
+
+CHARACTERS_A_TOKEN = 4
+"""Of English text; of other scripts there are fewer."""
+
+CONTEXT_CHARACTERS = 800
+ANSWER_CHARACTERS = 500
+REPLY_TOKENS = 150
+"""Of a verdict with a reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """How many calls, and about how many tokens and how much money."""
+
+    questions: int
+    system_calls: int
+    judge_calls: int | None
+    """At most, for what the cache or a recording knows is not asked; None where only a fixture knows."""
+
+    input_tokens: int | None = None
+    """Of all calls to the openai judge; None for another."""
+
+    output_tokens: int | None = None
+    usd: float | None = None
+    """None where the price is not known."""
+
+
+def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bool) -> Estimate:
+    """
+    The estimate.
+
+    Args:
+        questions: Those that would be asked.
+        settings: The run's.
+        own_judge: Whether a fixture of the user's gives the judge.
+
+    Raises:
+        UsageError: There is no such prompt.
+    """
+    asked = len(questions) * settings.repeats
+    system_calls = 0 if settings.replay else asked
+    is_model = settings.judge == "openai" and not own_judge
+    judge_calls = None if own_judge else 0
+    if is_model:
+        judge_calls = asked * settings.judge_repeats if settings.judged else 0
+    if not is_model or not judge_calls or not settings.judge_model:
+        return Estimate(questions=len(questions), system_calls=system_calls, judge_calls=judge_calls)
+    prompt = load_prompt(settings.judge_prompt)
+    text = "x" * ANSWER_CHARACTERS
+    characters = 0
+    for question in questions:
+        answer = RagAnswer(text=text, contexts=("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.top_k))
+        characters += len(prompt.render(question, answer, nonce="0" * 16))
+    times = settings.repeats * settings.judge_repeats
+    tokens = characters * times // CHARACTERS_A_TOKEN
+    replies = judge_calls * REPLY_TOKENS
+    return Estimate(
+        questions=len(questions),
+        system_calls=system_calls,
+        judge_calls=judge_calls,
+        input_tokens=tokens,
+        output_tokens=replies,
+        usd=price_usd(
+            settings.judge_model,
+            settings.judge_url,
+            input_tokens=tokens,
+            output_tokens=replies,
+            own=settings.own_prices,
+        ),
+    )
+
+
+def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
+    """The estimate as a person reads it."""
+    yield "dry run: nothing was asked"
+    yield f"questions            {estimated.questions:,}"
+    yield f"calls to the system  {estimated.system_calls:,}"
+    if estimated.judge_calls is None:
+        yield "calls to the judge   unknown: a rag_judge fixture makes them"
+    elif estimated.input_tokens is None:
+        yield f"calls to the judge   {estimated.judge_calls:,} over the network"
+    else:
+        yield f"calls to the judge   {estimated.judge_calls:,} to {settings.judge_model} at most, known verdicts none"
+        yield (
+            f"tokens               about {estimated.input_tokens:,} in, {estimated.output_tokens:,} out, "
+            f"with contexts of {CONTEXT_CHARACTERS} characters and answers of {ANSWER_CHARACTERS}"
+        )
+        yield f"price                {_price(estimated, settings)}"
+        if "ragas" in settings.metrics:
+            yield "further              for RAGAS' metrics a second call and one for embeddings, not in these numbers"
+
+
+def why_no_price(model: str) -> str:
+    """Why the price of a model is not known, and how to give it."""
+    if not has_table():
+        return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
+    return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"
+
+
+def _price(estimated: Estimate, settings: Settings) -> str:
+    if estimated.usd is not None:
+        return f"about ${estimated.usd:.4f}"
+    return f"unknown: {why_no_price(settings.judge_model or '')}"

@@ -1,0 +1,107 @@
+"""What a run costs: said before it asks, counted while it does, and limited."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.canned import good
+from tests.harness import two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.openai_server import OpenAIServer, completion, verdict_text
+from tests.servers.openai_server import json_reply as judge_reply
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+    from tests.servers.openai_server import Reply, Request
+
+ANSWER = {"answer": "30 days", "contexts": ["Within 30 days."], "metrics": {"input_tokens": 5, "cost_usd": 0.001}}
+
+
+def metered(request: Request) -> Reply:
+    """A verdict, with what it used: at 1 dollar a million tokens it costs 0.0011."""
+    reply: Any = json.loads(completion(verdict_text(request.nonce)).body)
+    return judge_reply({**reply, "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})
+
+
+@pytest.fixture
+def six(project: Project) -> Project:
+    rows = [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days"} for n in range(6)]
+    project.write("six.rag.json", json.dumps(rows))
+    project.write("pytest.ini", "[pytest]\nrag_judge_price = 1 1\n")
+    return project
+
+
+@two_ways
+def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) -> None:
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, "--rag-max-cost=0.004", "--rag-concurrency=1", "-rs", where="apart")
+    assert run.exit_status == 1
+    passed, skipped = run.outcomes["passed"], run.outcomes["skipped"]
+    assert (passed + skipped, len(judge.requests)) == (6, passed)
+    assert 2 <= passed <= 4
+    summary = run.document("rag.partial_summary.json")
+    assert (summary["complete"], summary["n_not_run"], summary["counts"]["skipped"]) == (False, skipped, 0)
+    assert f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run" in run.lines
+    assert "not run: --rag-max-cost of $" in run.text
+
+
+def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> None:
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, where="apart")
+    six.write("recorded.json", json.dumps(run.predictions))
+    cost = {
+        "judge_input_tokens": 1000, "judge_output_tokens": 100, "judge_usd": 0.0011,
+        "system_input_tokens": 5, "system_usd": 0.001,
+    }  # fmt: skip
+    assert [row["cost"] for row in run.predictions["predictions"]] == [cost] * 6
+    performance = run.summary["performance"]
+    assert performance["judge_input_tokens"] == 6000
+    assert performance["cost_usd"] == pytest.approx(6 * 0.0021)
+    assert "system_output_tokens" not in performance
+    assert "cost: judge 6,000 tokens in, 600 out; $0.0126 in all that is known" in run.lines
+    # A replay tells what the recorded run cost, and costs nothing.
+    replayed = six.run("--rag-replay=recorded.json", "--rag-max-cost=0.001")
+    assert replayed.outcomes == {"passed": 6}
+    again = replayed.summary["performance"]
+    # Latencies were rounded in between.
+    assert [again[name] for name in again if "latency" not in name] == [
+        performance[name] for name in performance if "latency" not in name
+    ]
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)])
+def test_a_dry_run_collects_counts_and_asks_nothing(six: Project, options: tuple[str, ...]) -> None:
+    six.write("later.rag.json", json.dumps([{"id": "later", "question": "?", "skip": "not yet"}]))
+    run = six.run("--rag-dry-run", "--rag-judge-model=m", "-k", "q1 or q2 or later", *options)
+    assert (run.exit_status, run.files) == (0, [])
+    assert {"dry run: nothing was asked", "questions            2", "calls to the system  2"} <= set(run.lines)
+    assert any(line.startswith("price                about $") for line in run.lines)
+
+
+def test_a_dry_run_can_be_set_in_the_ini_file_and_of_a_wrong_prompt_says_so(six: Project) -> None:
+    six.write("pytest.ini", "[pytest]\nrag_dry_run = true\nrag_judge_prompt = nowhere.txt\n")
+    run = six.run("--rag-judge-model=m")
+    assert run.exit_status == 0
+    assert any(line.startswith("dry run: judge prompt '") for line in run.lines)
+
+
+def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("one.rag.json", '[{"id": "q", "question": "?"}]')
+    monkeypatch.setenv("RAGCHECK_URL", "http://localhost:9/query")
+    given = ("--rag-max-cost=1", "--rag-judge-url=http://localhost:9/v1", "--rag-judge-model=m")
+    run = project.run(*given)
+    assert run.exit_status == 4
+    (line,) = [line for line in run.errors.splitlines() if line.startswith("ERROR: ragcheck: --rag-max-cost: ")]
+    assert line.startswith("ERROR: ragcheck: --rag-max-cost: what the judge costs is not known: ")
+    assert line.endswith("et rag_judge_price.")
+    project.ask(good("terms"))
+    run = project.run("--rag-max-cost=1")
+    assert run.exit_status == 4
+    assert (
+        "ERROR: ragcheck: --rag-max-cost: what a judge of your own costs is not known. Leave the limit out."
+    ) in run.errors.splitlines()
