@@ -88,6 +88,8 @@ class RunDocuments:
 
     async def _ingest(self, client: Asks, name: str) -> Ingested:
         uploads = uploads_of(run_of(self._config).selected.values())
+        if not uploads:
+            return Ingested()
         try:
             routes = _routes(client, name)
         except UsageError as error:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
+from pytest_ragcheck.questions.datasets.catalogue import known_datasets
+from pytest_ragcheck.questions.question import TIERS
 from tests.examples.conftest import running
 from tests.harness import two_ways
 from tests.questions.datasets.sources import OWN, SLICES
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +21,13 @@ if TYPE_CHECKING:
     from tests.examples.conftest import RunningServer
     from tests.harness import Project, Run
 
+SUPPORTED = known_datasets()
+
 GENERATION = {"ragbench": 8, "squad_v2": 9, "golden": 3}
 """By dataset that runs with its passages how many questions its file has."""
+
+END_TO_END = {"ragbench": 8, "qasper": 4, "hotpotqa": 3, "msmarco": 4}
+"""By dataset that the system has to retrieve for how many questions its file has."""
 
 RETRIEVAL = ("recall", "precision", "ndcg", "hit_rate", "mrr", "map")
 
@@ -58,6 +66,44 @@ def test_in_the_tier_generation_every_question_has_an_outcome_and_nothing_is_upl
     assert all(numbers["overall_metrics"]["answer_correctness"] > 0 for numbers in datasets.values())
     assert server.documents() == {}
     assert any(line.split() == ["by", "dataset", *GENERATION] for line in run.lines)
+
+
+@two_ways
+def test_end_to_end_the_documents_go_up_are_found_and_are_gone_again(project: Project, server: RunningServer) -> None:
+    run = run_over(project, server, *given(*END_TO_END))
+    datasets = run.summary["datasets"]
+    assert {name: sum(numbers["counts"].values()) for name, numbers in datasets.items()} == END_TO_END
+    assert run.counts["error"] == run.counts["skipped"] == 0
+    assert {numbers["tier"] for numbers in datasets.values()} == {"end_to_end"}
+    for numbers in datasets.values():
+        assert min(numbers["overall_metrics"][metric] for metric in ("recall_at_5", "mrr", "map", "groundedness")) > 0.5
+    assert server.documents() == {}
+
+
+def test_the_same_questions_of_ragbench_have_scores_in_both_tiers(project: Project, server: RunningServer) -> None:
+    means = {}
+    for tier in ("generation", "end_to_end"):
+        run = run_over(
+            project, server, *given("ragbench"), "--rag-samples=5", f"--rag-tier={tier}", "-o", "rag_metrics=+ragas"
+        )
+        means[tier] = run.summary["overall_metrics"]
+        assert run.summary["counts"]["error"] == 0
+    generation, end_to_end = means.values()
+    measured = {name for name in generation if name.startswith("offline_")} | {"groundedness", "answer_correctness"}
+    assert len(measured) == 6
+    assert all(generation[name] > 0 and end_to_end[name] > 0 for name in measured)
+    assert end_to_end.keys() - generation.keys() == {name for name in end_to_end if name.startswith(RETRIEVAL)}
+
+
+@pytest.mark.parametrize(
+    ("name", "tier"), [(name, tier) for name in OWN for tier in TIERS if tier not in SUPPORTED[name].tiers]
+)
+def test_a_wrong_pair_is_refused_and_the_server_sees_no_request(project: Project, name: str, tier: str) -> None:
+    with FakeEndpoint(json_reply({"answer": "x", "contexts": []})) as endpoint:
+        run = project.run(*given(name), f"--rag-tier={tier}", f"--rag-url={endpoint.url}", "--rag-judge=offline")
+        assert (run.exit_status, endpoint.requests) == (4, [])
+    (supported,) = SUPPORTED[name].tiers
+    assert f"the tier '{tier}' is not supported by {name} (supports {supported})." in run.errors
 
 
 @pytest.mark.parametrize("judge", ["offline", "none"])

@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness import three_ways, two_ways
 from tests.questions.datasets.sources import OWN
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -200,6 +201,15 @@ def test_a_conftest_file_adds_datasets(project: Project) -> None:
     assert run.outcomes == {"passed": 2}
     assert sorted(run.asked) == ["Who?", "Why?"]
     assert "faq:shop::1" in run.text
+
+
+def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Project) -> None:
+    project.write("conftest.py", FAQ)
+    project.write("faq.jsonl", '{"key": 1, "q": "Who?", "a": "Ann"}\n')
+    with FakeEndpoint(json_reply({"answer": "Ann", "contexts": []})) as endpoint:
+        run = project.run("--rag-dataset=faq=faq.jsonl", f"--rag-url={endpoint.url}", *KEYLESS)
+        assert [request.json["query"] for request in endpoint.requests] == ["Who?"]
+    assert (run.outcomes, "documents" in run.text) == ({"passed": 1}, False)
 
 
 @pytest.mark.parametrize(
