@@ -141,6 +141,14 @@ def read_delay(text: str) -> float:
     return number
 
 
+def read_shard(text: str) -> tuple[int, int]:
+    """`I/N`: part I of N, I from 1."""
+    match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
+    return int(match[1]), int(match[2])
+
+
 def read_on_off(text: str) -> bool:
     """`on` or `off`."""
     if text not in ("on", "off"):
@@ -402,6 +410,12 @@ OPTIONS: tuple[Option, ...] = (
         "judges the recorded answers anew.",
         read=read_name,
         metavar="PREDICTIONS",
+    ),
+    Option(
+        name="rag_shard",
+        help="Runs part I of N of the questions, one part a machine; ragcheck merge puts the results together.",
+        read=read_shard,
+        metavar="I/N",
     ),
     Option(
         name="rag_report",

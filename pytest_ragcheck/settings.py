@@ -179,6 +179,9 @@ class Settings:
     replay: Path | None = None
     """The predictions file that answers and verdicts are taken from; None: the system is asked."""
 
+    shard: tuple[int, int] | None = None
+    """Which part of the questions is run, from 1, and of how many; None: all of them."""
+
     report: Path | None = None
     """The HTML report; None: none is written."""
 
@@ -376,6 +379,7 @@ def read_settings(
         samples=values.get("rag_samples"),
         seed=values.get("rag_seed", defaults.seed),
         baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
+        shard=values.get("rag_shard"),
         report=folder / values["rag_report"] if "rag_report" in values else None,
         markdown=folder / values["rag_markdown"] if "rag_markdown" in values else None,
         replay=folder / values["rag_replay"] if "rag_replay" in values else None,

@@ -34,6 +34,7 @@ from pytest_ragcheck.options import (
     read_response,
     read_seconds,
     read_shape,
+    read_shard,
     read_tier,
     read_url,
     read_usd,
@@ -70,6 +71,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_on_off: "yes",
     read_price: "0.25",
     read_usd: "free",
+    read_shard: "5/4",
     read_dataset: "ragbench covidqa",
 }
 """A text that each reader refuses."""

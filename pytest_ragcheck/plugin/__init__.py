@@ -20,7 +20,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result,
     rag_settings,
 )
-from pytest_ragcheck.plugin.keys import AHEAD, DOCUMENTS, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES
+from pytest_ragcheck.plugin.keys import AHEAD, DOCUMENTS, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES, SHARDING
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -83,8 +83,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         question_of(item)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if configuration.names_shard(config):
+        from pytest_ragcheck.plugin.sharding import keep_shard  # noqa: PLC0415 - only where there are shards
+
+        keep_shard(config, items)
+
+
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    if any("rag_check" in getattr(item, "fixturenames", ()) for item in items):
+    if not items[0].config.stash.get(SHARDING, False) and any(
+        "rag_check" in getattr(item, "fixturenames", ()) for item in items
+    ):
         from pytest_ragcheck.plugin.run import run_of  # noqa: PLC0415 - only where there are questions
 
         run_of(items[0].config).cut_short = "tests that use rag_check were deselected"

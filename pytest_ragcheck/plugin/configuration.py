@@ -101,6 +101,11 @@ def names_baseline(config: pytest.Config) -> bool:
     return config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
 
 
+def names_shard(config: pytest.Config) -> bool:
+    """Whether the run is one part of several."""
+    return config.getoption("rag_shard") is not None or config.getini("rag_shard") is not None
+
+
 def names_dataset(config: pytest.Config) -> bool:
     """Whether the run was given a dataset; whether there is such a one is another matter."""
     return bool(config.getoption("rag_dataset") or config.getini("rag_dataset"))

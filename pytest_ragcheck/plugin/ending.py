@@ -11,7 +11,7 @@ from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import OVER_BUDGET
 from pytest_ragcheck.report.annotations import annotation_lines
-from pytest_ragcheck.report.files import write_results
+from pytest_ragcheck.report.files import write_results, write_shard
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import read_agreements
@@ -29,10 +29,11 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
 
     Where they cannot be written, a run that would be green is not: whoever reads the files next would read old ones.
     """
-    if not run.ran:
-        return []
     config = session.config
     settings = settings_of(config)
+    # A shard that no question fell to says so too: whoever merges would miss it.
+    if not run.ran and (settings.shard is None or config.getoption("collectonly")):
+        return []
     outcomes = run.outcomes(settings)
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
     run.note_all(run.untold)
@@ -43,6 +44,8 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
         lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
+        if settings.shard is not None:
+            write_shard(outcomes, settings.output, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, f"results: NOT WRITTEN: {error}"]

@@ -56,3 +56,6 @@ OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.Stash
 
 RUN_ID: pytest.StashKey[str] = pytest.StashKey()
 """Of the config: the name of the run, the same in all of its processes."""
+
+SHARDING: pytest.StashKey[bool] = pytest.StashKey()
+"""Of the config: whether what is being deselected belongs to other shards."""

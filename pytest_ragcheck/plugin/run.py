@@ -200,10 +200,12 @@ class Run:
             groups=settings.metrics,
             cut_short=self.cut_short,
             documents=self.documents,
+            shard=settings.shard,
             replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",
             on_demand=Counter(why for key in records if (why := self._on_demand.get(key, ""))),
         )
-        return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short)
+        part = settings.shard is not None and settings.shard[1] > 1
+        return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short and not part)
 
     def _lost(self) -> dict[tuple[str, str], Record]:
         """An ERROR for every question whose item failed without a record: a fixture broke, or its worker died."""

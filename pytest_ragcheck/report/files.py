@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import JUDGEMENT, predictions_document, summary_document
 from pytest_ragcheck.report.folder import not_written
+from pytest_ragcheck.summary.shards import shard_document, shard_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +74,19 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
         questions=questions,
         partial=why_partial,
     )
+
+
+def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
+    """
+    Writes all that is known of one part of a run, of which `ragcheck merge` makes the whole.
+
+    A whole run is the only part of itself.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    name = shard_name(safe_name(outcomes.agent_name), *(outcomes.shard or (1, 1)))
+    return Writer(folder, redactor).write(name, shard_document(outcomes, rows=iter))
 
 
 def is_result_of(path: Path, folder: Path, agent: str) -> bool:
@@ -182,6 +196,8 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
 
 
 def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
+    if outcomes.shard is not None and outcomes.shard[1] > 1:
+        return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge puts all of them together"
     if outcomes.not_run:
         return f"{outcomes.not_run} of the collected questions were not run"
     if not outcomes.complete:

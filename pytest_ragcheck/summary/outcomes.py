@@ -51,6 +51,9 @@ class Outcomes:
 
     on_demand: Mapping[str, int] = field(default_factory=dict)
     """How many questions were not asked ahead of their items, by reason."""
+    shard: tuple[int, int] | None = None
+    """Which part of the questions was run, from 1, and of how many; None: all of them."""
+
     replay_of: str = ""
     """The recording that answers and verdicts are from; empty for a run that asked a system."""
 

@@ -1,0 +1,234 @@
+"""A run in parts: what each part came to, and all of them as if they had been one run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck import __version__
+from pytest_ragcheck.documents.outcome import Documents, Left
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.rows import question_row
+from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
+from pytest_ragcheck.record import Record
+from pytest_ragcheck.summary.outcomes import Outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pytest_ragcheck.questions.question import Question, QuestionSet
+
+_GIVE = "Give the folders that all shards of one run wrote."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One part of a run."""
+
+    path: Path
+    number: int
+    """From 1."""
+
+    count: int
+    same: Mapping[str, Any]
+    """What all parts of one run have in common, by what texts call it."""
+
+    outcomes: Outcomes
+
+
+def shard_name(agent: str, number: int, count: int) -> str:
+    """The name of a shard's file."""
+    return f"{agent}.shard-{number}-of-{count}.json"
+
+
+def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
+    """
+    All that `read_shard` needs, as JSON values.
+
+    Args:
+        outcomes: Of the part.
+        rows: What the records are given as: a list, or an iterator that makes each as it is written.
+    """
+    number, count = outcomes.shard or (1, 1)
+    return {
+        "shard": {"number": number, "count": count},
+        "same": _same(outcomes),
+        "session_name": outcomes.session_name,
+        "skipped": dict(outcomes.skipped),
+        "cut_short": outcomes.cut_short,
+        "on_demand": dict(outcomes.on_demand),
+        "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
+        "sets": [set_to_wire(questions) for questions in outcomes.sets],
+        "records": rows(json.loads(record.to_json()) for record in outcomes.records),
+    }
+
+
+def read_shard(path: Path) -> Shard:
+    """
+    The part of a run in a file.
+
+    Raises:
+        UsageError: It is no shard's file of this version.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+        wrote = document["same"]["pytest-ragcheck"]
+        shard = _shard(path, document) if wrote == __version__ else None
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be read ({error.strerror}). {_GIVE}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{path}: it is not what a shard writes. {_GIVE}") from None
+    if shard is None:
+        raise UsageError(
+            f"{path}: pytest-ragcheck {wrote} wrote it, and this is {__version__}. Use one version for all."
+        )
+    return shard
+
+
+def _shard(path: Path, document: Mapping[str, Any]) -> Shard:
+    number, count = document["shard"]["number"], document["shard"]["count"]
+    return Shard(path=path, number=number, count=count, same=document["same"], outcomes=_outcomes(document))
+
+
+def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
+    """
+    What the whole run came to.
+
+    Args:
+        shards: Every part once, one at least.
+        timestamp: When it was put together.
+
+    Raises:
+        UsageError: A part is missing, there twice, or of another run.
+    """
+    ordered = _checked(shards)
+    first = ordered[0].outcomes
+    sets = _with_calls([shard.outcomes.sets for shard in ordered])
+    order = {(q.dataset_name, q.id): n for n, q in enumerate(q for s in sets for q in s.questions)}
+    records = [record for shard in ordered for record in shard.outcomes.records]
+    outcomes = replace(
+        first,
+        timestamp=timestamp,
+        shard=None,
+        sets=sets,
+        records=tuple(sorted(records, key=lambda r: order[r.question.dataset_name, r.question.id])),
+        skipped=_added(shard.outcomes.skipped for shard in ordered),
+        on_demand=_added(shard.outcomes.on_demand for shard in ordered),
+        documents=_all_documents(shard.outcomes.documents for shard in ordered),
+        cut_short="; ".join(dict.fromkeys(filter(None, (shard.outcomes.cut_short for shard in ordered)))),
+    )
+    return replace(outcomes, complete=outcomes.not_run == 0 and not outcomes.cut_short)
+
+
+def _same(outcomes: Outcomes) -> dict[str, Any]:
+    asked = [(s.dataset_name, [question_row(q) for q in s.questions if not _is_call(q)]) for s in outcomes.sets]
+    digest = hashlib.sha256(json.dumps([each for each in asked if each[1]], sort_keys=True).encode()).hexdigest()
+    return {
+        "pytest-ragcheck": __version__,
+        "agent": outcomes.agent_name,
+        "questions": digest[:16],
+        "thresholds": dict(outcomes.thresholds),
+        "metrics": list(outcomes.groups),
+    }
+
+
+def _is_call(question: Question) -> bool:
+    """Whether a test asks it, of which only the shard that runs the test knows."""
+    return question.path is not None and question.path.suffix == ".py"
+
+
+def _outcomes(document: Mapping[str, Any]) -> Outcomes:
+    from datetime import datetime, timezone  # noqa: PLC0415 - a shard has no time of its own
+
+    same = document["same"]
+    return Outcomes(
+        agent_name=same["agent"],
+        session_name=document["session_name"],
+        timestamp=datetime.now(timezone.utc),
+        sets=tuple(map(set_from_wire, document["sets"])),
+        records=tuple(Record.from_json(json.dumps(row)) for row in document["records"]),
+        skipped=document["skipped"],
+        complete=False,
+        thresholds=same["thresholds"],
+        groups=tuple(same["metrics"]),
+        cut_short=document["cut_short"],
+        on_demand=document["on_demand"],
+        documents=_documents(document["documents"]),
+    )
+
+
+def _documents(document: Mapping[str, Any] | None) -> Documents | None:
+    if document is None:
+        return None
+    return Documents(**{**document, "left": tuple(Left(**left) for left in document["left"])})
+
+
+def _all_documents(each: Iterable[Documents | None]) -> Documents | None:
+    put = [documents for documents in each if documents is not None]
+    return reduce(add, put) if put else None
+
+
+def _checked(shards: Sequence[Shard]) -> list[Shard]:
+    """The parts in their order, every one there once and all of one run."""
+    first = shards[0]
+    by_number: dict[int, Shard] = {}
+    for shard in shards:
+        differs = [name for name in first.same if shard.same.get(name) != first.same[name]]
+        if shard.count != first.count:
+            raise UsageError(f"{first.path} is of {first.count} shards and {shard.path} of {shard.count}. {_GIVE}")
+        if differs:
+            raise UsageError(
+                f"{first.path} and {shard.path} are of different runs: {_differences(first, shard, differs)}"
+            )
+        known = by_number.setdefault(shard.number, shard)
+        if known is not shard:
+            raise UsageError(f"{known.path} and {shard.path} are both shard {shard.number}. Give each once.")
+    missing = [str(number) for number in range(1, first.count + 1) if number not in by_number]
+    if missing:
+        raise UsageError(f"of {first.count} shards there is no {', '.join(missing)}. {_GIVE}")
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _differences(first: Shard, other: Shard, names: Iterable[str]) -> str:
+    return "; ".join(f"{name} {first.same[name]} and {other.same.get(name)}" for name in names)
+
+
+def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, ...]:
+    """The sets of all parts: the questions of files are in each, the calls of tests only where they were made."""
+    sets: dict[str, QuestionSet] = {}
+    for questions in (questions for part in each for questions in part):
+        known = sets.setdefault(questions.dataset_name, questions)
+        ids = {question.id for question in known.questions}
+        further = tuple(question for question in questions.questions if question.id not in ids)
+        if further:
+            calls = sorted((*known.questions, *further), key=lambda question: (question.line or 0, question.id))
+            sets[questions.dataset_name] = replace(known, questions=tuple(calls))
+    return tuple(sets.values())
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return dict(total)
+
+
+def find_shards(folders: Iterable[Path]) -> Iterator[Path]:
+    """
+    The shards' files in the folders.
+
+    Raises:
+        UsageError: A folder has none.
+    """
+    for folder in folders:
+        found = sorted(folder.rglob("*.shard-*-of-*.json")) if folder.is_dir() else []
+        if not found:
+            raise UsageError(f"{folder}: there is no shard's file ({{agent}}.shard-I-of-N.json) in it. {_GIVE}")
+        yield from found

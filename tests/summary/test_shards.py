@@ -1,0 +1,108 @@
+"""What cannot be put together is refused, and the text says why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.documents.outcome import Documents, Left
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.report.files import write_shard
+from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
+from tests.making import a_question, a_record, a_set, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.summary.outcomes import Outcomes
+
+NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
+BOTH = a_set("billing", a_question("a"), a_question("b"))
+WHOLE = some_outcomes(a_record("a", scores={"f1": 1 / 3}), an_error("b"), sets=(BOTH,))
+
+
+def part(number: int, count: int = 2, **said: Any) -> Outcomes:
+    """A part of `WHOLE`."""
+    records = WHOLE.records[number - 1 : number]
+    return replace(WHOLE, **{"records": records, "shard": (number, count), "complete": False, **said})
+
+
+def written(folder: Path, *parts: Outcomes) -> list[Path]:
+    return [write_shard(each, folder / str(place), Redactor()) for place, each in enumerate(parts)]
+
+
+def test_what_was_written_is_read_and_put_together_in_the_order_of_the_questions(tmp_path: Path) -> None:
+    paths = written(tmp_path, part(2), part(1))
+    assert list(find_shards([tmp_path])) == paths
+    assert merged([read_shard(path) for path in paths], timestamp=WHOLE.timestamp) == WHOLE
+
+
+def test_counts_are_added_and_what_cut_a_part_short_is_kept(tmp_path: Path) -> None:
+    parts = part(1, skipped={"billing": 1}, on_demand={"x": 1}), part(2, cut_short="stopped", on_demand={"x": 2})
+    whole = merged([read_shard(path) for path in written(tmp_path, *parts)], timestamp=NOW)
+    assert (whole.skipped, whole.on_demand, whole.cut_short, whole.complete) == (
+        {"billing": 1},
+        {"x": 3},
+        "stopped",
+        False,
+    )
+
+
+def test_what_became_of_documents_is_added(tmp_path: Path) -> None:
+    left = Left(file_name="a.txt", id="7", reason="500")
+    parts = part(1, documents=Documents(deleted=1, left=(left,))), part(2, documents=Documents(deleted=2, kept=1))
+    whole = merged([read_shard(path) for path in written(tmp_path, *parts)], timestamp=NOW)
+    assert whole.documents == Documents(deleted=3, kept=1, left=(left,))
+
+
+def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
+    def calls(number: int, line: int) -> Outcomes:
+        question = a_question(f"test_{line}-1", dataset_name="test_calls", path=tmp_path / "test_calls.py", line=line)
+        return part(number, sets=(BOTH, a_set("test_calls", question)), records=(a_record(question=question),))
+
+    whole = merged([read_shard(path) for path in written(tmp_path, calls(1, 9), calls(2, 3))], timestamp=NOW)
+    assert [question.id for question in whole.sets[1].questions] == ["test_3-1", "test_9-1"]
+    assert [record.question.id for record in whole.records] == ["test_3-1", "test_9-1"]
+
+
+@pytest.mark.parametrize(
+    ("others", "text"),
+    [
+        ([part(1)], "A and B are both shard 1. Give each once."),
+        ([part(2, 3)], "A is of 2 shards and B of 3. Give the folders that all shards of one run wrote."),
+        ([], "of 2 shards there is no 2. Give the folders that all shards of one run wrote."),
+        ([part(2, agent_name="other")], "A and B are of different runs: agent rag and other"),
+        ([part(2, thresholds={"f1": 0.5})], "A and B are of different runs: thresholds {'answer_correctness': 0.7,"),
+        ([part(2, sets=(a_set("billing", a_question("b")),))], "A and B are of different runs: questions "),
+    ],
+)
+def test_what_is_no_whole_run_is_refused(tmp_path: Path, others: list[Outcomes], text: str) -> None:
+    paths = written(tmp_path, part(1), *others)
+    with pytest.raises(UsageError) as caught:
+        merged([read_shard(path) for path in paths], timestamp=NOW)
+    told = str(caught.value)
+    for name, path in zip("AB", paths, strict=False):
+        told = told.replace(str(path), name)
+    assert told.startswith(text)
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, part(1))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["same"]["pytest-ragcheck"] = "0.0.1"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"json: pytest-ragcheck 0\.0\.1 wrote it, and this is .*\. Use one version"):
+        read_shard(path)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"json: it is not what a shard writes\. Give the folders"):
+        read_shard(path)
+    path.unlink()
+    with pytest.raises(UsageError, match=r"json: it cannot be read \(No such file or directory\)\. Give the folders"):
+        read_shard(path)
+    with pytest.raises(UsageError, match=r"there is no shard's file \(\{agent\}\.shard-I-of-N\.json\) in it\."):
+        list(find_shards([tmp_path]))
