@@ -86,7 +86,21 @@ def score_words(record: Record) -> str:
 
 
 def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """After the last question: a table of the metrics, what was not asserted, and the counts."""
+    """After the last question: a table of the metrics, what was not asserted, the counts, and where all of it is from."""
+    yield from _metric_lines(summary)
+    yield from scorecard_lines(summary)
+    yield from _limit_lines(outcomes, summary)
+    if summary.repeats is not None:
+        yield from _repeat_lines(summary.repeats)
+    counts = summary.totals.counts
+    line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
+    yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
+    if outcomes.documents is not None:
+        yield from outcomes.documents.lines()
+    yield from _origin_lines(outcomes, summary)
+
+
+def _metric_lines(summary: Summary) -> Iterator[str]:
     if summary.totals.metrics:
         width = max(map(len, (*summary.totals.metrics, "metric")))
         yield f"{'metric':<{width}}   mean    min    max    std  scored  unscored"
@@ -95,7 +109,10 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
                 f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
                 f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
             )
-    yield from scorecard_lines(summary)
+
+
+def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """What the numbers leave out, and what the failures point at."""
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
     yield from _rate_lines(summary.totals.abstention)
@@ -107,13 +124,10 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     if summary.totals.blame:
         parts = ", ".join(f"{part} {count}" for part, count in summary.totals.blame.items())
         yield f"blame: {parts}"
-    if summary.repeats is not None:
-        yield from _repeat_lines(summary.repeats)
-    counts = summary.totals.counts
-    line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
-    yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
-    if outcomes.documents is not None:
-        yield from outcomes.documents.lines()
+
+
+def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Who judged, and where answers and verdicts are from."""
     yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
     yield from _cost_lines(summary.totals.performance)
     yield from _earlier_lines(outcomes, summary)

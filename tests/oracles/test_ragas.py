@@ -116,7 +116,8 @@ def test_embedding_similarity_is_that_of_ragas(collections):
     worst = 0.0
     for _ in range(CASES):
         vectors = vectors_of(rng, "r", "e")
-        canned = type("Canned", (ragas_adapters().vectors,), {"embed_text": lambda self, text: vectors[text]})(None)
+        said = {"embed_text": lambda self, text, vectors=vectors: vectors[text]}
+        canned = type("Canned", (ragas_adapters().vectors,), said)(None)
         metric = import_module("ragas.metrics.collections").SemanticSimilarity(embeddings=canned)
         theirs = asyncio.run(metric.ascore(response="r", reference="e")).value
         worst = max(worst, abs(nearest(tuple(vectors["r"]), [tuple(vectors["e"])]) - theirs))
