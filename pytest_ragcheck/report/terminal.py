@@ -86,7 +86,7 @@ def score_words(record: Record) -> str:
 
 
 def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """After the last question: a table of the metrics, what was not asserted, the counts, and where all of it is from."""
+    """After the last question: a table of the metrics, what was not asserted, the counts, and their origin."""
     yield from _metric_lines(summary)
     yield from scorecard_lines(summary)
     yield from _limit_lines(outcomes, summary)
