@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.replay import Recorded, Recording
@@ -10,27 +11,34 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.usage import Use
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.record import Record
 from pytest_ragcheck.summary.predictions_file import AS_WRITTEN, Fields, Unusable, read_document, rows
+from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+STORE = "store.sqlite"
+"""The name of a run's store."""
 
 _GIVE = "Give --rag-replay the {agent}_predictions.json of a run."
 
 
 def read_recording(path: Path, *, name: str) -> Recording:
     """
-    The recording in a predictions file, of a partial run too.
+    The recording in a predictions file, of a partial run too, or in the store of a run that was not ended.
 
     Args:
-        path: The file.
+        path: The file; `store.sqlite` is the name of a store.
         name: How texts call it.
 
     Raises:
-        UsageError: It is no predictions file; the text says what it is and what to do.
+        UsageError: It is neither; the text says what it is and what to do.
     """
     try:
-        return Recording(name=name, rows=_by_identity(path))
+        return Recording(
+            name=name, rows=_of_store(path) if path.name == STORE and path.is_file() else _by_identity(path)
+        )
     except Unusable as error:
         raise UsageError(f"{name}: {error}") from None
 
@@ -46,6 +54,56 @@ def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
                     f"{fields.place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}"
                 )
     return found
+
+
+def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
+    import sqlite3  # noqa: PLC0415 - files of results need no database
+
+    from pytest_ragcheck.engine.sqlite_store import rows as stored  # noqa: PLC0415 - as above
+
+    try:
+        found = [_of_record(Record.from_json(json.dumps(document))) for document in stored(path.parent)]
+    except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+        raise Unusable(f"it is no store that can be read ({error}). {_GIVE}") from None
+    return {row.key: row for row in found}
+
+
+def _of_record(record: Record) -> Recorded:
+    cost = record.cost
+    system = {"input_tokens": cost.system_input_tokens, "output_tokens": cost.system_output_tokens}
+    said = {name: value for name, value in {**system, "cost_usd": cost.system_usd}.items() if value is not None}
+    answer = None
+    if record.answer is not None:
+        answer = RagAnswer(
+            text=record.answer,
+            contexts=record.contexts,
+            source_ids=record.source_ids,
+            latency_seconds=record.latency_seconds,
+            extra={"metrics": said} if said else {},
+        )
+    errored = record.verdict is Verdict.ERROR
+    use = Use(
+        model="",
+        url=None,
+        input_tokens=cost.judge_input_tokens,
+        output_tokens=cost.judge_output_tokens,
+        recorded=True,
+        recorded_usd=cost.judge_usd,
+    )
+    return Recorded(
+        dataset_name=record.question.dataset_name,
+        id=record.question.id,
+        question=record.question.question,
+        answer=answer,
+        judge=record.judge,
+        judgement=record.judgement,
+        material=record.material,
+        scores=record.scores,
+        use=use if cost.asked_judge else None,
+        error_kind=record.error_kind if errored else "",
+        error=record.reason if errored else "",
+        endpoint=record.endpoint,
+    )
 
 
 def _recorded(fields: Fields, *, errored: bool) -> Recorded:

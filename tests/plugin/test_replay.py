@@ -168,3 +168,16 @@ def test_the_path_is_relative_to_where_it_is_written(project: Project, monkeypat
     assert project.run("..").verdicts == {"terms": "PASS"}
     typed = project.run("..", "--rag-replay=../recorded.json", "--rag-output=../ragcheck-results")
     assert typed.verdicts == {"terms": "PASS"}
+
+
+def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
+    before = documents(record(project))
+    (store,) = (project.folder / "ragcheck-results" / ".ragcheck").rglob("store.sqlite")
+    shutil.copytree(store.parent, project.folder / "kept")
+    assert documents(project.run("--rag-replay=kept/store.sqlite")) == before
+    project.write("kept/store.sqlite", "no database " * 100)
+    run = project.run("--rag-replay=kept/store.sqlite")
+    assert run.exit_status == 4
+    assert (
+        "ERROR: ragcheck: kept/store.sqlite: it is no store that can be read (file is not a database). " in run.errors
+    )
