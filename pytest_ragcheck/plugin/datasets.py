@@ -31,7 +31,7 @@ _LAST_FAILED = "lfplugin-collskip"
 
 
 class Datasets:
-    """The datasets of a run: checked before it begins, collected at its end of the tree."""
+    """The datasets of a run: checked before it begins, collected after what pytest finds in files."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -118,7 +118,8 @@ class Datasets:
             collector = DatasetCollector.from_parent(session, path=self._config.rootpath / choice.dataset_name)
             collector.choice = choice
             collector.dataset = self._known[choice.name]
-            collector.wanted = self._wanted.get(choice.dataset_name, set()) - {""}
+            wanted = self._wanted.get(choice.dataset_name, set())
+            collector.wanted = set() if "" in wanted else wanted
             yield collector
 
     def _own(self) -> list[Dataset]:

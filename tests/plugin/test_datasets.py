@@ -102,7 +102,7 @@ def test_node_ids_and_dataset_names_can_be_arguments(project: Project) -> None:
     assert run.outcomes == {"passed": 2}
     assert len(run.asked) == 2
     assert "partial: 9 of the collected questions were not run" in run.lines
-    whole = project.run(RAGBENCH, HOTPOTQA, *KEYLESS, "hotpotqa")
+    whole = project.run(RAGBENCH, HOTPOTQA, *KEYLESS, "hotpotqa", "hotpotqa::5a8b0002")
     assert (whole.outcomes, whole.summary["complete"]) == ({"passed": 3}, True)
 
 
