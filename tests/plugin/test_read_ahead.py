@@ -158,3 +158,12 @@ def test_ctrl_c_ends_the_run_and_the_files_are_written(project: Project) -> None
     assert summary["complete"] is False
     # 200 in the file; those that were under way when the signal came are there, and few more.
     assert len(endpoint.requests) < 100
+
+
+def test_many_small_files_are_asked_like_one_large_one(project: Project) -> None:
+    for n in range(16):
+        questions(project, 1, f"f{n}.rag.json")
+    with FakeEndpoint(system := Counting(seconds=SLOW)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
+    assert run.outcomes == {"passed": 16}
+    assert (system.most, set(system.answered.values())) == (8, {1})
