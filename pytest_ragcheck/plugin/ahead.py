@@ -86,6 +86,7 @@ class Ahead:
         switched_off = "" if settings.read_ahead else SWITCHED_OFF
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
+        self._digests: dict[Source, str] = {}
         if any(question.ingest for question in run_of(config).selected.values()) and settings.replay is None:
             from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
 
@@ -107,7 +108,7 @@ class Ahead:
         begun = self._begun.get(planned.source)
         if begun is None or self._reader is None:
             return self._on_demand(question, means, NARROW)
-        key = store_key(question, means_digest(begun.client, begun.judge, begun.settings))
+        key = store_key(question, self._digests[planned.source])
         if not begun.are(means):
             self._loop.run(self._reader.drop, key)
             return self._on_demand(question, means, OTHER_MEANS)
@@ -158,17 +159,17 @@ class Ahead:
     def _begin(self, first: Planned, means: Means) -> None:
         """Starts all questions of the source; their items come later."""
         self._begun[first.source] = means
+        digest = self._digests[first.source] = means_digest(means.client, means.judge, means.settings)
         same = [first, *(planned for planned in self._plan.ahead.values() if planned.source == first.source)]
-        self._loop.run(self._add, [planned.question for planned in same], means)
+        self._loop.run(self._add, [planned.question for planned in same], means, digest)
 
-    async def _add(self, questions: list[Question], means: Means) -> None:
+    async def _add(self, questions: list[Question], means: Means, digest: str) -> None:
         if self._reader is None:
             # Enough to keep both gates full while some requests take long, and no more than memory should hold;
             # what a worker has claimed, no idle one can ask.
             spare = 0 if self._part.is_worker else 2 * max(self._asking.most, self._judging.most)
             alive = self._asking.most + self._judging.most + spare
             self._reader = ReadAhead(alive=alive, ahead=self._ahead, store=self._store)
-        digest = means_digest(means.client, means.judge, means.settings)
         await self._reader.add(
             Job(key=store_key(question, digest), evaluate=partial(self._check, question, means))
             for question in questions
