@@ -221,6 +221,16 @@ def _instead_of(name: str, known: Collection[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
 
 
+def read_model(text: str) -> tuple[str, int | None]:
+    """A folder or a name on the hub, and the layer that stands after its `@`."""
+    name, at, layer = text.rpartition("@")
+    if not at:
+        return read_name(text), None
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", layer) or not name.strip():
+        raise ValueError("is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17")
+    return name.strip(), int(layer)
+
+
 def read_header(text: str) -> tuple[str, str]:
     """`Name: value`."""
     match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
@@ -396,6 +406,14 @@ OPTIONS: tuple[Option, ...] = (
         read=read_number,
         flag=False,
         default_shown="0",
+    ),
+    Option(
+        name="rag_bertscore_model",
+        help="Model of the group bertscore: a folder or a name on the hub, and after @ the layer that is compared, "
+        "such as roberta-large@17; without it the last one.",
+        read=read_model,
+        flag=False,
+        metavar="MODEL[@LAYER]",
     ),
     Option(
         name="rag_baseline",

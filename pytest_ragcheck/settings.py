@@ -21,6 +21,7 @@ from pytest_ragcheck.options import (
     read_judge,
     read_keep,
     read_minimum,
+    read_model,
     read_request,
     read_response,
     read_shape,
@@ -155,6 +156,9 @@ class Settings:
     spread_limit: float = 0.2
     """The largest difference between repeated values that is not called unstable, 0..1."""
 
+    bertscore_model: str | None = None
+    """`MODEL[@LAYER]` of the group `bertscore`, a folder or a name on the hub; None: the group cannot be measured."""
+
     embedding_model: str | None = None
     """Model of the metrics that compare meanings by embeddings; None: they could not be measured."""
 
@@ -220,6 +224,7 @@ class Settings:
         _check("repeats", self.repeats, read_count)
         for group in self.metrics:
             _check("metrics", group, read_group)
+        self._check_bertscore()
         for metric, weight in self.weights.items():
             _check("weights", f"{metric}={weight}", partial(read_weight, own=self.own_metrics))
         for metric, minimum in self.minimums.items():
@@ -239,6 +244,15 @@ class Settings:
         if self.judge is not None:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    def _check_bertscore(self) -> None:
+        if self.bertscore_model is not None:
+            _check("bertscore_model", self.bertscore_model, read_model)
+        elif "bertscore" in self.metrics:
+            raise UsageError(
+                "rag_metrics: the group bertscore needs a model; "
+                "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
+            )
 
     def _check_measured(self, metric: str) -> None:
         """Raises where no group measures what is to be asserted: it would be of no question, and nobody would know."""
@@ -365,6 +379,7 @@ def read_settings(
         judge_repeats=values.get("rag_judge_repeats", defaults.judge_repeats),
         repeats=values.get("rag_repeats", defaults.repeats),
         spread_limit=values.get("rag_spread_limit", defaults.spread_limit),
+        bertscore_model=_model(values.get("rag_bertscore_model"), folder),
         embedding_model=values.get("rag_embedding_model"),
         embedding_url=values.get("rag_embedding_url"),
         embedding_api_key=keys.get(
@@ -466,6 +481,15 @@ def _api_key(keys: Mapping[str, str], *, own_server: bool) -> str | None:
     """The judge's key; OpenAI's is for OpenAI alone."""
     other = DUMMY_API_KEY if own_server else keys.get("OPENAI_API_KEY")
     return keys.get("RAGCHECK_JUDGE_API_KEY", other)
+
+
+def _model(model: tuple[str, int | None] | None, folder: Path) -> str | None:
+    """A folder of the name is meant where there is one; else it is a name on the hub."""
+    if model is None:
+        return None
+    name, layer = model
+    where = str(folder / name) if (folder / name).is_dir() else name
+    return where if layer is None else f"{where}@{layer}"
 
 
 def _prompt(name: str, folder: Path) -> str:

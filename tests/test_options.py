@@ -25,6 +25,7 @@ from pytest_ragcheck.options import (
     read_judge,
     read_keep,
     read_minimum,
+    read_model,
     read_name,
     read_number,
     read_on_off,
@@ -59,6 +60,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_name: " ",
     read_path: " ",
     read_header: "Bearer abc",
+    read_model: "roberta-large@last",
     read_shape: "chat",
     read_tier: "retrieval",
     read_keep: "sometimes",
@@ -229,6 +231,11 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             "rag_judge",
             "",
             "is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+        ),
+        (
+            "rag_bertscore_model",
+            "m@0",
+            "is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17",
         ),
         ("rag_agent", "\t", "is blank; leave it out, or write a name"),
         (

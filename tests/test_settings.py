@@ -112,6 +112,7 @@ def test_every_setting_is_read() -> None:
         rag_judge_model=typed("m"),
         rag_judge_url=typed("http://j/v1"),
         rag_embedding_model=ini("e"),
+        rag_bertscore_model=ini("roberta-large@17"),
         rag_embedding_url=ini("http://e/v1"),
         rag_output=typed("out"),
         rag_agent=typed("gpt"),
@@ -136,6 +137,7 @@ def test_every_setting_is_read() -> None:
         judge_model="m",
         judge_url="http://j/v1",
         judge_api_key=DUMMY_API_KEY,
+        bertscore_model="roberta-large@17",
         embedding_model="e",
         embedding_url="http://e/v1",
         embedding_api_key=DUMMY_API_KEY,
@@ -220,6 +222,17 @@ def test_a_judge_prompt_that_looks_like_a_path_is_relative_to_the_folder(given: 
     assert read(rag_judge_prompt=ini(given)).judge_prompt == prompt
 
 
+def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+
+    def model(text: str) -> str | None:
+        return read_settings({"rag_bertscore_model": ini(text)}, environment={}, folder=tmp_path).bertscore_model
+
+    assert model("models@2") == f"{tmp_path / 'models'}@2"
+    assert model("models") == str(tmp_path / "models")
+    assert model("org/model@2") == "org/model@2"
+
+
 def test_headers_take_their_secrets_from_the_environment() -> None:
     settings = read(
         {"USER_NAME": "bob", "RAG_TOKEN": "correct-horse"},
@@ -302,6 +315,13 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
         (
             {"minimums": {"f2": 0.5}},
             (f"Settings: minimums: 'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}"),
+        ),
+        (
+            {"metrics": ("bertscore",)},
+            (
+                "rag_metrics: the group bertscore needs a model; "
+                "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
+            ),
         ),
         (
             {"url": "http://bob:hunter2@"},

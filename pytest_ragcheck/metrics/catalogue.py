@@ -41,6 +41,9 @@ RAGAS_STAND_INS = (
 SEMANTIC = ("embedding_similarity",)
 """Against the acceptable answers, by the meaning of the whole texts."""
 
+BERTSCORE = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+"""Against the acceptable answers, by the meaning of words in their context."""
+
 CUTOFFS = (1, 3, 5, 10)
 """The ranks up to which retrieval is measured, as far as so many contexts are asked for."""
 
@@ -67,6 +70,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "performance": (),
         "ragas": (*RAGAS, *RAGAS_STAND_INS),
         "semantic": SEMANTIC,
+        "bertscore": BERTSCORE,
     }
 )
 """What `rag_metrics` may name, with the metrics of a question that each measures; `performance` is of whole runs."""
@@ -74,13 +78,27 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 """What a run measures that was told nothing else."""
 
-EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType({"lexical": ("rapidfuzz", "sacrebleu")})
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": ("torch", "transformers")}
+)
 """By group that is an extra of its own name, the packages that it needs."""
 
 JUDGE_GROUPS = frozenset({"judge", "ragas"})
 """Those that somebody has to be chosen for as the judge, be it `none`."""
 
-METRICS = (*JUDGED, *RAGAS, *RAGAS_STAND_INS, OVERALL, *OVERLAP, *LEXICAL, *SEMANTIC, *RETRIEVAL, ABSTAINED, *MENTIONS)
+METRICS = (
+    *JUDGED,
+    *RAGAS,
+    *RAGAS_STAND_INS,
+    OVERALL,
+    *OVERLAP,
+    *LEXICAL,
+    *SEMANTIC,
+    *BERTSCORE,
+    *RETRIEVAL,
+    ABSTAINED,
+    *MENTIONS,
+)
 """All of them, in the order in which they are shown; of each, higher is better."""
 
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})

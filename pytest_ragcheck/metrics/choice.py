@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import EXTRAS
 from pytest_ragcheck.metrics.mentions import Mentions
+from pytest_ragcheck.options import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +48,10 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.similarity import Similarity  # noqa: PLC0415 - as above
 
         metrics.append(Similarity(choose_embeddings(settings)))
+    if "bertscore" in settings.metrics and settings.bertscore_model:
+        from pytest_ragcheck.metrics.bertscore import BertScore  # noqa: PLC0415 - as above
+
+        metrics.append(BertScore(*read_model(settings.bertscore_model)))
     if "ragas" in settings.metrics:
         metrics.append(_ragas(settings, judge))
     if "retrieval" in settings.metrics:

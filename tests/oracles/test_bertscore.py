@@ -1,0 +1,136 @@
+"""
+BERTScore against the program bert-score, by tiny models of random numbers that the tests make.
+
+    tox run -e oracles-bertscore
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.metrics.bertscore import BertScore
+from pytest_ragcheck.metrics.metric import measure
+from pytest_ragcheck.rag.answer import RagAnswer
+from tests.making import a_question
+from tests.oracles.comparison import check, program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+WORDS = [
+    "the",
+    "refund",
+    "window",
+    "is",
+    "thirty",
+    "days",
+    "and",
+    "returns",
+    "are",
+    "free",
+    "for",
+    "members",
+    "who",
+    "paid",
+    "in",
+    "full",
+]
+LAYERS = 3
+CASES = 300
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a BERT of a few thousand random numbers."""
+    torch, transformers = program("torch"), program("transformers")
+    folder: Path = tmp_path_factory.mktemp("models") / "tiny"
+    folder.mkdir()
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    tokenizer = (
+        transformers.BertTokenizer(vocab={word: i for i, word in enumerate(vocabulary)}, model_max_length=32)
+        if int(transformers.__version__.partition(".")[0]) >= 5
+        else transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=32)
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(7)
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def some_text(rng: random.Random) -> str:
+    return " ".join(rng.choice([*WORDS, "unknown"]) for _ in range(rng.randint(1, 40)))
+
+
+def ours(metric: BertScore, answer: str, *accepted: str) -> list[float]:
+    question = a_question(expected_answer=accepted[0], all_acceptable_answers=tuple(accepted))
+    scores: Any = anyio.run(metric.score, question, RagAnswer(text=answer))
+    assert tuple(scores) == metric.names
+    return [score.value for score in scores.values()]
+
+
+@pytest.mark.parametrize("layer", [1, LAYERS])
+def test_it_is_that_of_bert_score(model: Path, layer: int) -> None:
+    bert_score = program("bert_score")
+    rng = random.Random(layer)
+    answers = [some_text(rng) for _ in range(CASES)]
+    accepted = [list(dict.fromkeys(some_text(rng) for _ in range(rng.randint(1, 3)))) for _ in range(CASES)]
+    theirs = zip(
+        *(part.tolist() for part in bert_score.score(answers, accepted, model_type=str(model), num_layers=layer)),
+        strict=True,
+    )
+    metric = BertScore(str(model), None if layer == LAYERS else layer)
+    worst = 0.0
+    for answer, several, expected in zip(answers, accepted, theirs, strict=True):
+        pairs = zip(ours(metric, answer, *several), expected, strict=True)
+        worst = max(worst, *(abs(a - b) for a, b in pairs))
+    if layer == LAYERS:
+        check("bertscore_precision bertscore_recall bertscore_f1", cases=CASES, largest=worst)
+    assert worst < 1e-5
+
+
+def test_equal_texts_match_wholly_and_an_empty_one_not_at_all(model: Path) -> None:
+    metric = BertScore(str(model))
+    assert ours(metric, "thirty days", "thirty days") == pytest.approx([1, 1, 1], abs=1e-6)
+    assert ours(metric, " ", "thirty days") == [0, 0, 0]
+
+
+def test_it_does_not_apply_without_an_expected_answer(model: Path) -> None:
+    assert anyio.run(BertScore(str(model)).score, a_question(), RagAnswer(text="a")) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "problem"),
+    [("", LAYERS + 1, f"it has {LAYERS} layers, there is no {LAYERS + 1}"), ("/nowhere", None, "")],
+)
+def test_a_model_that_cannot_be_loaded_is_said_once_for_all(model: Path, name: str, layer: Any, problem: str) -> None:
+    metric = BertScore(str(model) + name, layer)
+    question = a_question(expected_answer="thirty days")
+    texts = set()
+    for _ in range(2):
+        with pytest.raises(MeasurementError) as caught:
+            anyio.run(metric.score, question, RagAnswer(text="days"))
+        texts.add(str(caught.value))
+    (text,) = texts
+    assert text.startswith(f"the model {str(model) + name!r} of rag_bertscore_model cannot be loaded: ")
+    assert problem in text
+
+    class Room:
+        async def run(self, operation: Any) -> Any:
+            return await operation()
+
+    scores = anyio.run(measure, metric, question, RagAnswer(text="days"), Room())
+    assert {score.reason for score in scores.values()} == {text}
