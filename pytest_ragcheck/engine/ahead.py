@@ -168,15 +168,13 @@ class ReadAhead:
 
     async def _evaluate(self, job: Job) -> None:
         try:
-            record = await job.evaluate()
+            self._store.finish(job.key, await job.evaluate())
         except BaseException as error:
             self._store.release([job.key])
             if isinstance(error, asyncio.CancelledError):
                 raise
             # It is raised where the record is wanted, should that be here.
             self._raised[job.key] = error
-        else:
-            self._store.finish(job.key, record)
 
     def _ended(self, key: Hashable) -> None:
         self._tasks.pop(key, None)

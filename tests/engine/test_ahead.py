@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
+from pytest_ragcheck.engine.sqlite_store import SqliteStore
+from pytest_ragcheck.engine.store import MemoryStore
+from pytest_ragcheck.redaction import Redactor
+from tests.making import a_record
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
+    from pathlib import Path
+
+    from pytest_ragcheck.record import Record
 
 
 class Work:
@@ -173,3 +180,132 @@ def test_what_would_end_the_loop_reaches_whoever_takes_it(stop: type[BaseExcepti
 
     # The loop outlives it, or the run would end in the exception.
     asyncio.run(scenario())
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[list[SqliteStore]]:
+    """The same store, opened by two processes of a run; here they are one."""
+    opened = [SqliteStore(tmp_path, Redactor()) for _ in range(2)]
+    yield opened
+    for store in opened:
+        store.close()
+
+
+class Records(Work):
+    """Work that comes to records that can be stored."""
+
+    async def _evaluate(self, key: int) -> Any:
+        await super()._evaluate(key)
+        return a_record(f"q{key}")
+
+
+def test_two_processes_do_each_job_once_and_each_gets_what_the_other_did(stores: list[SqliteStore]) -> None:
+    async def scenario() -> None:
+        works = [Records(13), Records(13)]
+        readers = [ReadAhead(alive=2, store=store) for store in stores]
+        for reader, work in zip(readers, works, strict=True):
+            await reader.add(work.jobs)
+        for key in range(13):
+            record = await readers[key % 2].take(key)
+            assert record == a_record(f"q{key}")
+        assert sorted(works[0].begun + works[1].begun) == list(range(13))
+        assert all(work.begun for work in works)
+        assert await readers[0].take(1) is None, "the other has used it"
+        for reader in readers:
+            await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_who_waits_for_a_process_that_gives_up_does_it_itself(stores: list[SqliteStore]) -> None:
+    async def scenario() -> None:
+        works = [Records(1, ends=False), Records(1)]
+        readers = [ReadAhead(alive=2, store=store) for store in stores]
+        await readers[0].add(works[0].jobs)
+        await settle()
+        await readers[1].add(works[1].jobs)
+        waiting = asyncio.create_task(take(readers[1], 0))
+        await settle()
+        assert works[1].begun == []
+        await readers[0].close()
+        assert await waiting == a_record("q0")
+        await readers[1].close()
+
+    asyncio.run(scenario())
+
+
+def test_a_bug_elsewhere_is_met_here_too(stores: list[SqliteStore]) -> None:
+    async def scenario() -> None:
+        works = [Records(14), Records(14)]
+        readers = [ReadAhead(alive=20, store=store) for store in stores]
+        await readers[0].add(works[0].jobs)
+        await settle()
+        await readers[1].add(works[1].jobs)
+        with pytest.raises(ZeroDivisionError):
+            await readers[1].take(13)
+        for reader in readers:
+            await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_together_they_are_no_further_ahead_than_may_be(stores: list[SqliteStore]) -> None:
+    async def scenario() -> None:
+        works = [Records(20), Records(20)]
+        readers = [ReadAhead(alive=4, ahead=3, store=store) for store in stores]
+        for reader, work in zip(readers, works, strict=True):
+            await reader.add(work.jobs)
+        await settle()
+        assert sorted(works[0].begun + works[1].begun) == [0, 1, 2]
+        # What one takes makes room for the other.
+        assert await readers[0].take(0) == a_record("q0")
+        assert [await readers[1].take(key) for key in (1, 2, 3)] == [a_record(f"q{key}") for key in (1, 2, 3)]
+        for reader in readers:
+            await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_process_whose_own_items_are_through_goes_on_for_the_others(stores: list[SqliteStore]) -> None:
+    async def scenario() -> None:
+        work = Records(9)
+        reader = ReadAhead(alive=2, store=stores[0])
+        await reader.add(work.jobs)
+        await reader.finish(stopped=lambda: False)
+        assert work.ended == list(range(9))
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("ahead", [None, 1])
+def test_it_does_not_go_on_for_nobody(stores: list[SqliteStore], ahead: int | None) -> None:
+    async def scenario() -> None:
+        work = Records(9, ends=ahead is not None)
+        reader = ReadAhead(alive=2, ahead=ahead, store=stores[0])
+        await reader.add(work.jobs)
+        await settle()
+        # Where a run may stop early, what was begun is enough; else somebody says that it was stopped.
+        await reader.finish(stopped=lambda: ahead is None)
+        assert work.begun == [0, 1][: ahead or 2]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_record_that_cannot_be_stored_is_a_bug_where_it_is_wanted() -> None:
+    async def scenario() -> None:
+        reader = ReadAhead(alive=2, store=Refusing())
+        await reader.add(Work(1).jobs)
+        with pytest.raises(LookupError):
+            await reader.take(0)
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+class Refusing(MemoryStore):
+    """A store of somebody's that has a bug."""
+
+    def finish(self, key: Hashable, record: Record) -> None:
+        raise LookupError
