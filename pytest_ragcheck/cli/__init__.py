@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck import __version__
 from pytest_ragcheck.cli import (
     calibrate,
+    cleanup,
     compare,
     convert,
     dataset,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = (
     calibrate,
+    cleanup,
     compare,
     convert,
     dataset,

@@ -1,0 +1,162 @@
+"""`ragcheck cleanup`: deletes the documents that runs have left in a system."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_ragcheck.errors import EndpointError, QuestionFileError, UsageError
+from pytest_ragcheck.options import OPTIONS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pytest_ragcheck.rag.documents import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.settings import Settings
+
+T = TypeVar("T")
+
+_OF_A_RUN = frozenset(option.environment for option in OPTIONS) - {"RAGCHECK_URL"}
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to those of `ragcheck`."""
+    parser = commands.add_parser(
+        "cleanup",
+        help="delete the documents that runs have left in a system",
+        description="Deletes what runs with --rag-ingest have put into a system and left there: by their ledgers in "
+        "the output folder, or, where that is gone, by the question files. Exit status: 0 nothing is left, "
+        "1 something is, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        type=Path,
+        help="question files, for want of a ledger: the documents in the system that are called as theirs; they are "
+        "deleted with --yes only",
+    )
+    parser.add_argument("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    parser.add_argument("--base-url", metavar="URL", help="what its other routes follow, as rag_base_url")
+    parser.add_argument(
+        "--header",
+        metavar="HEADER",
+        action="append",
+        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("ragcheck-results"),
+        help="the runs' output folder (default: ragcheck-results)",
+    )
+    parser.add_argument("--yes", action="store_true", help="delete what is called as a document of a FILE")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        settings = _settings(chosen)
+        return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output, settings)
+    except (UsageError, QuestionFileError) as error:
+        print(f"ragcheck cleanup: {error}", file=sys.stderr)
+        return 2
+    except EndpointError as error:
+        print(f"ragcheck cleanup: {error}", file=sys.stderr)
+        return 1
+
+
+def _settings(chosen: argparse.Namespace) -> Settings:
+    from pytest_ragcheck.settings import Given, read_settings  # noqa: PLC0415 - for this command only
+
+    typed = {
+        "rag_url": Given(chosen.rag_url, "--rag-url"),
+        "rag_base_url": Given(chosen.base_url, "--base-url"),
+        "rag_headers": Given(chosen.header, "--header"),
+    }
+    # Of the environment only the URL and the headers' secrets have a say here.
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
+    settings = read_settings(
+        {name: given for name, given in typed.items() if given.text is not None}, environment=environment
+    )
+    if settings.url is None:
+        raise UsageError("no URL is given. Write --rag-url=http://localhost:8000/query, or set RAGCHECK_URL.")
+    return settings
+
+
+def _by_ledger(output: Path, settings: Settings) -> int:
+    from pytest_ragcheck.documents.cleanup import clean_up  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.documents.ledger import abandoned  # noqa: PLC0415 - as above
+    from pytest_ragcheck.documents.outcome import Documents  # noqa: PLC0415 - as above
+    from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - as above
+
+    async def clean(routes: DocumentRoutes) -> Documents:
+        total = Documents()
+        for ledger in abandoned(output):
+            base = ledger.read().base
+            if base == routes.shown:
+                total += await clean_up(ledger, routes, Gate(settings.concurrency))
+            else:
+                print(f"{ledger.folder.name}: is of {base}, not of {routes.shown}")
+        return total
+
+    found = _with_routes(settings, clean)
+    if not found.deleted and not found.left:
+        print(f"{output}: no run has left anything there")
+    else:
+        print("\n".join(found.lines()))
+    return 1 if found.left else 0
+
+
+def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
+    names = _names(chosen.files)
+
+    async def delete(routes: DocumentRoutes) -> list[ServerDocument]:
+        found = [document for document in await routes.listed() if document.file_name in names]
+        for document in found:
+            if chosen.yes:
+                await routes.delete(document.id)
+            print(f"{'deleted' if chosen.yes else 'would delete'}: {document.id} (file {document.file_name})")
+        return found
+
+    found = _with_routes(settings, delete)
+    if not found:
+        print("no document there is called as one of these files'")
+    elif not chosen.yes:
+        print("Nothing is deleted: these may be there for another reason. Give --yes to delete them.")
+    return 1 if found and not chosen.yes else 0
+
+
+def _names(files: Sequence[Path]) -> set[str]:
+    """What the documents of the files' questions are called when they go up."""
+    from pytest_ragcheck.documents.uploads import uploads_of  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.metrics.catalogue import ASSERTABLE  # noqa: PLC0415 - as above
+    from pytest_ragcheck.questions.reader import read_question_file  # noqa: PLC0415 - as above
+    from pytest_ragcheck.questions.tiers import asked_in  # noqa: PLC0415 - as above
+
+    questions = [
+        question
+        for path in files
+        for question in asked_in(
+            read_question_file(path.absolute(), root=Path.cwd(), known_metrics=ASSERTABLE),
+            tier="end_to_end",
+            ingest=True,
+        ).questions
+    ]
+    return {upload.file_name for upload in uploads_of(questions)}
+
+
+def _with_routes(settings: Settings, work: Callable[[DocumentRoutes], Awaitable[T]]) -> T:
+    import asyncio  # noqa: PLC0415 - for this command only
+
+    from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - as above
+
+    async def run() -> T:
+        async with RagClient.from_settings(settings) as client:
+            return await work(client.documents)
+
+    return asyncio.run(run())
