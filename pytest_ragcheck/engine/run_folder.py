@@ -143,6 +143,8 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
     check_same(last, fingerprint)
     began = datetime.now(timezone.utc).isoformat(timespec="seconds")
     if last is not None:
+        # However often a run is gone on with, its oldest answers are of that time.
+        began = last.began
         last.folder.rename(folder)
         (folder / _STOPPED).unlink(missing_ok=True)
         for name in ("owners", "steps"):

@@ -79,7 +79,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
         return []
     last = last_run(home_of(settings))
     if last is None:
-        return ["ragcheck: resumed nothing: there is no earlier run to go on with, so every question is asked"]
+        return ["ragcheck: resumed nothing: there is no earlier run that is over, so every question is asked"]
     try:
         check_same(last, fingerprint(settings))
     except UsageError as error:

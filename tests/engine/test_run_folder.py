@@ -107,6 +107,16 @@ def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
     third.store.close()
 
 
+def test_a_run_that_was_gone_on_with_began_when_its_first_answers_came(home: Path) -> None:
+    folder = leave(home, "1", "a")
+    said = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**said, "began": "2026-01-01T00:00:00+00:00"}), encoding="utf-8")
+    opened(home, "2", resume=True).store.close()
+    last = last_run(home)
+    assert last is not None
+    assert (last.folder.name, last.began) == ("2", "2026-01-01T00:00:00+00:00")
+
+
 def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
     assert last_run(home) is None
     run = opened(home, "1", resume=True)

@@ -169,7 +169,7 @@ def test_without_an_earlier_run_everything_is_asked_and_the_header_says_so(proje
     with FakeEndpoint(system := Counting()) as endpoint:
         ended = run(project, endpoint, "--rag-resume")
     assert ended.outcomes == {"passed": 2}
-    assert "ragcheck: resumed nothing: there is no earlier run to go on with, so every question is asked" in ended.lines
+    assert "ragcheck: resumed nothing: there is no earlier run that is over, so every question is asked" in ended.lines
     assert system.answered.total() == 2
 
 
