@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -24,6 +25,6 @@ def say(config: pytest.Config, courses: Courses, question: Question, to_go: int)
     if reporter is None:
         return
     capture: Any = config.pluginmanager.get_plugin("capturemanager")
-    with capture.global_and_fixture_disabled():
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
         reporter.ensure_newline()
         reporter.write_line(f"ragcheck: {courses.line(question, to_go=to_go)}")

@@ -61,6 +61,12 @@ def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Proje
     assert "Captured" not in run.text
 
 
+def test_a_run_that_captures_nothing_says_it_too(hanging: Project) -> None:
+    run = hanging.run("-pno:capture", "-orag_waiting_line=0.1", "-orag_question_timeout=0.4", where="apart")
+    assert run.outcomes == {"passed": 2, "error": 1}
+    assert "ragcheck: waiting for prices" in run.text
+
+
 @pytest.mark.parametrize("option", ["-q", "-orag_waiting_line=0"])
 def test_a_run_that_is_to_be_quiet_says_nothing(hanging: Project, option: str) -> None:
     run = hanging.run("-orag_waiting_line=0.1", "-orag_question_timeout=0.3", option)
