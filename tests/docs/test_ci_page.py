@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
-from tests.docs.pages import page
+from tests.docs.pages import DOCS, PROJECT, page
 from tests.servers.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ def maintainer(reader: Callable[..., Reader]) -> Reader:
 
 def jobs(someone: Reader, path: str) -> Any:
     read = yaml.safe_load((someone.folder / path).read_text(encoding="utf-8"))
-    return read["jobs"] if path == GITHUB else read
+    return read.get("jobs", read)
 
 
 def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
@@ -117,6 +120,57 @@ def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
         ran = run_on_gitlab(maintainer, model)
     assert "judge: openai (gpt-5-mini" in ran.output
     assert len(judge.requests) == 3
+
+
+def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> None:
+    maintainer.follow(page(PAGE, "", "On GitHub", "The gate", "As an action"))
+    shutil.copytree(PROJECT / "action", maintainer.folder / ".github/actions/ragcheck")
+    job = jobs(maintainer, ".github/workflows/ragcheck-action.yml")["ragcheck"]
+    use = job["steps"][-1]
+    action = yaml.safe_load((maintainer.folder / use["uses"] / "action.yml").read_text(encoding="utf-8"))
+    inputs = {name: said.get("default", "") for name, said in action["inputs"].items()} | use["with"]
+    install, test, keep = action["runs"]["steps"]
+    assert install["run"] == 'python -m pip install "$VERSION"'
+    # No input may be read as a part of the script.
+    assert not [step for step in (install, test) if "${{" in step["run"]]
+    listed = re.findall(r"^\| (`[\w`, -]+`) \|", "\n".join(text_of(PAGE, "As an action")), re.MULTILINE)
+    assert {name for row in listed for name in re.findall(r"[\w-]+", row)} == set(inputs)
+
+    def run() -> Ran:
+        for name, value in test["env"].items():
+            maintainer.environment[name] = re.sub(r"\$\{\{ inputs\.(\S+) \}\}", lambda match: inputs[match[1]], value)
+        (maintainer.folder / "test.sh").write_text(test["run"], encoding="utf-8")
+        return maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+
+    maintainer.environment["GITHUB_STEP_SUMMARY"] = "step.md"
+    ran = run()
+    assert ran.status == 0, ran.output
+    assert (maintainer.folder / "step.md").read_text(encoding="utf-8").startswith("## ✅ rag: first: all 3 questions")
+    assert (maintainer.folder / keep["with"]["path"].replace("${{ inputs.output }}", inputs["output"])).is_dir()
+    report = action["outputs"]["report"]["value"].replace("${{ inputs.output }}", inputs["output"])
+    assert "<!doctype html>" in (maintainer.folder / report).read_text(encoding="utf-8")
+    conftest = maintainer.folder / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
+    assert run().status == 1
+
+
+def test_what_jenkins_runs_is_run(maintainer: Reader) -> None:
+    maintainer.follow(page(PAGE, "", "On GitHub"))
+    (pipeline,) = page(PAGE, "On Jenkins")
+    install, command = re.findall(r"sh '(.*)'", pipeline.text)
+    assert install == "pip install pytest-ragcheck"
+    ran = maintainer.run(command)
+    assert ran.status == 0, ran.output
+    (junit,) = re.findall(r"junit '(.*)'", pipeline.text)
+    (kept,) = re.findall(r"artifacts: '(.*)'", pipeline.text)
+    assert (maintainer.folder / junit).is_file()
+    assert maintainer.folder / "ragcheck-results/report.html" in list(maintainer.folder.glob(f"{kept}/*"))
+
+
+def text_of(name: str, heading: str) -> list[str]:
+    """The lines of the page's section."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0].splitlines()
 
 
 def test_from_the_tutorial_to_a_job_in_an_empty_folder(maintainer: Reader) -> None:
