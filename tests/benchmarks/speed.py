@@ -5,8 +5,8 @@ Rows: 200, 2000, tails (2,000 with lognormal waiting times, sigma 1), wide (2,00
 sequential parametrized test); without any, all. Server and pytest each have a core of their own where there are two.
 
 The endpoint takes 200 ms, the judge 300 ms. Ideal is the pipeline that keeps the judge full: the judge's seconds
-divided by how many are asked at once, and the first answer before them. `requests` is from the first request that
-the server saw to its last reply, `whole` the wall time of the pytest process, both over the ideal.
+divided by how many are asked at once, and the first answer before them. `served` is from the first request that
+the server saw to its last reply, `total` the wall time of the pytest process, both over the ideal.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def main() -> None:
     unknown = set(given.rows) - set(ROWS)
     if unknown:
         parser.error(f"no row is called {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
-    print("row     ideal s  requests  whole    seconds before, requests, after  CPU ms a question  most MiB")
+    print("row     ideal s    served  total    seconds before, served, after    CPU ms a question  most MiB")
     whole: dict[str, float] = {}
     for name in given.rows or ROWS:
         for _ in range(given.times):
