@@ -15,6 +15,7 @@ import anyio
 from pytest_ragcheck.errors import EndpointStatusError
 from pytest_ragcheck.rag.excerpt import excerpt
 from pytest_ragcheck.rag.json_body import ReplyMismatch
+from pytest_ragcheck.rag.route import Asked
 from pytest_ragcheck.rag.vocabulary import keys_of
 from pytest_ragcheck.rag.vocabulary import named as kind_of
 from pytest_ragcheck.redaction import shown_url
@@ -53,14 +54,6 @@ class BatchStatus:
         return self.total > 0 and self.completed == self.total and not self.failures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A request as texts about its failure name it."""
-
-    method: str
-    shown: str
-
-
 class DocumentRoutes:
     """
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
@@ -83,11 +76,11 @@ class DocumentRoutes:
         Raises:
             EndpointError: The server did not take it, or named no batch.
         """
-        to_do = dict.fromkeys((404, 405), f"The server has to take documents by POST /upload: {_BASE}")
+        to_do: dict[int, str] = dict.fromkeys((404, 405), f"The server has to take documents by POST /upload: {_BASE}")
         route = self._at("/upload", to_do)
         file = (filename, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
-        call = Call(method="POST", shown='a POST of multipart/form-data with text files under "files"')
-        response, body = await route.fetch(call, files=[("files", file)])
+        asked = Asked(method="POST", shown='a POST of multipart/form-data with text files under "files"')
+        response, body = await route.fetch(asked, files=[("files", file)])
         reply = route.value(response, body)
         batch_id = reply.get("batch_id") if isinstance(reply, Mapping) else None
         if not isinstance(batch_id, str | int) or isinstance(batch_id, bool) or batch_id == "":
@@ -104,7 +97,7 @@ class DocumentRoutes:
         """
         to_do = {404: f"The server has to know a batch that it has just named: see its log, and {_BASE}"}
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do)
-        response, body = await route.fetch(Call(method="GET", shown="a GET"))
+        response, body = await route.fetch(Asked(method="GET", shown="a GET"))
         reply = route.value(response, body)
         counts = {key: _count_at(reply, key) for key in ("total", "completed")}
         total, completed = counts.values()
@@ -154,9 +147,11 @@ class DocumentRoutes:
         Raises:
             EndpointError: It does not say.
         """
-        to_do = dict.fromkeys((404, 405), f"The server has to list its documents by GET /documents: {_BASE}")
+        to_do: dict[int, str] = dict.fromkeys(
+            (404, 405), f"The server has to list its documents by GET /documents: {_BASE}"
+        )
         route = self._at("/documents", to_do)
-        response, body = await route.fetch(Call(method="GET", shown="a GET"))
+        response, body = await route.fetch(Asked(method="GET", shown="a GET"))
         reply = route.value(response, body)
         if not isinstance(reply, list):
             found = f"the list of documents is {kind_of(reply)}, not an array"
@@ -173,7 +168,7 @@ class DocumentRoutes:
         to_do = {405: f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"}
         route = self._at(f"/documents/{quote(document_id, safe='')}", to_do)
         try:
-            await route.fetch(Call(method="DELETE", shown="a DELETE"))
+            await route.fetch(Asked(method="DELETE", shown="a DELETE"))
         except EndpointStatusError as error:
             if error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
                 return False

@@ -10,7 +10,7 @@ import anyio
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.failures import timed_out
 from pytest_ragcheck.rag.json_body import ReplyMismatch
-from pytest_ragcheck.rag.route import HttpRoute, Progress
+from pytest_ragcheck.rag.route import Asked, HttpRoute, Progress
 from pytest_ragcheck.rag.shape import read_shape
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class HttpEndpoint(HttpRoute):
     def __init__(self, url: str, *, shape: Shape | None = None, **route: Any) -> None:
         super().__init__(url, **route)
         self._shape = read_shape() if shape is None else shape
+        self._asked = Asked(method=self._shape.request.method, shown=self._shape.request.shown)
 
     async def ask(self, query: str, top_k: int) -> RagAnswer:
         """The endpoint's answer; raises an `EndpointError` where there is none."""
@@ -56,7 +57,7 @@ class HttpEndpoint(HttpRoute):
     async def _ask_over(self, client: Any, question: Any, progress: Progress) -> RagAnswer:
         template = self._shape.request
         request = {"content": template.content(question), "headers": template.headers}
-        return self._read(*await self._exchange(client, self._url_for(question), progress, template, request))
+        return self._read(*await self._exchange(client, self._url_for(question), progress, self._asked, request))
 
     def _url_for(self, question: Any) -> Any:
         url = self._shape.request.url(self._address.url, question)
@@ -72,7 +73,7 @@ class HttpEndpoint(HttpRoute):
             ) from None
 
     def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
-        self._check(response, body, self._shape.request)
+        self._check(response, body, self._asked)
         reply = self.value(response, body)
         try:
             answer = self._shape.reading.read(reply)

@@ -6,8 +6,9 @@ import math
 import ssl
 import sys
 import time
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -38,16 +39,13 @@ LOOKED_AT_SECONDS = 1.0
 """And no longer than this."""
 
 
-class Asked(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
     """A request as texts about its failure name it."""
 
-    @property
-    def method(self) -> str: ...
-
-    @property
-    def shown(self) -> str:
-        """What has to be taken, such as `POST with the JSON {...}`."""
-        ...
+    method: str
+    shown: str
+    """What has to be taken, such as `POST with the JSON {...}`."""
 
 
 class HttpRoute:

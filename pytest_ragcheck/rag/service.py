@@ -73,7 +73,7 @@ class HttpService:
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
         return await self._with_context.ask_filled({"query": query, "context_passages": rows, "session_id": session_id})
 
-    @cached_property
+    @property
     def documents(self) -> DocumentRoutes:
         """The routes for documents."""
 
@@ -95,7 +95,7 @@ class HttpService:
     @cached_property
     def _with_context(self) -> HttpEndpoint:
         """Its reply is read as that of questions, where a setting says how."""
-        to_do = dict.fromkeys(
+        to_do: dict[int, str] = dict.fromkeys(
             (404, 405),
             "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
             "(by default --rag-url without its final /query), or choose --rag-tier=end_to_end.",

@@ -31,6 +31,7 @@ HELD = {
     "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",
     "how-to/standard-datasets.md": "tests/docs/test_datasets_pages.py",
     "how-to/split-a-run.md": "tests/docs/test_split_page.py",
+    "how-to/test-with-documents.md": "tests/docs/test_documents_page.py",
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
     "how-to/without-pytest.md": "tests/docs/test_without_pytest_page.py",
     "reference/command-line.md": "tests/cli/test_command_line_page.py",
