@@ -120,7 +120,7 @@ def _vectors(reply: Any, expected: int) -> list[Vector]:
 
 
 def _vector(given: Any) -> Vector:
-    numbers = given if isinstance(given, list) and given else [None]
+    numbers: list[Any] = given if isinstance(given, list) and given else [None]
     if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers):
         raise OtherContent("an embedding that is no list of numbers")
     return tuple(map(float, numbers))

@@ -193,7 +193,8 @@ def _repeat_lines(repeats: Repeats) -> Iterator[str]:
     for metric, variance in repeats.variances.items():
         parts = (("the judge's", variance.judge), ("the system's", variance.system))
         said = ", ".join(f"{value:.4f} {whose}" for whose, value in parts if value is not None)
-        yield f"variance of {metric}: {said}"
+        if variance.judge or variance.system:
+            yield f"variance of {metric}: {said}"
     for metric, ids in repeats.unstable.items():
         more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
         yield f"unstable: {metric} of {', '.join(ids[:_MOST_IDS_NAMED])}{more}"

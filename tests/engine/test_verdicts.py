@@ -17,6 +17,7 @@ from pytest_ragcheck.engine.verdicts import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import REDACTED, Redactor
@@ -313,3 +314,16 @@ def test_a_judgement_survives_the_file_whole(tmp_path: Path) -> None:
         assert cache.take(key) == replace(judgement, cached=True)
     cache.close()
     assert json.dumps(judged(tmp_path, "x").groundedness) == "0.5"
+
+
+def test_a_judge_that_is_asked_several_times_has_a_place_for_each(tmp_path: Path) -> None:
+    judges = [Fingerprinted(Judgement(groundedness=0.5)) for _ in range(2)]
+    for run, judge in enumerate(judges):
+        with closing(cache_of(tmp_path, f"run {run}")) as cache:
+            caching = CachingJudge(judge, cache)
+            judgement = asyncio.run(
+                judge_by_all(a_question(), RagAnswer(text="a", contexts=("b",)), caching, repeats=3)
+            )
+        assert judgement.votes == {"groundedness": [0.5, 0.5, 0.5]}
+        assert judgement.cached is (run == 1)
+    assert [len(judge.judged) for judge in judges] == [3, 0]

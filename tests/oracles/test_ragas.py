@@ -117,7 +117,8 @@ def test_embedding_similarity_is_that_of_ragas(collections):
     for _ in range(CASES):
         vectors = vectors_of(rng, "r", "e")
         said = {"embed_text": lambda self, text, vectors=vectors: vectors[text]}
-        canned = type("Canned", (ragas_adapters().vectors,), said)(None)
+        canned_class: Any = type("Canned", (ragas_adapters().vectors,), said)
+        canned = canned_class(None)
         metric = import_module("ragas.metrics.collections").SemanticSimilarity(embeddings=canned)
         theirs = asyncio.run(metric.ascore(response="r", reference="e")).value
         worst = max(worst, abs(nearest(tuple(vectors["r"]), [tuple(vectors["e"])]) - theirs))
@@ -174,6 +175,7 @@ def measured(known: Known, *, by_library: bool) -> tuple[dict[str, Any], Knowing
 def test_whole_scores_over_one_server_are_those_of_ragas_by_one_call_for_ten(collections):
     rng = random.Random(4)
     worst = 0.0
+    asked: list[KnowingServer] = []
     for number in range(40):
         known = some_facts(rng, f"n{number}")
         ours, our_server = measured(known, by_library=False)
@@ -186,9 +188,10 @@ def test_whole_scores_over_one_server_are_those_of_ragas_by_one_call_for_ten(col
         assert (our_server.calls, our_server.batches) == (1, 1)
         assert (their_server.calls, their_server.batches) == (10, 4)
         assert our_server.tokens < their_server.tokens / 6
+        asked = [our_server, their_server]
     check(" ".join(RAGAS), cases=40, largest=worst)
-    for asked in (our_server, their_server):
-        assert f"| {asked.calls} | {asked.batches} | {asked.tokens:,} |" in PAGE
+    for server in asked:
+        assert f"| {server.calls} | {server.batches} | {server.tokens:,} |" in PAGE
 
 
 def test_ragas_as_judge_gives_its_correctness_and_its_faithfulness(collections):
