@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import datetime, timedelta, timezone
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -38,6 +39,9 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
     assert before <= datetime.fromisoformat(predictions["timestamp"]) <= datetime.now(timezone.utc)
     assert datetime.fromisoformat(predictions["timestamp"]).utcoffset() == timedelta(0)
     assert predictions["num_examples"] == 2
+    judge = {"kind": "canned", "model": "model-1", "url": None, "prompt_version": "canned-1"}
+    material = [row["judgement"]["material"] for row in predictions["predictions"]]
+    assert len({digest for digest in material if re.fullmatch(r"[0-9a-f]{64}", digest)}) == 2
     assert predictions["predictions"] == [
         {
             "question_id": "terms",
@@ -54,13 +58,24 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "metadata": {"team": "billing"},
             "verdict": "PASS",
             "reason": "",
+            "blame": None,
             "contexts": ["Refunds are possible for 30 days."],
             "source_ids": None,
             "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
             "unscored": {},
             "unsupported_claims": [],
             "latency_seconds": 0.25,
+            "judgement": {
+                "answer_correctness": 1.0,
+                "groundedness": 1.0,
+                "error_message": "",
+                "abstained": False,
+                "material": material[0],
+            },
+            "overall_score_lacks": [],
             "prompt_version": "canned-1",
+            "judge": judge,
+            "endpoint": "canned system",
         },
         {
             "question_id": "prices",
@@ -71,13 +86,24 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "metadata": {},
             "verdict": "FAIL",
             "reason": "No price is in the contexts.",
+            "blame": None,
             "contexts": ["Refunds are possible for 30 days."],
             "source_ids": None,
             "thresholds": {"answer_correctness": 0.7, "groundedness": 0.7},
             "unscored": {},
             "unsupported_claims": ["5 euros"],
             "latency_seconds": 0.25,
+            "judgement": {
+                "answer_correctness": 1.0,
+                "groundedness": 0.41,
+                "error_message": "No price is in the contexts.",
+                "abstained": False,
+                "material": material[1],
+            },
+            "overall_score_lacks": [],
             "prompt_version": "canned-1",
+            "judge": judge,
+            "endpoint": "canned system",
         },
     ]
     assert predictions["errors"] == [
@@ -87,6 +113,8 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "question": "What about hours?",
             "kind": "endpoint",
             "message": "canned: the endpoint is down.",
+            "judge": judge,
+            "endpoint": "canned system",
         }
     ]
     summary = run.summary
