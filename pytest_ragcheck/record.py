@@ -125,6 +125,10 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one ASCII JSON string, the only form that is sure to cross process boundaries."""
+        return json.dumps(self.to_document(), default=_plain)
+
+    def to_document(self) -> dict[str, Any]:
+        """What `to_json` writes, as values of which JSON can be made; a user's metadata may hold others."""
         document = {f.name: getattr(self, f.name) for f in fields(self)}
         document["question"] = question_to_wire(self.question)
         document["verdict"] = self.verdict.value
@@ -132,7 +136,7 @@ class Record:
         document["judge"] = asdict(self.judge) if self.judge else None
         document["cost"] = asdict(self.cost)
         document["judgement"] = asdict(self.judgement) if self.judgement else None
-        return json.dumps(document, default=_plain)
+        return document
 
     @classmethod
     def from_json(cls, text: str) -> Record:

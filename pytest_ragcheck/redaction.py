@@ -24,8 +24,9 @@ _SHORTEST_SECRET = 4
 _SHORTEST_INSIDE_A_WORD = 8
 """A shorter known value, such as the password `test`, is no secret inside of `latest`."""
 
-_MOST_KEYS = 1_000
-"""So many keys of documents are remembered with what stands for them."""
+_MOST_REMEMBERED = 1_000
+_LONGEST_REMEMBERED = 80
+"""So many short texts of documents, keys and names above all, are remembered with what stands for them."""
 
 _SECRET_PARAMETER = re.compile(
     r"(?:key|token|secret|signature|sig|passw(?:or)?d|pwd|auth|authorization|credentials?|session|sessionid|^code)$",
@@ -163,7 +164,7 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets for form in _forms(secret.strip())}
         longest_first = sorted(forms, key=lambda form: (-len(form), form))
-        self._keys: dict[str, str] = {}
+        self._remembered: dict[str, str] = {}
         self._anywhere = [form for form in longest_first if len(form) >= _SHORTEST_INSIDE_A_WORD]
         self._words = [
             (form, re.compile(rf"(?<!\w){re.escape(form)}(?!\w)"))
@@ -192,22 +193,23 @@ class Redactor:
     def document(self, value: Any) -> Any:
         """A copy of what JSON can hold, in which every string, keys too, went through `text`; the rest as text."""
         if type(value) is str:
-            return self.text(value)
+            return self._short(value) if len(value) <= _LONGEST_REMEMBERED else self.text(value)
         if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
             return value
         if isinstance(value, Mapping):
-            return {self._key(str(key)): self.document(item) for key, item in value.items()}
+            return {self._short(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.document(item) for item in value]
         return self.text(str(value))
 
-    def _key(self, key: str) -> str:
-        """The key without secrets; the rows of a document have the same ones."""
-        if key not in self._keys:
-            if len(self._keys) >= _MOST_KEYS:  # they may be ids
-                self._keys.clear()
-            self._keys[key] = self.text(key)
-        return self._keys[key]
+    def _short(self, text: str) -> str:
+        """As `text`; the rows of a document have the same keys, and many the same names and verdicts."""
+        known = self._remembered.get(text)
+        if known is None:
+            if len(self._remembered) >= _MOST_REMEMBERED:  # they may be ids
+                self._remembered.clear()
+            known = self._remembered[text] = self.text(text)
+        return known
 
 
 def url_secrets(url: str) -> list[str]:

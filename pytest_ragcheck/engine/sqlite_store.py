@@ -182,7 +182,7 @@ class SqliteStore:
         self._presence.free()
 
     def _write(self, key: Hashable, record: Record, *, taken: bool) -> None:
-        document = self._clean.document(json.loads(record.to_json()))
+        document = self._clean.document(record.to_document())
         with self._told():
             self._database.execute(
                 "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)",

@@ -92,12 +92,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    if not items[0].config.stash.get(SHARDING, False) and any(
-        "rag_check" in getattr(item, "fixturenames", ()) for item in items
-    ):
+    # pytest calls it with no items too.
+    calling = [item for item in items if "rag_check" in getattr(item, "fixturenames", ())]
+    if calling and not calling[0].config.stash.get(SHARDING, False):
         from pytest_ragcheck.plugin.run import run_of  # noqa: PLC0415 - only where there are questions
 
-        run_of(items[0].config).cut_short = "tests that use rag_check were deselected"
+        run_of(calling[0].config).cut_short = "tests that use rag_check were deselected"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -63,7 +63,7 @@ def test_the_attributes_in_the_table_are_those_of_a_record() -> None:
     listed = re.findall(r"^\| `(\w+)(?:\(\))?` \|", PAGE, re.MULTILINE)
     public = {name for name, _ in inspect.getmembers(Record) if not name.startswith("_")}
     assert set(listed) <= public
-    assert public - set(listed) == {"assert_measured", "text", "to_json", "from_json"}
+    assert public - set(listed) == {"assert_measured", "text", "to_json", "to_document", "from_json"}
 
 
 def test_the_arguments_of_rag_check_are_all_named() -> None:
