@@ -91,7 +91,7 @@ class Run:
         if known.path != questions.path:
             problem = (
                 f"{self._shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
-                f"{self._shown(known.path)}. Give one of them another dataset_name."
+                f"{self._shown(known.path)}. {_to_tell_apart(questions, known)}"
             )
             raise QuestionFileError(questions.path, [problem])
 
@@ -236,6 +236,12 @@ class Run:
 
     def _shown(self, path: Path) -> Path:
         return path.relative_to(self._root) if path.is_relative_to(self._root) else path
+
+
+def _to_tell_apart(one: QuestionSet, other: QuestionSet) -> str:
+    if all(questions.path.suffix in (".jsonl", ".csv") for questions in (one, other)):
+        return "Rename one of the two: files of lines have no place for a dataset_name."
+    return "Give one of them another dataset_name."
 
 
 def renamed(questions: QuestionSet, name: str) -> QuestionSet:

@@ -12,7 +12,7 @@ from pytest_ragcheck.plugin.early import begin_imports
 from pytest_ragcheck.plugin.keys import HEADED, RUN
 from pytest_ragcheck.plugin.processes import runs_everything
 from pytest_ragcheck.plugin.run import run_of
-from pytest_ragcheck.plugin.usable import check_usable, covered, tell_controller
+from pytest_ragcheck.plugin.usable import check_usable, covered, overridden, tell_controller
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.report.terminal import header_lines, judge_name
 
@@ -117,8 +117,10 @@ def _answers_from(config: pytest.Config, settings: Settings, paths: Sequence[Pat
 
 def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
     """What the settings name, or the fixture that some or all of the question files have instead."""
-    overridden = [path for path in paths if covered(config, fixture, path)]
-    if given and not overridden:
+    own = [path for path in paths if covered(config, fixture, path)]
+    if given and not own:
         return given
+    if not given and not overridden(config, fixture):
+        return "not given"
     instead = f"from the {fixture} fixture"
-    return f"{given} or {instead}" if given and len(overridden) < len(paths) else instead
+    return f"{given} or {instead}" if given and len(own) < len(paths) else instead

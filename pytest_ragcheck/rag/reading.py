@@ -104,7 +104,7 @@ class Reading:
         for index, each in enumerate(ids):
             if not isinstance(each, str):
                 found = f"{_element(label, index)} is {named(each)}, not a string"
-                raise IdsMismatch(found, "Make numbers texts in the expression, as in sources[].to_string(id).")
+                raise IdsMismatch(found, f"Make numbers texts in the expression, as in {_as_texts(self.source_ids)}.")
         if len(ids) != contexts:
             missing = self.source_ids.dead_end(reply)
             found = f"{label} has {len(ids)} for {contexts} contexts" + (f": {missing}" if missing else "")
@@ -166,6 +166,12 @@ def _error_in(reply: object, field: str) -> str:
 
 def _label(field: str, expression: Expression) -> str:
     return f'"{expression.text}"' if expression.is_key else f"{field}={expression.text}"
+
+
+def _as_texts(expression: Expression) -> str:
+    path, dot, key = expression.text.rpartition(".")
+    # A key in quotes may itself hold a dot.
+    return f"source_ids={path}.to_string({key})" if dot and key.isidentifier() else "sources[].to_string(id)"
 
 
 def _element(label: str, index: int) -> str:

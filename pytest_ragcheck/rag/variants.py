@@ -23,17 +23,14 @@ _LONGEST = 200
 _DEEPEST = 4
 """Levels between a context's array and its text."""
 
+_WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
+
 
 def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
     """The same with the setting by which the reply would have been taken, where there is one."""
     setting = fitting_response(reply)
     if shape.reads_the_contract:
-        if isinstance(mismatch, NotFound):
-            mismatch = in_the_contracts_words(mismatch, reply)
-        if setting:
-            to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
-            return ReplyMismatch(mismatch.found, to_do)
-        return mismatch
+        return _beside_the_contract(mismatch, reply, setting)
     if setting and isinstance(mismatch, IdsMismatch):
         return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
     if setting:
@@ -46,6 +43,20 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
         )
         return ReplyMismatch(mismatch.found, to_do)
     return mismatch
+
+
+def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
+    """What has to be done for the reply to keep the contract, and the way for a reply that stays as it is."""
+    missing = isinstance(mismatch, NotFound)
+    if isinstance(mismatch, NotFound):
+        mismatch = in_the_contracts_words(mismatch, reply)
+    if setting:
+        to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
+    elif missing and reply and isinstance(reply, Mapping):
+        to_do = f"{mismatch.to_do} {_WHERE_THEY_ARE}"
+    else:
+        return mismatch
+    return ReplyMismatch(mismatch.found, to_do)
 
 
 def fitting_response(reply: object) -> str | None:

@@ -192,6 +192,15 @@ def test_two_files_with_one_dataset_name_are_an_error_that_names_both(project: P
     assert "rag_summary.json" not in run.files
 
 
+def test_two_files_of_lines_with_one_dataset_name_are_told_apart_by_their_file_names(project: Project) -> None:
+    project.write("billing.rag.csv", "question\nWhat?\n")
+    project.write("billing.rag.jsonl", '{"question": "What?"}\n')
+    assert (
+        "billing.rag.jsonl:1: the dataset name 'billing' is also that of billing.rag.csv. "
+        "Rename one of the two: files of lines have no place for a dataset_name."
+    ) in project.run("--co").lines
+
+
 def test_a_file_with_mistakes_is_an_error_that_says_them_all_without_a_traceback(project: Project) -> None:
     project.write("bad.rag.yaml", "questions:\n- id: a\n  query: What?\n  gold: x\n- id: a\n  question: Where?\n")
     run = project.run()

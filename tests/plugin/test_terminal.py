@@ -61,6 +61,14 @@ def test_the_header_names_both_where_a_fixture_wins_for_some_files_only(project:
     assert "; judge from the rag_judge fixture; " in line
 
 
+@three_ways
+def test_the_header_names_no_fixture_that_nobody_wrote(project: Project) -> None:
+    project.write("billing.rag.yaml", "questions: [What?]")
+    run = project.run()
+    (line,) = [line for line in run.lines if line.startswith("ragcheck: end")]
+    assert line.startswith("ragcheck: endpoint not given; judge not given; ")
+
+
 def test_the_header_names_the_files_that_set_their_own_thresholds(project: Project) -> None:
     project.ask(good("terms"))
     project.ask(good("news", thresholds=0.9), file="news.rag.yaml")

@@ -17,6 +17,9 @@ from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 ANSWER, TEXTS = "30 days", ["Refunds take 30 days.", "Exchanges take 14."]
 
 
+RETURN, BOTH = 'Return {"answer": "...", "contexts": ["...", ...]}.', "answer and contexts are"
+
+
 def message(**more: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWER, **more}}]}
 
@@ -110,6 +113,38 @@ def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
 )
 def test_no_setting_is_named_where_no_known_one_fits(reply):
     assert fitting_response(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "to_do"),
+    [
+        (
+            {"data": [{"said": ANSWER}]},
+            f"{RETURN} Or leave the endpoint as it is, and say by rag_response where {BOTH}.",
+        ),
+        ({}, RETURN),
+        ({"answer": ANSWER, "contexts": ["a", None]}, "Return the text of each passage."),
+    ],
+)
+def test_a_form_that_nobody_knows_is_read_by_the_setting_that_the_error_names(reply, to_do):
+    with (
+        FakeEndpoint(json_reply(reply)) as endpoint,
+        RagClient(endpoint.url).blocking as client,
+        pytest.raises(EndpointReplyError) as caught,
+    ):
+        client.query("?")
+    assert str(caught.value).splitlines()[1] == to_do
+
+
+def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_names():
+    reply = {"answer": ANSWER, "sources": [{"document_id": 7, "text": TEXTS[0]}]}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        with RagClient(endpoint.url, shape="server").blocking as client, pytest.raises(EndpointReplyError) as caught:
+            client.query("?")
+        assert "as in source_ids=sources[].to_string(document_id). To do" in str(caught.value)
+        response = "answer=answer contexts=sources[].text source_ids=sources[].to_string(document_id)"
+        with RagClient(endpoint.url, response=response).blocking as client:
+            assert client.query("?").source_ids == ("7",)
 
 
 names = st.sampled_from(
