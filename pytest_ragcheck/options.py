@@ -649,6 +649,14 @@ OPTIONS: tuple[Option, ...] = (
         default_shown="on",
     ),
     Option(
+        name="rag_preflight",
+        help="on: before the first question the openai judge is tried on six answers, and one that cannot tell good "
+        "from bad ends the run; off: it is not.",
+        read=read_on_off,
+        flag=False,
+        default_shown="on",
+    ),
+    Option(
         name="rag_session_name",
         help="The dataset_name of result files that hold several datasets.",
         read=read_name,

@@ -147,6 +147,9 @@ class Settings:
     cache: bool = True
     """Whether the openai judge is spared what it judged in an earlier run."""
 
+    preflight: bool = True
+    """Whether a judge that is a language model is tried out before the first question."""
+
     judge_repeats: int = 1
     """How often each answer is judged, >= 1; the median counts."""
 
@@ -390,6 +393,7 @@ def read_settings(
         calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
         judge_price=values.get("rag_judge_price"),
         cache=values.get("rag_cache", defaults.cache),
+        preflight=values.get("rag_preflight", defaults.preflight),
         datasets=tuple(choice.seen_from(folder) for choice in values.get("rag_dataset", ())),
         samples=values.get("rag_samples"),
         seed=values.get("rag_seed", defaults.seed),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OF_NO_ACCOUNT = frozenset(
     {
         "agent", "baseline", "cache", "calibrations", "concurrency", "delay_seconds",
-        "judge_concurrency", "judge_timeout_seconds", "output", "question_files", "read_ahead",
+        "judge_concurrency", "judge_timeout_seconds", "output", "preflight", "question_files", "read_ahead",
         "required", "resume", "retries", "session_name", "timeout_seconds",
     }
 )  # fmt: skip

@@ -147,7 +147,9 @@ class CachingJudge:
         self.chat = getattr(judge, "chat", None)
         """The judge's model, where it is one."""
 
-        self._judge = judge
+        self.asked = judge
+        """Who is asked what the cache does not know."""
+
         self._cache = cache
         self._repeat = repeat
 
@@ -158,22 +160,22 @@ class CachingJudge:
         Raises:
             JudgeError: The judge's own.
         """
-        key = digest_of([self._judge.fingerprint, self._repeat, material_digest(question, answer)])
+        key = digest_of([self.asked.fingerprint, self._repeat, material_digest(question, answer)])
         known = self._cache.take(key)
         if known is not None:
             return known
-        judgement = await self._judge.judge(question, answer)
+        judgement = await self.asked.judge(question, answer)
         self._cache.put(key, judgement)
         return judgement
 
     def for_repeat(self, index: int) -> CachingJudge:
         """The same judge and cache, for another of several judgements of the same answer."""
-        return CachingJudge(self._judge, self._cache, repeat=index)
+        return CachingJudge(self.asked, self._cache, repeat=index)
 
     async def aclose(self) -> None:
         """Closes the judge and the cache."""
         try:
-            await self._judge.aclose()
+            await self.asked.aclose()
         finally:
             self._cache.close()
 

@@ -68,7 +68,9 @@ class OpenAIJudge:
         self.chat = Chat(server)
         """The model, for whoever has further questions to it."""
 
-        self._prompt = prompt or load_prompt("en")
+        self.prompt = prompt or load_prompt("en")
+        """What the model is told."""
+
         self._wanted = Wanted(
             name="judgement",
             schema=reply_schema(),
@@ -76,11 +78,11 @@ class OpenAIJudge:
             advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
         )
         self.identity = JudgeIdentity(
-            kind="openai", model=server.model, url=server.shown_url, prompt_version=self._prompt.version
+            kind="openai", model=server.model, url=server.shown_url, prompt_version=self.prompt.version
         )
         # The server takes what it can of the best form, so that stands for what it really takes.
         asked = RequestForm().parameters(self._wanted.name, self._wanted.schema)
-        self.fingerprint = server.fingerprint and digest_of([server.fingerprint, self._prompt.digest, asked])
+        self.fingerprint = server.fingerprint and digest_of([server.fingerprint, self.prompt.digest, asked])
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -91,7 +93,7 @@ class OpenAIJudge:
             JudgeReplyError: the model declined, or twice replied without a verdict that can be read.
         """
         nonce = new_nonce()
-        return await self.chat.ask(self._prompt.render(question, answer, nonce=nonce), self._wanted, nonce=nonce)
+        return await self.chat.ask(self.prompt.render(question, answer, nonce=nonce), self._wanted, nonce=nonce)
 
     async def aclose(self) -> None:
         """Closes the connections, unless the client is the caller's."""

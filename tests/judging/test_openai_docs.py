@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from pytest_ragcheck.judging.canaries import canaries
 from pytest_ragcheck.judging.enclosure import enclosed
 from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.preflight import Said, Trial, why_useless
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.judging.reply import reply_schema
+from pytest_ragcheck.plugin.preflight import ADVICE, TRIED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judge-openai.md").read_text(encoding="utf-8")
 
@@ -44,3 +47,25 @@ def test_the_python_on_the_page_makes_a_judge():
     assert isinstance(judge, OpenAIJudge)
     assert judge.identity.prompt_version == load_prompt("en").version
     assert f"has the version `{judge.identity.prompt_version}`" in PAGE
+
+
+def test_the_canaries_on_the_page_are_those_that_a_judge_is_tried_on():
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in PAGE.splitlines()
+        if re.match(r"\| `.*\|.*\|.*\|.*\|", line)
+    ]
+    words = {True: "high", False: "low", None: "not looked at"}
+    assert [[name, correct, grounded] for name, _, correct, grounded in rows] == [
+        [f"`{c.name}`", *(words[c.good.get(score)] for score in ("answer_correctness", "groundedness"))]
+        for c in canaries()
+    ]
+
+
+def test_the_text_about_a_judge_that_is_of_no_use_is_the_one_that_is_shown():
+    rows = {"contradicted": "Fine."}
+    scores = {"answer_correctness": 1.0, "groundedness": 0.9}
+    said = [Said(canary=c.name, scores=scores, abstained=None, error_message=rows.get(c.name, "")) for c in canaries()]
+    (block,) = [block for block in blocks("text") if "tried out" in block]
+    shown = "openai (judge-model, en-1, http://127.0.0.1:8000/v1)"
+    assert block == f"the judge {shown} was {TRIED}: {why_useless(Trial(said=tuple(said)))}\n{ADVICE}"

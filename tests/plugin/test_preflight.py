@@ -1,0 +1,173 @@
+"""Before the first question the judge's model is tried out, and one that cannot tell good from bad ends the run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.canned import good
+from tests.harness import two_ways
+from tests.servers.canary_judge import canary_of, says_of_canaries
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.openai_server import OpenAIServer, says, verdict
+from tests.servers.openai_server import json_reply as completion_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.harness import Project, Run
+
+REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
+ON = "-orag_preflight=on"
+MODEL = "--rag-judge-model=m"
+
+
+@pytest.fixture
+def endpoint(project: Project) -> Iterator[FakeEndpoint]:
+    """The system under test; four questions are there for it."""
+    rows = [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days"} for n in range(4)]
+    project.write("four.rag.json", json.dumps(rows))
+    with FakeEndpoint(REPLY) as endpoint:
+        yield endpoint
+
+
+def run(project: Project, endpoint: FakeEndpoint, judge: OpenAIServer, *options: str) -> Run:
+    return project.run(
+        f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", MODEL, ON, "-orag_cache=off", *options
+    )
+
+
+def tried(judge: OpenAIServer) -> int:
+    """How many requests so far were about canaries."""
+    return sum(bool(canary_of(request)) for request in judge.requests)
+
+
+@two_ways
+def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
+    project: Project, endpoint: FakeEndpoint, way: str
+) -> None:
+    with OpenAIServer(verdict(groundedness=0.9, error_message="Fine.")) as judge:
+        ran = run(project, endpoint, judge)
+        shown = f"openai (m, en-1, {judge.url})"
+    assert endpoint.requests == []
+    assert len(judge.requests) == tried(judge) == 6
+    assert ran.exit_status != 0
+    # Under xdist a worker may have begun an item of its own; each says the same.
+    assert set(ran.outcomes) == {"error"}
+    assert ran.outcomes["error"] <= (1 if way == "plain" else 2)
+    text = (
+        f"the judge {shown} was tried out before the first question: it cannot tell good answers from bad ones\n"
+        "answer_correctness: right 1, contradicted 1, empty 1, refusing 1, instructed 1; "
+        "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
+        'Of the contradicted answer it says: "Fine.".\n'
+        "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
+        "rag_preflight = off; see ragcheck docs reference/judge-openai.\n"
+    )
+    assert text in ran.text
+    assert "the judge did not pass its preflight" in ran.text
+
+
+def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(says("I like it.")) as judge:
+        ran = run(project, endpoint, judge)
+    assert endpoint.requests == []
+    assert len(judge.requests) == 2  # the one about the right answer, and its repair
+    assert "twice gave no verdict: the reply holds no complete JSON object" in ran.text
+    assert "It said: I like it." in ran.lines
+    assert ran.outcomes == {"error": 1}
+
+
+@two_ways
+def test_a_judge_is_tried_once_and_told_of_in_every_run_if_it_is_weak(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as judge:
+        note = (
+            f"the judge openai (m, en-1, {judge.url}) is weak: of the answers that it was tried on, the instructed "
+            "answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
+        )
+        for runs in (1, 2):
+            ran = run(project, endpoint, judge)
+            assert ran.outcomes == {"passed": 4}
+            assert ran.lines.count(note) == 1
+            assert (tried(judge), len(judge.requests)) == (6, 6 + 4 * runs)
+
+
+def test_a_judge_is_tried_anew_where_it_is_another(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(says_of_canaries()) as judge:
+        for times, model in enumerate(("m", "n", "m"), start=1):
+            ran = run(project, endpoint, judge, f"--rag-judge-model={model}")
+            assert tried(judge) == 6 * min(times, 2)
+            assert "is weak" not in ran.text
+
+
+def test_without_pytests_cache_it_is_tried_in_every_run(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(says_of_canaries()) as judge:
+        for times in (1, 2):
+            assert run(project, endpoint, judge, "-pno:cacheprovider").outcomes == {"passed": 4}
+            assert tried(judge) == 6 * times
+    assert not (project.folder / ".pytest_cache").exists()
+
+
+def test_what_is_kept_of_it_may_be_damaged(project: Project, endpoint: FakeEndpoint) -> None:
+    kept = project.folder / ".pytest_cache" / "v" / "ragcheck" / "preflight"
+    with OpenAIServer(says_of_canaries()) as judge:
+        run(project, endpoint, judge)
+        (key,) = json.loads(kept.read_text(encoding="utf-8"))
+        damaged: list[Any] = [{key: '[{"name": 1}]'}, []]
+        for times, content in enumerate(damaged, start=2):
+            kept.write_text(json.dumps(content), encoding="utf-8")
+            assert run(project, endpoint, judge).outcomes == {"passed": 4}
+            assert tried(judge) == 6 * times
+
+
+def test_switched_off_nothing_is_tried(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(verdict(groundedness=0.9)) as judge:
+        assert run(project, endpoint, judge, "-orag_preflight=off").outcomes == {"passed": 4}
+    assert tried(judge) == 0
+
+
+def test_without_the_group_of_the_judge_nothing_is_tried(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer() as judge:
+        assert run(project, endpoint, judge, "-orag_metrics=overlap").outcomes == {"passed": 4}
+    assert judge.requests == []
+
+
+def test_of_a_panel_every_model_is_tried_and_a_call_waits_for_it_too(project: Project) -> None:
+    project.can(good("How long?"))
+    project.conftest(
+        "\n\n@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n\n\n"
+        "@pytest.fixture(scope='session')\ndef rag_judge(rag_settings):\n"
+        "    from pytest_ragcheck.judging.openai import OpenAIJudge\n"
+        "    from pytest_ragcheck.judging.panel import Panel\n"
+        "    url = rag_settings.judge_url\n"
+        "    return Panel([OpenAIJudge(model=name, api_key='k', base_url=url) for name in ('one', 'two')])\n"
+    )
+    project.write(
+        "test_call.py",
+        "import pytest\n\n\n"
+        "@pytest.mark.parametrize('n', range(3))\ndef test_call(rag_check, n):\n    rag_check('How long?')\n",
+    )
+    with OpenAIServer() as judge:
+        ran = project.run(f"--rag-judge-url={judge.url}", ON, where="apart")
+        models = [request.json["model"] for request in judge.requests]
+    assert models == ["one"] * 6
+    assert ran.outcomes == {"failed": 1}
+    assert ran.asked == []
+    with OpenAIServer(says_of_canaries()) as judge:
+        project.run(f"--rag-judge-url={judge.url}", ON, "-k", "test_call[0]", where="apart")
+        models = sorted(request.json["model"] for request in judge.requests if canary_of(request))
+    assert models == ["one"] * 6 + ["two"] * 6
+
+
+def test_what_it_costs_counts_towards_the_limit(project: Project, endpoint: FakeEndpoint) -> None:
+    def priced(request: Any) -> Any:
+        reply = json.loads(says_of_canaries()(request).body)
+        return completion_of({**reply, "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}})
+
+    with OpenAIServer(priced) as judge:
+        ran = run(project, endpoint, judge, "--rag-max-cost=5", "-orag_judge_price=1 1", "-rs")
+    assert len(judge.requests) == 6
+    assert endpoint.requests == []
+    assert ran.outcomes == {"skipped": 4}
+    assert "--rag-max-cost of $5 is reached ($6.0000 was spent)" in ran.text

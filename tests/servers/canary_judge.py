@@ -1,0 +1,48 @@
+"""What a judge's server says of the answers that the judge is tried on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.canaries import canaries
+from tests.servers.openai_server import completion, verdict_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.servers.openai_server import Request, Script
+
+RIGHT: Mapping[str, Mapping[str, Any]] = {
+    canary.name: {
+        "answer_correctness": float(canary.good.get("answer_correctness", True)),
+        "groundedness": float(canary.good.get("groundedness", True)),
+        "abstained": canary.abstains,
+        "error_message": "" if all(canary.good.values()) else f"It is the {canary.name} one.",
+    }
+    for canary in canaries()
+}
+"""By canary what a judge without fault says."""
+
+
+def canary_of(request: Request) -> str:
+    """Which canary the judge is asked about; empty where it is another answer."""
+    asked = (request.block("question"), tuple(request.block("contexts")), request.block("answer"))
+    return next(
+        (
+            canary.name
+            for russian in (False, True)
+            for canary in canaries(russian=russian)
+            if asked == (canary.question.question, canary.answer.contexts, canary.answer.text)
+        ),
+        "",
+    )
+
+
+def says_of_canaries(**other: Mapping[str, Any]) -> Script:
+    """A script of a judge without fault, but for what is given by canary; of any other answer it has nothing to say."""
+
+    def script(request: Request) -> Any:
+        name = canary_of(request)
+        return completion(verdict_text(request.nonce, **{**RIGHT.get(name, {}), **other.get(name, {})}))
+
+    return script
