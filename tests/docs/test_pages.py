@@ -42,6 +42,7 @@ HELD = {
     "reference/errors/judge.md": "tests/docs/test_judge_errors.py",
     "reference/errors/question-files.md": "tests/docs/test_question_file_errors.py",
     "reference/fixtures.md": "tests/docs/test_fixtures_page.py",
+    "reference/injection.md": "tests/judging/test_injection_page.py",
     "reference/judge-offline.md": "tests/judging/test_offline_docs.py",
     "reference/judge-openai.md": "tests/judging/test_openai_docs.py",
     "reference/metrics.md": "tests/docs/test_metrics_page.py",
