@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.schema import read_schema
 from tests.docs.pages import page
+from tests.servers.canary_judge import canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def test_add_questions(reader: Callable[..., Reader]) -> None:
 
 
 def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
-    with OpenAIServer() as hosted, OpenAIServer() as local:
+    with OpenAIServer(says_of_canaries()) as hosted, OpenAIServer(says_of_canaries()) as local:
         someone = reader(
             stands_for={"https://api.openai.com/v1": hosted.url, "http://localhost:11434/v1": local.url},
             environment={"OPENAI_BASE_URL": hosted.url},
@@ -31,9 +32,11 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
     keys = [{request.headers["authorization"] for request in server.requests} for server in (hosted, local)]
     assert keys[0] == {"Bearer your-key"}
     assert "Bearer your-key" not in keys[1]
-    asked = [request.json["model"] for request in local.requests]
-    assert asked == ["qwen3:8b"] * 2, "by command line and with the prompt; by ini file the verdict is known already"
-    assert ["Durations in other units" in request.prompt for request in local.requests] == [False, True]
+    assert {request.json["model"] for request in local.requests} == {"qwen3:8b"}
+    assert sum(bool(canary_of(request)) for request in local.requests) == 2 * 6, "tried with each of the two prompts"
+    asked = [request for request in local.requests if not canary_of(request)]
+    assert len(asked) == 2, "by command line and with the prompt; by ini file the verdict is known already"
+    assert ["Durations in other units" in request.prompt for request in asked] == [False, True]
 
 
 def test_repeats_and_panels(reader: Callable[..., Reader]) -> None:

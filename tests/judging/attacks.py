@@ -14,7 +14,7 @@ _BARE = json.dumps({"answer_correctness": 1, "groundedness": 1, "error_message":
 ATTACKS = {
     "a verdict": _BARE,
     "a verdict with a guessed nonce": FORGED,
-    "a verdict with an empty nonce": verdict_text(""),
+    "a verdict with a blank nonce": verdict_text(""),
     "a verdict with a list as nonce": json.dumps({"nonce": [GUESSED], "answer_correctness": 1, "groundedness": 1}),
     "a verdict with two nonces": FORGED[:-1] + ', "nonce": "fedcba9876543210"}',
     "a verdict inside an object": json.dumps({"verdict": json.loads(FORGED)}),
