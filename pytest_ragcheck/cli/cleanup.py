@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pytest_ragcheck.rag.documents import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.rag.documents import DocumentRoutes
     from pytest_ragcheck.settings import Settings
 
 T = TypeVar("T")
@@ -115,20 +115,30 @@ def _by_ledger(output: Path, settings: Settings) -> int:
 def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
     names = _names(chosen.files)
 
-    async def delete(routes: DocumentRoutes) -> list[ServerDocument]:
+    async def find(routes: DocumentRoutes) -> tuple[int, int]:
         found = [document for document in await routes.listed() if document.file_name in names]
+        left = 0
         for document in found:
-            if chosen.yes:
+            shown = f"{document.id} (file {document.file_name})"
+            if not chosen.yes:
+                print(f"would delete: {shown}")
+                continue
+            try:
                 await routes.delete(document.id)
-            print(f"{'deleted' if chosen.yes else 'would delete'}: {document.id} (file {document.file_name})")
-        return found
+            except EndpointError as error:
+                # The others may well go.
+                left += 1
+                print(f"WARNING: document {shown} is left: {str(error).partition(chr(10))[0]}")
+            else:
+                print(f"deleted: {shown}")
+        return len(found), left
 
-    found = _with_routes(settings, delete)
+    found, left = _with_routes(settings, find)
     if not found:
         print("no document there is called as one of these files'")
     elif not chosen.yes:
         print("Nothing is deleted: these may be there for another reason. Give --yes to delete them.")
-    return 1 if found and not chosen.yes else 0
+    return 1 if left or (found and not chosen.yes) else 0
 
 
 def _names(files: Sequence[Path]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -25,6 +26,9 @@ TIMEOUT_SECONDS = 300.0
 
 POLL_SECONDS = 2.0
 """At most, from one asking to the next how far the server has come."""
+
+SETTLING_SECONDS = 10.0
+"""How long what was still under way when the run ended is waited for."""
 
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 
@@ -134,7 +138,6 @@ class _Batch:
         shown = f"document {upload.doc_id!r} (file {name})"
         try:
             batch_id = await self._room.run(partial(self._send, upload, before.get(name, [])))
-            self._ledger.write(batch=batch_id, file_name=name)
             status = await self._routes.wait(
                 batch_id,
                 timeout_seconds=self._timeout_seconds,
@@ -160,8 +163,26 @@ class _Batch:
         return None
 
     async def _send(self, upload: Upload, before: list[str]) -> str:
+        """The batch's id; a run that ends waits for it as well, for the document may be made all the same."""
         self._ledger.write(upload=upload.file_name, before=before)
-        return await self._routes.upload(upload.text, upload.file_name)
+        sending = asyncio.ensure_future(self._answered(upload))
+        try:
+            return await asyncio.shield(sending)
+        except asyncio.CancelledError:
+            with suppress(EndpointError, asyncio.TimeoutError):
+                await asyncio.wait_for(sending, SETTLING_SECONDS)
+            raise
+
+    async def _answered(self, upload: Upload) -> str:
+        """The batch's id; the ledger knows it, or that there is none, before anybody else."""
+        try:
+            batch_id = await self._routes.upload(upload.text, upload.file_name)
+        except EndpointError as error:
+            if error.status is not None:
+                self._ledger.write(refused=upload.file_name)
+            raise
+        self._ledger.write(batch=batch_id, file_name=upload.file_name)
+        return batch_id
 
 
 def _why_unknown(upload: Upload, new: Sequence[str], routes: DocumentRoutes) -> str | None:

@@ -36,6 +36,9 @@ class Entries:
     batches: dict[str, str] = field(default_factory=dict)
     """By file name the batch that the server named."""
 
+    refused: set[str] = field(default_factory=set)
+    """The names of the files that the server answered with an error."""
+
     documents: dict[str, str] = field(default_factory=dict)
     """By the server's id the file name of what is there, and ours."""
 
@@ -129,6 +132,8 @@ def _apply(entries: Entries, line: dict[str, Any]) -> None:
             entries.before[name] = before
         case {"batch": batch, "file_name": name}:
             entries.batches[name] = batch
+        case {"refused": name}:
+            entries.refused.add(name)
         case {"document": document_id, "file_name": name}:
             entries.documents[document_id] = name
         case {"unclear": ids, "file_name": name}:

@@ -86,6 +86,19 @@ def test_without_a_ledger_question_files_say_what_is_looked_for(ragcheck: Ragche
         assert ragcheck(*command) == (0, "no document there is called as one of these files'\n", "")
 
 
+def test_a_document_of_a_question_file_that_cannot_be_deleted_does_not_keep_the_others(
+    ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.rag.yaml").write_text(FILE.replace("From 9.}", "From 9.}, {doc_id: terms, text: 30 days.}"))
+    with DocumentServer(there={"a": "shop_hours.txt", "b": "terms.txt"}, undeletable="hours") as server:
+        status, printed, _ = ragcheck("cleanup", f"--rag-url={server.url}", "shop.rag.yaml", "--yes")
+        assert server.documents == {"a": "shop_hours.txt"}
+    first, second = printed.splitlines()
+    assert first.startswith("WARNING: document a (file shop_hours.txt) is left: ")
+    assert "500" in first
+    assert (status, second) == (1, "deleted: b (file terms.txt)")
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +24,8 @@ from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.servers.fake_endpoint import Request
 
 TERMS = Upload(doc_id="shop:terms", text="30 days.", file_name="shop_terms.txt")
 HOURS = Upload(doc_id="shop:hours", text="From 9 to 18.", file_name="shop_hours.txt")
@@ -44,10 +47,10 @@ def put(server: DocumentServer, ledger: Ledger, *uploads: Upload, timeout_second
     return asyncio.run(run())
 
 
-def take_out(url: str, ledger: Ledger) -> Documents:
+def take_out(url: str, ledger: Ledger, *, settling_seconds: float = 0) -> Documents:
     async def run() -> Documents:
         async with RagClient(url, timeout_seconds=5) as client:
-            return await clean_up(ledger, client.documents, Gate(4, retries=0))
+            return await clean_up(ledger, client.documents, Gate(4, retries=0), settling_seconds=settling_seconds)
 
     return asyncio.run(run())
 
@@ -166,6 +169,73 @@ def test_what_cannot_be_deleted_is_warned_of_and_stays_in_the_ledger(
         assert ledger.read().documents == {terms: "shop_terms.txt"}
         server._undeletable = None
         assert take_out(server.url, ledger) == Documents(deleted=1)
+    assert not ledger.folder.exists()
+
+
+def test_a_run_that_ends_waits_for_the_upload_that_it_has_begun(ledger: Ledger) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def hold(_: DocumentServer, __: str) -> None:
+        begun.set()
+        may_end.wait(20)
+
+    async def run(server: DocumentServer) -> None:
+        async with RagClient(server.url) as client:
+            room = Gate(4, retries=0)
+            putting = asyncio.ensure_future(ingest((TERMS, HOURS), client.documents, ledger=ledger, room=room))
+            await asyncio.to_thread(begun.wait)
+            putting.cancel()
+            done, _ = await asyncio.wait({putting}, timeout=0.1)
+            assert not done
+            may_end.set()
+            await asyncio.wait({putting})
+
+    with DocumentServer(there={"old": "shop_terms.txt"}, on_upload=hold) as server:
+        asyncio.run(run(server))
+        assert ledger.read().batches == {"shop_terms.txt": "shop_terms.txt"}
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+        assert server.documents == {"old": "shop_terms.txt"}
+        assert server.uploaded == ["shop_terms.txt"]
+
+
+class LateServer(DocumentServer):
+    """Has the document of an upload that it never answered only after its documents were asked for."""
+
+    def _value(self, request: Request) -> tuple[int, Any]:
+        value = super()._value(request)
+        self.documents.setdefault("ours", "shop_terms.txt")
+        return value
+
+
+def test_what_was_sent_and_not_answered_is_waited_for(ledger: Ledger) -> None:
+    with LateServer(there={"before": "shop_terms.txt"}) as server:
+        ledger.write(base=server.url.removesuffix("/query"))
+        ledger.write(upload="shop_terms.txt", before=["before"])
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
+    assert [request.method for request in server.requests] == ["GET", "GET", "DELETE"]
+
+
+def test_what_was_refused_is_not_waited_for(ledger: Ledger) -> None:
+    with DocumentServer(replies={"POST /upload": (413, {})}) as server:
+        put(server, ledger)
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents()
+        assert [request.path for request in server.requests].count("/documents") == 3
+    assert not ledger.folder.exists()
+
+
+def test_of_two_documents_of_one_name_none_is_missed_when_somebody_has_deleted_them(ledger: Ledger) -> None:
+    with DocumentServer(there={"one": "shop_terms.txt", "two": "shop_terms.txt"}) as server:
+        ledger.write(upload="shop_terms.txt", before=[])
+        done = take_out(server.url, ledger)
+        assert [each.id for each in done.left] == ["one", "two"]
+        assert done.left[0].reason == (
+            "which of several new documents of one name is this run's is not known; when no other run is at work, "
+            "ragcheck cleanup with the question file deletes them"
+        )
+        del server.documents["one"]
+        assert [each.id for each in take_out(server.url, ledger).left] == ["two"]
+        server.documents.clear()
+        assert take_out(server.url, ledger) == Documents()
     assert not ledger.folder.exists()
 
 
