@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections import deque
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,11 +61,11 @@ class Gate:
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """The operation's result, once there is room for it; its last error where repeating did not help."""
-        began = time.monotonic()
+        began = anyio.current_time()
         attempts = failures = 0
         while True:
             await self._enter()
-            started, successes = time.monotonic(), self._successes
+            started, successes = anyio.current_time(), self._successes
             try:
                 result = await operation()
             except MeasurementError as error:
@@ -78,7 +77,7 @@ class Gate:
                 failures += not is_overload(error) or (self._running == 1 and successes == self._successes)
                 if is_overload(error):
                     self._cut(started)
-                    if time.monotonic() + wait - began > self._patience_seconds:
+                    if anyio.current_time() + wait - began > self._patience_seconds:
                         raise
                 if failures > self._retries:
                     raise
@@ -108,8 +107,8 @@ class Gate:
             try:
                 # One after another, so that one who starts late does not start close to the next.
                 async with self._starting:
-                    await anyio.sleep(max(0.0, self._last_start + self._delay_seconds - time.monotonic()))
-                    self._last_start = time.monotonic()
+                    await anyio.sleep(max(0.0, self._last_start + self._delay_seconds - anyio.current_time()))
+                    self._last_start = anyio.current_time()
             except BaseException:
                 self._leave()
                 raise
@@ -125,7 +124,7 @@ class Gate:
         # Requests that were under way at the last cut tell nothing new.
         if started >= self._last_cut:
             self._allowed = max(1.0, self._allowed * _CUT)
-            self._last_cut = time.monotonic()
+            self._last_cut = anyio.current_time()
 
 
 def is_overload(error: MeasurementError) -> bool:
