@@ -48,9 +48,17 @@ class ReadAhead:
         alive: How many jobs may be under way, >= 1.
         ahead: How many may be begun and not yet handed out, in all processes, >= 1; None: as many as there are.
         store: Says which jobs nobody else has, and keeps the records; None: one of its own, in memory.
+        stopped: Whether nobody wants the records any more: then all is ended. It is asked now and then; None: never.
     """
 
-    def __init__(self, *, alive: int, ahead: int | None = None, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        alive: int,
+        ahead: int | None = None,
+        store: Store | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> None:
         self._alive = alive
         self._ahead = ahead
         self._store: Store = MemoryStore() if store is None else store
@@ -60,6 +68,8 @@ class ReadAhead:
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
         self._raised: dict[Hashable, BaseException] = {}
         self._producer: asyncio.Task[None] | None = None
+        self._stopped = stopped
+        self._watcher: asyncio.Task[None] | None = None
         self._room = asyncio.Event()
 
     async def add(self, jobs: Iterable[Job]) -> None:
@@ -68,6 +78,8 @@ class ReadAhead:
             self._jobs[job.key] = self._waiting[job.key] = job
         if self._producer is None or self._producer.done():
             self._producer = asyncio.create_task(self._produce())
+        if self._watcher is None and self._stopped is not None:
+            self._watcher = asyncio.create_task(self._watch(self._stopped))
 
     async def take(self, key: Hashable) -> Record | None:
         """
@@ -107,23 +119,26 @@ class ReadAhead:
         self._store.take(key)
         self._room.set()
 
-    async def finish(self, *, stopped: Callable[[], bool]) -> None:
-        """
-        Goes on until every job is somebody's and this process's are done, for the items of other processes.
-
-        Args:
-            stopped: Whether nobody wants the records any more; it is asked now and then.
-        """
+    async def finish(self) -> None:
+        """Goes on until every job is somebody's and this process's are done, for the items of other processes."""
         if self._ahead is not None and self._producer is not None:
             # A run that may stop early wants no more than what has been begun.
             self._producer.cancel()
         while left := [task for task in (self._producer, *self._tasks.values()) if task and not task.done()]:
-            if stopped():
-                return
-            await asyncio.wait(left, timeout=_STOPPED_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(left)
 
     async def close(self) -> None:
         """Ends everything that is under way."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+        await self._end()
+
+    async def _watch(self, stopped: Callable[[], bool]) -> None:
+        while not stopped():  # noqa: ASYNC110 - no event crosses processes
+            await asyncio.sleep(_STOPPED_SECONDS)
+        await self._end()
+
+    async def _end(self) -> None:
         self._waiting.clear()
         tasks = [*self._tasks.values(), *([self._producer] if self._producer else [])]
         for task in tasks:

@@ -133,9 +133,9 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
 
         write_header_once(node.config)
-        from pytest_ragcheck.plugin.ingestion import end_in_order_on_sigterm  # noqa: PLC0415 - as above
+        from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm  # noqa: PLC0415 - as above
 
-        end_in_order_on_sigterm()
+        end_in_order_on_sigterm(node.config)
 
 
 def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:

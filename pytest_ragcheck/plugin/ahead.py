@@ -21,7 +21,7 @@ from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
 from pytest_ragcheck.plugin.processes import Part, part_of
-from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.storing import home_of, opened_store
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
 
 T = TypeVar("T")
+
+_LOOK_SECONDS = 0.1
+"""Between two looks of a waiting worker at whether the run was stopped."""
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
@@ -68,6 +71,7 @@ class Ahead:
         config = session.config
         settings = settings_of(config)
         self._config = config
+        self._session = session
         self._part = part = part_of(config)
         self._loop = loop_of(config)
         self._scopes = config.stash.setdefault(SCOPES, {})
@@ -84,15 +88,12 @@ class Ahead:
         self._store: FallbackStore | None = self._loop.run(_awaited, partial(opened_store, config, part))
         self._folder = home_of(settings) / part.run_id
         self._parent = os.getppid()
+        if not part.is_worker:
+            end_in_order_on_sigterm(config)
         switched_off = "" if settings.read_ahead else SWITCHED_OFF
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
         self._digests: dict[Source, str] = {}
-        if any(question.ingest for question in run_of(config).selected.values()) and settings.replay is None:
-            from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
-
-            # Here, in the main thread, where alone a signal can be dealt with.
-            documents_of_run(config)
         self._measures = Measures(config)
         self._courses = Courses()
         self._budget = (
@@ -131,7 +132,7 @@ class Ahead:
     def finish(self) -> None:
         """When this process's last item ends: goes on for the items of others, then ends what is under way."""
         if self._reader is not None and self._store is not None and self._part.is_worker:
-            self._loop.run(partial(self._reader.finish, stopped=self._is_stopped))
+            self._loop.run(self._reader.finish)
         self._end_reading()
 
     def close(self) -> None:
@@ -148,6 +149,10 @@ class Ahead:
     def _is_stopped(self) -> bool:
         # A worker whose controller was killed would else ask on for nobody.
         return is_stopped(self._folder) or os.getppid() != self._parent
+
+    def _end_if_stopped(self) -> None:
+        if self._is_stopped():
+            raise self._session.Interrupted("the run was stopped")
 
     def _end_reading(self) -> None:
         self._plan.ahead.clear()
@@ -174,7 +179,8 @@ class Ahead:
             # what a worker has claimed, no idle one can ask.
             spare = 0 if self._part.is_worker else 2 * max(self._asking.most, self._judging.most)
             alive = self._asking.most + self._judging.most + spare
-            self._reader = ReadAhead(alive=alive, ahead=self._ahead, store=self._store)
+            stopped = self._is_stopped if self._part.is_worker else None
+            self._reader = ReadAhead(alive=alive, ahead=self._ahead, store=self._store, stopped=stopped)
         await self._reader.add(
             Job(key=store_key(question, digest), evaluate=partial(self._check, question, means))
             for question in questions
@@ -185,6 +191,10 @@ class Ahead:
 
     def _waited(self, question: Question, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         """The function's result; while it takes long, the terminal says where the question is."""
+        if self._part.is_worker:
+            # It has no terminal, and xdist lets it run whatever items it was given, which may be all of them.
+            self._end_if_stopped()
+            return self._loop.run(function, *arguments, every_seconds=_LOOK_SECONDS, meanwhile=self._end_if_stopped)
         return self._loop.run(
             function,
             *arguments,

@@ -201,7 +201,7 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
 
     try:
         evaluated = evaluate()
-    except pytest.xfail.Exception:
+    except (pytest.xfail.Exception, pytest.exit.Exception):
         raise
     except OverBudget as reached:
         pytest.skip(str(reached))

@@ -6,13 +6,9 @@ import asyncio
 import hashlib
 import math
 import os
-import signal
-import threading
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from pytest_ragcheck.documents.asking import AsksIngested
 from pytest_ragcheck.documents.cleanup import clean_up
@@ -33,7 +29,7 @@ from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from types import FrameType
+    import pytest
 
     from pytest_ragcheck.documents.uploads import Upload
     from pytest_ragcheck.rag.answer import Asks
@@ -59,8 +55,6 @@ class RunDocuments:
         self._put: dict[str, asyncio.Task[Ingested]] = {}
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._held: list[Ledger] = []
-        if not self._part.is_worker:
-            end_in_order_on_sigterm()
 
     async def asks(self, client: Asks) -> AsksIngested:
         """The client, once the documents of the run are in the system that it asks, or known not to be."""
@@ -186,17 +180,6 @@ def note(config: pytest.Config, done: Documents) -> None:
     """Has the run's summary say it."""
     run = run_of(config)
     run.documents = done if run.documents is None else run.documents + done
-
-
-def end_in_order_on_sigterm() -> None:
-    """Has SIGTERM end the run as Ctrl-C does, so that it cleans up; a handler of somebody else's stays."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _end)
-
-
-def _end(number: int, _: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)  # who sends another does not want to wait
-    pytest.exit("ended by SIGTERM", returncode=128 + number)
 
 
 def _keeps(when: str, *, failed: bool) -> bool:

@@ -28,13 +28,18 @@ class Work:
         self.begun: list[int] = []
         self.ended: list[int] = []
         self.may_end = asyncio.Event()
+        self.cancelled = asyncio.Event()
         if ends:
             self.may_end.set()
         self.jobs = [Job(key=key, evaluate=partial(self._evaluate, key)) for key in range(number)]
 
     async def _evaluate(self, key: int) -> Any:
         self.begun.append(key)
-        await self.may_end.wait()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
         self.ended.append(key)
         if key == 13:
             raise ZeroDivisionError
@@ -271,23 +276,43 @@ def test_a_process_whose_own_items_are_through_goes_on_for_the_others(stores: li
         work = Records(9)
         reader = ReadAhead(alive=2, store=stores[0])
         await reader.add(work.jobs)
-        await reader.finish(stopped=lambda: False)
+        await reader.finish()
         assert work.ended == list(range(9))
         await reader.close()
 
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("ahead", [None, 1])
-def test_it_does_not_go_on_for_nobody(stores: list[SqliteStore], ahead: int | None) -> None:
+def test_a_run_that_may_stop_early_goes_on_with_what_was_begun_and_no_more(stores: list[SqliteStore]) -> None:
     async def scenario() -> None:
-        work = Records(9, ends=ahead is not None)
-        reader = ReadAhead(alive=2, ahead=ahead, store=stores[0])
+        work = Records(9)
+        reader = ReadAhead(alive=2, ahead=1, store=stores[0])
         await reader.add(work.jobs)
         await settle()
-        # Where a run may stop early, what was begun is enough; else somebody says that it was stopped.
-        await reader.finish(stopped=lambda: ahead is None)
-        assert work.begun == [0, 1][: ahead or 2]
+        await reader.finish()
+        assert work.ended == [0]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("finishes", [True, False])
+def test_a_run_that_was_stopped_goes_on_for_nobody(stores: list[SqliteStore], finishes: bool) -> None:
+    async def scenario() -> None:
+        work = Records(9, ends=False)
+        stopped = asyncio.Event()
+        reader = ReadAhead(alive=2, store=stores[0], stopped=stopped.is_set)
+        await reader.add(work.jobs)
+        await settle()
+        assert work.begun == [0, 1]
+        stopped.set()
+        if finishes:
+            await reader.finish()
+        else:
+            await work.cancelled.wait()
+        assert (work.begun, work.ended) == ([0, 1], [])
+        # What it had claimed is anybody's again.
+        assert stores[1].claim([0], 1) == [0]
         await reader.close()
 
     asyncio.run(scenario())

@@ -6,16 +6,23 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.engine.run_folder import FOLDER, last_run
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
+from tests.servers.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.harness import Project, Run
 
 
@@ -34,12 +41,38 @@ def on_demand(run: Run) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "worksteal"])
-def test_each_question_is_asked_once_by_all_workers_together(project: Project, dist: str) -> None:
+def times_judged(judge: OpenAIServer, file: str, number: int) -> list[int]:
+    """How often the judge was asked about each question of the file."""
+    prompts = [json.dumps(request.json, ensure_ascii=False) for request in judge.requests]
+    return [sum(f"{file} {n}?" in prompt for prompt in prompts) for n in range(number)]
+
+
+@contextmanager
+def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A run in processes of its own, one of whose items has passed."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "-v", "--rag-judge=offline"]
+    with subprocess.Popen(
+        [*command, f"--rag-url={endpoint.url}", *options],
+        cwd=project.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert any("PASSED" in line for line in process.stdout)
+        yield process
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "loadgroup", "worksteal"])
+def test_each_question_is_asked_and_judged_once_by_all_workers_together(project: Project, dist: str) -> None:
     for file in ("a.rag.json", "b.rag.json", "c.rag.json"):
         questions(project, 8, file)
-    ended = run(project, system := Counting(), "-n2", f"--dist={dist}")
+    with FakeEndpoint(system := Counting()) as endpoint, OpenAIServer() as judge:
+        openai = ("--rag-judge=openai", "--rag-judge-model=m", f"--rag-judge-url={judge.url}")
+        ended = project.run(f"--rag-url={endpoint.url}", *openai, "-n2", f"--dist={dist}")
     assert ended.outcomes == {"passed": 24}
+    assert [times_judged(judge, f"{name}.rag.json", 8) for name in "abc"] == [[1] * 8] * 3
+    assert len(judge.requests) == 24
     assert (len(system.answered), set(system.answered.values())) == (24, {1})
     assert system.most <= 8
     assert on_demand(ended) == {}
@@ -94,6 +127,50 @@ def test_a_worker_that_is_killed_loses_no_question(project: Project) -> None:
     # What the dead worker had under way was asked again, and nothing else.
     assert system.answered.total() <= 12 + 8
     assert ended.summary["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("sent", "options", "status"),
+    [
+        (signal.SIGINT, ("-n2", "--dist=worksteal"), 2),
+        (signal.SIGTERM, ("-n2", "--dist=loadfile"), 143),
+        (signal.SIGTERM, (), 143),
+        (signal.SIGTERM, ("-p", "no:xdist"), 143),
+    ],
+)
+def test_a_signal_ends_all_processes_and_the_files_are_written(
+    project: Project, sent: signal.Signals, options: tuple[str, ...], status: int
+) -> None:
+    questions(project, 600)
+    with FakeEndpoint(system := Counting(seconds=0.1)) as endpoint, begun(project, endpoint, *options) as process:
+        process.send_signal(sent)
+        process.communicate()
+        # A worker would run all that it was given before it heard that nobody wants the reports.
+        assert system.answered.total() < 200
+    assert process.returncode == status
+    partial = json.loads((project.folder / "ragcheck-results" / "rag.partial_summary.json").read_bytes())
+    assert partial["complete"] is False
+    assert partial["counts"]["pass"] >= 1
+    assert (partial["counts"]["fail"], partial["counts"]["error"]) == (0, 0)
+
+
+def test_a_controller_that_is_killed_alone_takes_its_workers_with_it_and_the_run_can_be_gone_on_with(
+    project: Project,
+) -> None:
+    questions(project, 300)
+    with FakeEndpoint(system := Counting(seconds=0.1)) as endpoint:
+        with begun(project, endpoint, "-n2", "--dist=loadfile") as process:
+            process.kill()
+        while last_run(project.folder / "ragcheck-results" / FOLDER / "rag") is None or system.running:
+            time.sleep(0.01)
+        before, system.seconds = system.answered.total(), 0
+        assert before < 200
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-resume")
+    assert ended.outcomes == {"passed": 300}
+    (resumed,) = re.findall(r"resumed: (\d+) of 300 questions were asked by the run before", ended.text)
+    # Only what was under way when the workers ended was asked a second time.
+    assert before - int(resumed) <= 8
+    assert system.answered.total() == before + 300 - int(resumed)
 
 
 def test_a_run_that_may_stop_early_does_not_ask_everything(project: Project) -> None:
