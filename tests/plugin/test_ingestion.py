@@ -1,14 +1,12 @@
-"""Documents go up before the questions, once a run, and are gone after it, however it ends."""
+"""Documents go up before the questions, once a run, and are gone after it; how runs end is in test_ends.py."""
 
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.documents.ledger import abandoned
 from tests.harness import two_ways
 from tests.servers.document_server import DocumentServer
 
@@ -88,77 +86,14 @@ def test_documents_are_there_during_the_run_and_gone_after_it(project: Project) 
     assert run.summary["overall_metrics"]["recall_at_1"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("what", "arguments", "status"),
-    [
-        ("assert False", (), 1),
-        ("pass", ("--rag-min=f1=1",), 1),
-        ("assert False", ("-x",), 1),
-        ("pytest.exit('enough', 7)", (), 7),
-    ],
-    ids=["a_test_fails", "FAIL", "x", "exit"],
-)
-def test_a_run_that_ends_badly_leaves_nothing(
-    project: Project, what: str, arguments: tuple[str, ...], status: int
-) -> None:
+def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project) -> None:
     with DocumentServer(there=BEFORE) as server:
-        run = run_to(project, server, what, *arguments)
-        assert server.documents == BEFORE, run.text
-    assert run.exit_status == status
-    assert len(seen_during(project)) == DURING
-    assert ledgers(project) == []
-
-
-def test_a_fixture_that_fails_leaves_nothing(project: Project) -> None:
-    project.write(
-        "conftest.py",
-        "import pytest\n@pytest.fixture(scope='session', autouse=True)\ndef broken():\n    yield\n    1/0\n",
-    )
-    with DocumentServer(there=BEFORE) as server:
-        run = run_to(project, server, "pass")
-        assert server.documents == BEFORE
-    assert "ZeroDivisionError" in run.text
-
-
-@pytest.mark.parametrize(
-    ("to", "sent", "arguments", "status"),
-    [
-        ("getpid", "SIGTERM", (), 143),
-        ("getpid", "SIGINT", (), 2),
-        ("getppid", "SIGTERM", ("-n2",), 143),
-    ],
-)
-def test_a_signal_ends_the_run_in_order(
-    project: Project, to: str, sent: str, arguments: tuple[str, ...], status: int
-) -> None:
-    with DocumentServer(there=BEFORE) as server:
-        what = f"os.kill(os.{to}(), signal.{sent}); time.sleep(3)"
-        run = run_to(project, server, what, *arguments, apart=True)
-        assert server.documents == BEFORE, run.text
-    assert run.exit_status == status
-    assert ledgers(project) == []
-
-
-@pytest.mark.parametrize(("to", "arguments"), [("getpid", ()), ("getppid", ("-n2",))], ids=["plain", "controller"])
-def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project, to: str, arguments: tuple[str, ...]) -> None:
-    with DocumentServer(there=BEFORE) as server:
-        run_to(project, server, f"os.kill(os.{to}(), signal.SIGKILL); time.sleep(1)", *arguments, apart=True)
+        run_to(project, server, "os.kill(os.getpid(), signal.SIGKILL)", apart=True)
         assert len(server.documents) == DURING
         assert len(ledgers(project)) == 1
-        while not list(abandoned(project.folder / "ragcheck-results")):
-            time.sleep(0.05)  # workers outlive their controller by a moment
         run = run_to(project, server, "pass")
         assert server.documents == BEFORE, run.text
     assert run.summary["documents"]["deleted"] == 6
-    assert ledgers(project) == []
-
-
-def test_a_worker_that_is_killed_leaves_nothing(project: Project) -> None:
-    with DocumentServer(there=BEFORE) as server:
-        run = run_to(project, server, "os.kill(os.getpid(), signal.SIGKILL)", "-n2", apart=True)
-        assert server.documents == BEFORE, run.text
-        assert len(server.uploaded) == 3
-    assert len(seen_during(project)) == DURING
     assert ledgers(project) == []
 
 

@@ -51,7 +51,7 @@ Behaviour: TypeAlias = Callable[[socket.socket, Request], bool]
 
 class FakeEndpoint:
     """
-    A server on 127.0.0.1 with a thread a connection.
+    A server on 127.0.0.1 with a thread a connection; entered again it listens where it did.
 
     Args:
         behaviour: What it does with each request.
@@ -65,13 +65,14 @@ class FakeEndpoint:
         self._host = host
         self.requests: list[Request] = []
         self.connections = 0
+        self.port = 0
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
         self._changing = threading.Lock()
 
     def __enter__(self) -> Self:
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port: int = self._listening.getsockname()[1]
+        self._listening = socket.create_server(("127.0.0.1", self.port), backlog=256)
+        self.port = self._listening.getsockname()[1]
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
         return self
