@@ -62,13 +62,22 @@ class Option:
 
 def read_url(text: str) -> str:
     """The text, if it is an http or https URL with a host."""
+    return _whole(text, "http://localhost:8000/query")
+
+
+def read_base_url(text: str) -> str:
+    """The same for a URL that routes are put behind."""
+    return _whole(text, "http://localhost:8000/v1")
+
+
+def _whole(text: str, example: str) -> str:
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:  # half an IPv6 address, or a port that is no number up to 65535
         usable = False
     if not usable or re.search(r"\s", text):
-        raise ValueError("is not a URL; write it whole, such as http://localhost:8000/query")
+        raise ValueError(f"is not a URL; write it whole, such as {example}")
     return text
 
 
@@ -345,7 +354,7 @@ OPTIONS: tuple[Option, ...] = (
         name="rag_judge_url",
         help="Base URL of an OpenAI-compatible server, such as http://localhost:11434/v1; its key is read from "
         "RAGCHECK_JUDGE_API_KEY, never from OPENAI_API_KEY.",
-        read=read_url,
+        read=read_base_url,
         environment="RAGCHECK_JUDGE_URL",
         metavar="URL",
     ),
@@ -382,7 +391,7 @@ OPTIONS: tuple[Option, ...] = (
         name="rag_embedding_url",
         help="Base URL of an OpenAI-compatible server with embeddings; its key is read from "
         "RAGCHECK_EMBEDDING_API_KEY, never from OPENAI_API_KEY.",
-        read=read_url,
+        read=read_base_url,
         flag=False,
         environment="RAGCHECK_EMBEDDING_URL",
     ),
@@ -493,7 +502,7 @@ OPTIONS: tuple[Option, ...] = (
         name="rag_base_url",
         help="What the server's other routes follow: /query/with-context, /upload, /tasks, /documents. Where it is "
         "not given, the URL of the endpoint without a final /query.",
-        read=read_url,
+        read=read_base_url,
         flag=False,
     ),
     Option(

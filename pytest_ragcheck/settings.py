@@ -15,6 +15,7 @@ from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS, J
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
+    read_base_url,
     read_count,
     read_fraction,
     read_group,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.datasets.choice import DatasetChoice
     from pytest_ragcheck.rag.headers import FilledHeaders
+
+_URL_READERS = (read_url, read_base_url)
 
 DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key: the SDK refuses an empty one."""
@@ -235,7 +238,7 @@ class Settings:
             self._check_measured(metric)
         for name in ("url", "base_url", "judge_url", "embedding_url"):
             if getattr(self, name) is not None:
-                _check(name, getattr(self, name), read_url)
+                _check(name, getattr(self, name), read_url if name == "url" else read_base_url)
         _check("tier", self.tier, read_tier)
         _check("keep_documents", self.keep_documents, read_keep)
         if self.shape is not None:
@@ -304,7 +307,7 @@ def _check(name: str, value: Any, read: Callable[[str], Any]) -> None:
     try:
         read(str(value))
     except ValueError as error:
-        shown = shown_url(str(value)) if read is read_url else str(value)
+        shown = shown_url(str(value)) if read in _URL_READERS else str(value)
         raise UsageError(f"Settings: {name}: {shown!r} {error}") from None
 
 
@@ -454,7 +457,7 @@ def _shown(option: Option, text: str) -> str:
     if option.name == "rag_headers":
         # It may hold a secret that was written out.
         return "a line"
-    return repr(shown_url(text) if option.read is read_url else text)
+    return repr(shown_url(text) if option.read in _URL_READERS else text)
 
 
 def _headers(

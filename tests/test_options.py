@@ -16,6 +16,7 @@ from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, METRICS, OVERA
 from pytest_ragcheck.options import (
     OPTIONS,
     Option,
+    read_base_url,
     read_count,
     read_dataset,
     read_delay,
@@ -52,6 +53,7 @@ HEADING = "## All options\n"
 
 REFUSED: dict[Callable[[str], object], str] = {
     read_url: "localhost:8000",
+    read_base_url: "localhost:8000",
     read_fraction: "70 %",
     read_minimum: "f2=0.5",
     read_judge: "gpt",
@@ -193,6 +195,9 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
     ("option", "given", "problem"),
     [
         ("rag_url", "", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_embedding_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_url", "ftp://h/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://bob@", "is not a URL; write it whole, such as http://localhost:8000/query"),

@@ -329,7 +329,7 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
         ),
         (
             {"judge_url": "j"},
-            "Settings: judge_url: 'j' is not a URL; write it whole, such as http://localhost:8000/query",
+            "Settings: judge_url: 'j' is not a URL; write it whole, such as http://localhost:8000/v1",
         ),
         (
             {"judge": "gpt"},

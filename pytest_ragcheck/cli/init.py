@@ -115,6 +115,14 @@ def _remarks(project: Project) -> list[str]:
             "    ragcheck probe",
             f"    pytest {questions}",
         ]
+    if configuration is not None and configuration.url:
+        return [
+            *lines,
+            f"Next, with the endpoint that {project.shown(configuration.path)} names:",
+            "",
+            f"    ragcheck probe {configuration.url}",
+            f"    pytest {questions}",
+        ]
     url = starter.EXAMPLE_URL
     next_ones = [f"    ragcheck probe {url}", f"    pytest {questions} --rag-url={url}"]
     return [*lines, "Next, with the URL of your endpoint in the place of this:", "", *next_ones]

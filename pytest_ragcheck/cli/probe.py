@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.options import OPTIONS
-from pytest_ragcheck.rag.probe.point import CHECKLIST, Outcome, Point
+from pytest_ragcheck.rag.probe.point import ANSWER, CHECKLIST, CONTEXTS, REQUEST, Outcome, Point
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _OF_A_RUN = frozenset(option.environment for option in OPTIONS)
 _COLOURS = {Outcome.PASS: "32", Outcome.FAIL: "31", Outcome.ADVICE: "33", Outcome.NOT_CHECKED: "2"}
+
+_OF_THE_SHAPE = frozenset({REQUEST, ANSWER, CONTEXTS})
+_BY_SETTINGS = "To leave the endpoint as it is, say by settings how it is asked and read"
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,6 +65,8 @@ def _run(chosen: argparse.Namespace) -> int:
         print(json.dumps(_document(target, points), indent=2))
     else:
         print(f"\n{_counted(points)}")
+        if any(point.check in _OF_THE_SHAPE for point in points if point.outcome is Outcome.FAIL):
+            print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
     return 1 if _failed(points) else 0
 
 

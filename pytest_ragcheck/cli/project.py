@@ -31,6 +31,8 @@ _PYTESTS_OWN = "pytest."
 
 _SETTING = re.compile(r"(?m)^\s*(rag_\w+)\s*[=:]")
 
+_URL = re.compile(r"""(?m)^\s*rag_url\s*[=:]\s*["']?([^\s"']+)""")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
@@ -45,6 +47,9 @@ class Configuration:
 
     settings: frozenset[str]
     """What it sets of this plugin's, by name."""
+
+    url: str | None
+    """The endpoint, if it names one and nothing in that is secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +100,12 @@ def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
     """The project in *folder*, an existing folder."""
     folder = folder.resolve()
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
-    url = environment.get("RAGCHECK_URL", "").strip()
     return Project(
         folder=folder,
         root=root or folder,
         configuration=next(_configurations(folder), None),
         tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
-        url=url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None,
+        url=_shareable(environment.get("RAGCHECK_URL", "").strip()),
         remote_host=None if root is None else _remote_host(root),
     )
 
@@ -112,6 +116,10 @@ def host_of(remote: str) -> str | None:
         return urlsplit(remote).hostname
     match = re.match(r"(?:[^@/]+@)?([\w.-]{2,}):", remote)
     return match[1] if match else None
+
+
+def _shareable(url: str) -> str | None:
+    return url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None
 
 
 def _configurations(folder: Path) -> Iterator[Configuration]:
@@ -128,6 +136,7 @@ def _configurations(folder: Path) -> Iterator[Configuration]:
                     section=found[0] if found else "[pytest]",
                     line=text.count("\n", 0, found.start()) + 1 if found else None,
                     settings=frozenset(_SETTING.findall(text)),
+                    url=_shareable(found_url[1]) if (found_url := _URL.search(text)) else None,
                 )
 
 

@@ -313,6 +313,23 @@ def test_the_configuration_may_be_above(folder: Path, ragcheck: Ragcheck) -> Non
     assert "\nAdd to ../pytest.ini, below line 1, [pytest]:\n" in printed
 
 
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [("pytest.ini", "[pytest]\nrag_url = {}\n"), ("pyproject.toml", '[tool.pytest.ini_options]\nrag_url = "{}"\n')],
+)
+def test_the_endpoint_of_the_configuration_is_the_one_that_goes_on(
+    name: str, setting: str, folder: Path, ragcheck: Ragcheck
+) -> None:
+    (folder / name).write_text(setting.format("http://h:8001/ask"))
+    _, printed, _ = ragcheck("init")
+    next_ones = "    ragcheck probe http://h:8001/ask\n    pytest first.rag.yaml\n"
+    assert printed.endswith(f"Next, with the endpoint that {name} names:\n\n{next_ones}")
+    (folder / name).write_text(setting.format("http://me:hidden99@h/ask"))
+    _, printed, _ = ragcheck("init")
+    assert "Next, with the URL of your endpoint in the place of this:" in printed
+    assert "hidden99" not in printed
+
+
 @pytest.mark.parametrize("setting", ["rag_judge = openai", "rag_judge_model = m", "rag_url = x\nrag_judge = none"])
 def test_a_judge_that_is_there_is_left_alone(setting: str, folder: Path, ragcheck: Ragcheck) -> None:
     (folder / "pytest.ini").write_text(f"[pytest]\n{setting}\n")

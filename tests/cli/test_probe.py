@@ -512,6 +512,8 @@ def test_what_it_prints(ragcheck) -> None:
         "not checked  the connection stays open          the first reply could not be used\n"
         "\n"
         "6 passed, 1 failed, 9 not checked: the endpoint does not keep the contract.\n"
+        "To leave the endpoint as it is, say by settings how it is asked and read: "
+        "ragcheck docs how-to/own-endpoint-shape\n"
     )
 
 
