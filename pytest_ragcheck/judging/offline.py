@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.offline_evidence import Passages
 from pytest_ragcheck.judging.offline_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline_support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.refusals import declines, is_refusal
@@ -41,6 +42,7 @@ class OfflineJudge:
 
     def __init__(self) -> None:
         self._terms = Terms()
+        self._passages = Passages(self._terms)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -52,24 +54,32 @@ class OfflineJudge:
         """
         if len(self._terms) > _MOST_TERMS_KEPT:  # bounds the memory of a long run; no score depends on it
             self._terms = Terms()
+            self._passages = Passages(self._terms)
         if not answer.text.strip():
             return _empty(question)
         abstained = is_refusal(answer.text)
         correctness, wrong = self._correctness(question, answer.text, abstained=abstained)
-        grounded = groundedness(answer.text, question=question.question, contexts=answer.contexts, terms=self._terms)
         # Without contexts a refusal alone is grounded; "Yes." claims nothing that words show, and yet is not.
-        nothing_given = not any(map(str.strip, answer.contexts)) and not abstained
-        score = 0.0 if nothing_given else grounded.score
+        if not abstained and not any(map(str.strip, answer.contexts)):
+            score, complaint, unsupported = 0.0, NO_CONTEXTS, tuple(sentences(answer.text))
+        else:
+            grounded = groundedness(
+                answer.text,
+                question=question.question,
+                contexts=answer.contexts,
+                terms=self._terms,
+                passages=self._passages,
+            )
+            score, complaint = grounded.score, _ungrounded(grounded)
+            unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
         if correctness is not None and correctness <= score:
             complaint = wrong
-        else:
-            complaint = NO_CONTEXTS if nothing_given else _ungrounded(grounded)
         return Judgement(
             answer_correctness=correctness,
             groundedness=score,
             error_message=complaint,
             abstained=abstained,
-            unsupported_claims=tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE),
+            unsupported_claims=unsupported,
         )
 
     def _correctness(self, question: Question, text: str, *, abstained: bool) -> tuple[float | None, str]:

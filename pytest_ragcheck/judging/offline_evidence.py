@@ -25,10 +25,48 @@ _PAIR_REACH = 6
 # Above so many pieces (6,000 terms) only pieces are tried that have a term of the claim, its rarest terms first, and of
 # each term so many at either end: a bound for contexts of megabytes.
 _MOST_PIECES = 256
+# Of passages that are kept read, which takes some ten bytes a character.
+_MOST_CHARACTERS_KEPT = 2_000_000
 _SEEDS = 32
 # A claim's number contradicts a context sentence that has so much of the claim's words; sentences that have nearly as
 # much as the best are read too.
 _NEAR_COPY, _AS_NEAR = 0.85, 0.15
+
+
+class Passage:
+    """A context, read once for all answers that it is held against."""
+
+    __slots__ = ("distinct", "numbers", "pieces", "terms")
+
+    def __init__(self, text: str, terms: Terms) -> None:
+        self.terms = terms.with_ends(text)
+        """In order, with `END` where a sentence ends."""
+
+        self.distinct = frozenset(self.terms)
+        self.numbers = numbers_in(self.distinct)
+        self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
+
+
+class Passages(dict[str, Passage]):
+    """
+    The passages that were read, by their text: the same ones come back with many questions.
+
+    Args:
+        terms: The dictionary of terms to use.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__()
+        self._terms = terms
+        self._characters = 0
+
+    def __missing__(self, text: str) -> Passage:
+        self._characters += len(text)
+        if self._characters > _MOST_CHARACTERS_KEPT:
+            self.clear()
+            self._characters = len(text)
+        passage = self[text] = Passage(text, self._terms)
+        return passage
 
 
 class Evidence:
@@ -36,37 +74,41 @@ class Evidence:
     What the contexts say about some terms.
 
     Args:
-        contexts: The passages.
+        passages: The contexts.
         wanted: The terms that will be asked for; no others are kept, so that memory follows the answer.
         asked: The question's terms, which an answer may repeat.
-        terms: The dictionary of terms to use.
     """
 
-    def __init__(self, contexts: Iterable[str], *, wanted: frozenset[str], asked: frozenset[str], terms: Terms) -> None:
+    def __init__(self, passages: Iterable[Passage], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
         self._wanted = wanted
         self.known = set(asked)
         """The wanted terms that the contexts have, and the question's."""
         self._pieces: list[list[str]] = []
-        self.pairs: set[tuple[str, str]] = set()
-        """The pairs of wanted terms that stand near each other, in both orders."""
+        self._pairs: set[tuple[str, str]] = set()
         self._numbers = set(numbers_in(asked))
-        for context in contexts:
-            self._read(terms.with_ends(context))
+        for passage in passages:
+            self._read(passage)
 
-    def _read(self, found: list[str]) -> None:
-        distinct = set(found)
-        self.known |= self._wanted & distinct
-        self._numbers.update(numbers_in(distinct))
-        spots = [spot for spot in enumerate(found) if spot[1] in self._wanted]
+    def _read(self, passage: Passage) -> None:
+        wanted = self._wanted
+        self.known |= wanted & passage.distinct
+        self._numbers.update(passage.numbers)
+        spots = [spot for spot in enumerate(passage.terms) if spot[1] in wanted]
         for step in (1, 2, 3):
-            near = [
-                (term, later)
-                for (spot, term), (later_spot, later) in zip(spots, spots[step:], strict=False)
-                if later_spot - spot <= _PAIR_REACH
-            ]
-            self.pairs.update(near, [(later, term) for term, later in near])
-        self._pieces += [found[start : start + _PIECE] for start in range(0, len(found), _PIECE)]
+            self._pairs.update(
+                [
+                    (term, later)
+                    for (spot, term), (later_spot, later) in zip(spots, spots[step:], strict=False)
+                    if later_spot - spot <= _PAIR_REACH
+                ]
+            )
+        self._pieces += passage.pieces
         self._pieces.append([])  # no window and no sentence goes from one context into the next
+
+    def n_near(self, pairs: Iterable[tuple[str, str]]) -> int:
+        """How many of the pairs of wanted terms stand near each other in the contexts, in whichever order."""
+        near = self._pairs
+        return sum([pair in near or (pair[1], pair[0]) in near for pair in pairs])
 
     def has_number(self, number: str) -> bool:
         """Do the contexts or the question have *number*, in either reading of its dots and commas."""
@@ -76,7 +118,7 @@ class Evidence:
         """How many of *terms* the best window of the contexts has."""
         windows, middles = self._windows, self._middles(terms)
         tried = windows if middles is None else map(windows.__getitem__, middles)
-        return max((len(terms & window) for window in tried), default=0)
+        return max(map(len, map(terms.__and__, tried)), default=0)
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
         """

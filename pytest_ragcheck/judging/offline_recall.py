@@ -143,7 +143,7 @@ class AnswerText:
 
     @cached_property
     def _has_negation(self) -> bool:
-        return any(map(_negates, self._words))
+        return not NEGATIONS.isdisjoint(self._words) or "n't " in self._spelt
 
     def _missing(self, sought: _Sought) -> frozenset[str]:
         """The terms that the answer has not, or has with another unit."""

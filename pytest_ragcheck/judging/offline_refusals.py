@@ -136,6 +136,9 @@ def _compiled(alternatives: str) -> re.Pattern[str]:
 ENGLISH = tuple((listed(triggers), _compiled(alternatives)) for triggers, alternatives in _ENGLISH.items())
 """Of each kind the words of which a sentence has to have one, and the pattern that finds where it declines."""
 
+ENGLISH_TRIGGERS = frozenset().union(*(triggers for triggers, _ in ENGLISH))
+"""All of those words: most sentences have none."""
+
 ELSEWHERE = _compiled(_ELSEWHERE)
 """Finds where a sentence declines in one of some twenty other languages."""
 

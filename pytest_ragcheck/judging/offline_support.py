@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.text import NUMBER, folded_words, normalised, numbe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_ragcheck.judging.offline_evidence import Passages
     from pytest_ragcheck.judging.text import Terms
 
 PASS_LINE = 0.7
@@ -80,7 +81,9 @@ class Groundedness:
         return min(wrong or self.sentences, key=lambda support: support.score, default=None)
 
 
-def groundedness(answer: str, *, question: str, contexts: Sequence[str], terms: Terms) -> Groundedness:
+def groundedness(
+    answer: str, *, question: str, contexts: Sequence[str], terms: Terms, passages: Passages
+) -> Groundedness:
     """
     How far *contexts* support *answer*.
 
@@ -91,7 +94,9 @@ def groundedness(answer: str, *, question: str, contexts: Sequence[str], terms: 
     asked = frozenset(terms.of(question))
     claims = [claim for sentence in sentences(answer) if (claim := _claim(sentence, asked, terms)) is not None]
     evidence = Evidence(
-        contexts, wanted=frozenset().union(*(claim.content for claim in claims)), asked=asked, terms=terms
+        map(passages.__getitem__, contexts),
+        wanted=frozenset().union(*(claim.content for claim in claims)),
+        asked=asked,
     )
     measured = [_measured(claim, evidence) for claim in claims]
     if not measured:
@@ -151,7 +156,7 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
     content, known = claim.content, evidence.known
     present = [term in known for term in content]
     pairs = list(pairwise(content))
-    pair_share = sum(map(evidence.pairs.__contains__, pairs)) / len(pairs) if pairs else float(present[0])
+    pair_share = evidence.n_near(pairs) / len(pairs) if pairs else float(present[0])
     distinct = frozenset(content)
     return _Measured(
         claim=claim,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline_refusals import ELSEWHERE, ELSEWHERE_TRIGGERS, ENGLISH
+from pytest_ragcheck.judging.offline_refusals import (
+    ELSEWHERE,
+    ELSEWHERE_TRIGGERS,
+    ENGLISH,
+    ENGLISH_TRIGGERS,
+)
 from pytest_ragcheck.judging.text import folded_words, normalised, sentences
 
 if TYPE_CHECKING:
@@ -36,11 +41,13 @@ def declines(folded: str, words: Collection[str]) -> bool:
         folded: The sentence, normalised.
         words: Its words.
     """
-    opening, present = folded[:_SENTENCE_READ], frozenset(words)
-    for triggers, pattern in ENGLISH:
-        if not triggers.isdisjoint(present) and pattern.search(opening):
-            return True
-    if folded.isascii() and ELSEWHERE_TRIGGERS.isdisjoint(present) and "n'" not in folded:
+    opening = folded[:_SENTENCE_READ]
+    if not ENGLISH_TRIGGERS.isdisjoint(words):
+        present = frozenset(words)
+        for triggers, pattern in ENGLISH:
+            if not triggers.isdisjoint(present) and pattern.search(opening):
+                return True
+    if folded.isascii() and ELSEWHERE_TRIGGERS.isdisjoint(words) and "n'" not in folded:
         return False
     return ELSEWHERE.search(opening) is not None
 

@@ -249,6 +249,7 @@ def _english_stem(word: str) -> str:
 
 _ENDS = re.compile(r"""[.!?…]+["'”’»)\]*]*(?=\s)|[。！？｡।]+["'”’」』）]*|\n+""")
 _MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
+_AFTER_A_LETTER = ("", ".", ")")  # of a marker; what begins with a letter and goes on otherwise has none
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
@@ -281,6 +282,8 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
 def _without_marker(piece: str) -> str:
     """*piece* without blanks and list markers around it; empty where nothing can be read in it."""
     piece = piece.strip()
+    if piece[:1].isalpha() and piece[1:2] not in _AFTER_A_LETTER:
+        return piece
     if markers := _MARKERS.match(piece):
         piece = piece[markers.end() :]
     return piece if any(map(str.isalnum, piece)) else ""

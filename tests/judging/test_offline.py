@@ -285,6 +285,12 @@ class TestGroundedness:
         assert judgement.error_message == "no contexts were returned"
         assert judged("Yes.", contexts=contexts).groundedness == 0.0
 
+    @pytest.mark.parametrize("contexts", [(), (" ",)])
+    def test_without_contexts_every_sentence_is_unsupported_unless_the_answer_declines(self, contexts: tuple[str, ...]):
+        said = judged("Yes. You have 30 days.", contexts=contexts)
+        assert said.unsupported_claims == ("Yes.", "You have 30 days.")
+        assert judged("I do not know the refund window.", contexts=contexts).unsupported_claims == ()
+
     def test_a_long_sentence_is_cut_in_the_message_only(self):
         answer = f"Elephants {'fly ' * 100}home."
         judgement = judged(answer)

@@ -10,6 +10,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline_evidence import Passages
 from pytest_ragcheck.judging.offline_support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline_words import STOP_WORDS
 from pytest_ragcheck.judging.refusals import is_refusal
@@ -128,7 +129,8 @@ def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -
 
     Source: our own; what supports a sentence is the offline judge's rule.
     """
-    found = groundedness(answer, question=question, contexts=contexts, terms=Terms()).sentences
+    terms = Terms()
+    found = groundedness(answer, question=question, contexts=contexts, terms=terms, passages=Passages(terms)).sentences
     given = any(map(str.strip, contexts))
     supported = sum(each.score >= PASS_LINE for each in found) if given else 0
     return faithfulness(supported=supported, statements=len(found))

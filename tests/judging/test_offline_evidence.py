@@ -1,0 +1,35 @@
+"""What an answer is held against: passages that are read once."""
+
+from __future__ import annotations
+
+from pytest_ragcheck.judging.offline_evidence import Evidence, Passages
+from pytest_ragcheck.judging.text import Terms
+
+
+def evidence(*contexts: str, wanted: str) -> Evidence:
+    terms = Terms()
+    return Evidence(map(Passages(terms).__getitem__, contexts), wanted=frozenset(terms.of(wanted)), asked=frozenset())
+
+
+def test_a_passage_that_comes_back_is_not_read_again() -> None:
+    passages = Passages(Terms())
+    first = passages["Refunds within 30 days."]
+    assert passages["Refunds within 30 days."] is first
+    assert passages["Refunds within 30 days. "] is not first
+    assert first.numbers == ["30"]
+
+
+def test_what_is_kept_of_passages_is_bounded() -> None:
+    passages = Passages(Terms())
+    passages["a few words"]
+    long = "word " * 300_000
+    passages[long]
+    assert len(passages) == 2
+    passages[long + "more"]
+    assert list(passages) == [long + "more"]
+
+
+def test_neighbours_are_near_in_either_order_and_within_six_terms() -> None:
+    held = evidence("alpha beta one two three four five gamma", "delta", wanted="alpha beta gamma delta")
+    assert held.n_near([("alpha", "beta"), ("beta", "alpha"), ("beta", "gamma")]) == 3
+    assert held.n_near([("alpha", "gamma"), ("gamma", "delta")]) == 0
