@@ -1,0 +1,98 @@
+"""Each fault of the example server shows in a run over it, at the questions that it spoils and with its own cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from examples.rag_server.faults import faults_from
+from tests.examples.conftest import running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.harness import Project
+
+QUESTIONS = """\
+ingest: true
+questions:
+  - id: refund
+    question: Within how many days is a refund possible?
+    expected_answer: 30 days
+    gold_passages: [{doc_id: terms, text: A refund is possible within 30 days.}]
+  - id: closes
+    question: When does the shop close?
+    expected_answer: at 18
+    gold_passages: [{doc_id: hours, text: The shop opens at 9 and closes at 18.}]
+    distractors: [The ferry to the shop leaves the harbour every morning.]
+  - id: founder
+    question: Who founded the company?
+    answerable: false
+"""
+
+EACH = ("refund", "closes", "founder")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a run shows of a fault."""
+
+    fails: dict[str, str | None] = field(default_factory=dict)
+    """By id of the questions that fail the stage that is blamed; None: none is, for nothing was to be found."""
+
+    errors: dict[str, str] = field(default_factory=dict)
+    """By id of the questions without a verdict the kind of the error."""
+
+    says: str
+    """A line or a reason has this."""
+
+    left: tuple[str, ...] = ()
+    """What stays on the server."""
+
+    status: int = 1
+
+
+FAULTS = {
+    "number": Shown(
+        fails={"refund": "grounding", "closes": "grounding"}, says="blame: retrieval 0, generation 0, grounding 2"
+    ),
+    "best": Shown(
+        fails={"refund": "retrieval", "closes": "retrieval"}, says="blame: retrieval 2, generation 0, grounding 0"
+    ),
+    "invent": Shown(fails={"founder": None}, says="abstained 0.00 < 1.00: the system"),
+    "slow=2": Shown(errors=dict.fromkeys(EACH, "endpoint_timeout"), says="no whole reply within 0.5 s"),
+    "error": Shown(errors=dict.fromkeys(EACH, "endpoint_status"), says="the server is broken, on purpose"),
+    "task=hours": Shown(errors={"closes": "ingestion"}, says="document 'hours' (file hours.txt) was uploaded, and"),
+    # Results are results, whatever becomes of the documents.
+    "delete=hours": Shown(says="(file hours.txt) is left: ", left=("hours.txt",), status=0),
+}
+
+
+def test_the_table_has_every_fault() -> None:
+    with pytest.raises(ValueError, match="Known: ") as raised:
+        faults_from("none")
+    known = str(raised.value).partition("Known: ")[2].rstrip(".").split(", ")
+    assert known == [fault.partition("=")[0] for fault in FAULTS]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_shows_with_its_cause(project: Project, tmp_path: Path, fault: str) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    shown = FAULTS[fault]
+    with running(corpus, fault=fault) as server:
+        options = ("-o", "rag_timeout=0.5", "-o", "rag_retries=0") if shown.errors else ()
+        run = project.run(f"--rag-url={server.url}/query", "--rag-judge=offline", *options)
+        assert tuple(server.documents().values()) == shown.left
+    bad = {**dict.fromkeys(shown.fails, "FAIL"), **dict.fromkeys(shown.errors, "ERROR")}
+    assert run.verdicts == {**dict.fromkeys(EACH, "PASS"), **bad}
+    assert {key: kind for key, (kind, _) in run.errors_by_id.items()} == shown.errors
+    blamed = {
+        row["question_id"]: row.get("blame") for row in run.predictions["predictions"] if row["verdict"] == "FAIL"
+    }
+    assert blamed == shown.fails
+    assert shown.says in run.text
+    assert run.exit_status == shown.status
