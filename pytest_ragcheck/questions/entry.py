@@ -42,7 +42,7 @@ class EntryReader:
     known_metrics: Collection[str]
     reserved_tags: Collection[str]
     defaults: Defaults
-    _first_by_id: dict[str, MappingNode] = field(default_factory=dict)
+    _first_line_by_id: dict[str, int] = field(default_factory=dict)
     _seen_documents: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def read(self, node: Node, *, number: int) -> Question | None:
@@ -106,15 +106,16 @@ class EntryReader:
             return None
         if (what := id_mistake(question_id)) is not None:
             site.mistake(line, what)
-        elif (first := self._first_by_id.setdefault(question_id, node)) is not node:
-            if "id" in entries:
-                site.mistake(line, f"has the id of the question on line {first.line}. Give it another.")
-            else:
-                site.mistake(
-                    line,
-                    f"has no id, and the one made from its text is that of the question on line {first.line}. "
-                    "Give it an 'id', or delete it if it is the same.",
-                )
+        elif (first := self._first_line_by_id.get(question_id)) is None:
+            self._first_line_by_id[question_id] = node.line
+        elif "id" in entries:
+            site.mistake(line, f"has the id of the question on line {first}. Give it another.")
+        else:
+            site.mistake(
+                line,
+                f"has no id, and the one made from its text is that of the question on line {first}. "
+                "Give it an 'id', or delete it if it is the same.",
+            )
         return question_id
 
 

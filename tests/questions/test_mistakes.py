@@ -259,6 +259,23 @@ def test_questions_on_one_line_are_still_told_apart(tmp_path: Path) -> None:
     assert problem.startswith("x.rag.json:1: question 'a-ca97' has no id, and the one made from its text is that of")
 
 
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{id: a, question: What?}", "question 'a' has the id of the question on line 1. Give it another."),
+        (
+            "{question: What?}",
+            (
+                "question 'what-a494' has no id, and the one made from its text is that of the question on line 1. "
+                "Give it an 'id', or delete it if it is the same."
+            ),
+        ),
+    ],
+)
+def test_a_question_that_an_alias_repeats_has_an_id_that_is_taken(tmp_path: Path, entry: str, told: str) -> None:
+    assert problems(tmp_path, f"- &first {entry}\n- *first\n") == [f"billing.rag.yaml:1: {told}"]
+
+
 def test_what_a_mistake_shows_is_cut(tmp_path: Path) -> None:
     long = "x" * 10_000
     contents = [f"- !{long} a", f"- *{long}", f"- {{question: a, {long}: b}}", f"- {{question: a, top_k: {long}}}"]
