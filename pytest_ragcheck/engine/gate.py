@@ -24,6 +24,9 @@ TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
 
 _FIRST_WAIT_SECONDS = 0.25
 _LONGEST_WAIT_SECONDS = 8.0
+_REFUSED_SECONDS = 30.0
+"""After so long without a success it is not the requests of other processes that leave no room."""
+
 _CUT = 0.5
 _GROWTH = 0.25
 """Of one more request, for each full round of successes: a limit once found is not run into every few seconds."""
@@ -42,19 +45,28 @@ class Gate:
             count while others are served: they wait for room and do not press for it.
         delay_seconds: At least this long from the start of one request to that of the next, >= 0.
         patience_seconds: How long a request is repeated after overloads, > 0; a longer Retry-After is not waited for.
+        share: How many processes have such a gate to the same side, >= 1.
     """
 
     def __init__(
-        self, most: int, *, retries: int = 2, delay_seconds: float = 0.0, patience_seconds: float = 120.0
+        self,
+        most: int,
+        *,
+        retries: int = 2,
+        delay_seconds: float = 0.0,
+        patience_seconds: float = 120.0,
+        share: int = 1,
     ) -> None:
         self.most = most
         self._allowed = float(most)
         self._retries = retries
         self._delay_seconds = delay_seconds
         self._patience_seconds = patience_seconds
+        self._share = share
         self._running = 0
         self._waiting: deque[anyio.Event] = deque()
         self._last_cut = 0.0
+        self._refused_since = math.inf
         self._last_start = -math.inf
         self._starting = anyio.Lock()
         self._successes = 0
@@ -73,8 +85,7 @@ class Gate:
                     raise
                 attempts += 1
                 wait = _wait_seconds(error, attempts)
-                # Who refuses a request that is the only one is not busy with others.
-                failures += not is_overload(error) or (self._running == 1 and successes == self._successes)
+                failures += not is_overload(error) or (successes == self._successes and self._refuses_all())
                 if is_overload(error):
                     self._cut(started)
                     if anyio.current_time() + wait - began > self._patience_seconds:
@@ -83,6 +94,7 @@ class Gate:
                     raise
             else:
                 self._successes += 1
+                self._refused_since = math.inf
                 self._allowed = min(self.most, self._allowed + _GROWTH / self._allowed)
                 return result
             finally:
@@ -119,6 +131,13 @@ class Gate:
             # The room passes on at once, so that nobody who comes later takes it first.
             self._running += 1
             self._waiting.popleft().set()
+
+    def _refuses_all(self) -> bool:
+        """Whether the refusal of a request says that the other side is not just busy with others."""
+        now = anyio.current_time()
+        self._refused_since = min(self._refused_since, now)
+        # The only one of this process may not be the only one.
+        return self._running == 1 and now - self._refused_since >= (_REFUSED_SECONDS if self._share > 1 else 0.0)
 
     def _cut(self, started: float) -> None:
         # Requests that were under way at the last cut tell nothing new.

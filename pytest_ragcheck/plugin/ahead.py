@@ -80,8 +80,10 @@ class Ahead:
             retries=settings.retries,
             # A recording need not be spared.
             delay_seconds=settings.delay_seconds * part.share if settings.replay is None else 0.0,
+            share=part.share,
         )
-        self._judging = Gate(math.ceil(settings.judge_concurrency / part.share), retries=settings.retries)
+        most = math.ceil(settings.judge_concurrency / part.share)
+        self._judging = Gate(most, retries=settings.retries, share=part.share)
         stops_early = bool(config.getoption("maxfail", 0))
         self._ahead = 2 * (self._asking.most + self._judging.most) * part.share if stops_early else None
         self._reader: ReadAhead | None = None

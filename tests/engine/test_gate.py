@@ -49,6 +49,25 @@ class Busy:
         return "done"
 
 
+class Leaping(selectors.DefaultSelector):
+    """Has its loop's clock leap to the next timer, so that no load makes anything late."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.now += timeout or 0.0
+        return super().select(timeout and 0.0)
+
+
+class LeapingLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._leaping = Leaping()
+        super().__init__(self._leaping)
+
+    def time(self) -> float:
+        return self._leaping.now
+
+
 def run_all(gate: Gate, operations: list[Callable[[], Awaitable[str]]], **how: Any) -> list[str | MeasurementError]:
     found: list[str | MeasurementError] = [""] * len(operations)
 
@@ -100,6 +119,41 @@ def test_a_system_that_refuses_a_request_that_is_the_only_one_is_asked_no_more_t
     (error,) = run_all(Gate(1, retries=2), [system])
     assert isinstance(error, EndpointStatusError)
     assert system.requests == 3
+
+
+def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none() -> None:
+    """Four gates as four processes have them: each finds its only request refused, for the others have the room."""
+    system = Busy(2)
+    gates = [Gate(4, share=4) for _ in range(4)]
+    done: list[str] = []
+
+    async def one(gate: Gate) -> None:
+        done.append(await gate.run(system))
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            for gate in gates * 40:
+                group.start_soon(one, gate)
+
+    anyio.run(everything, backend_options={"loop_factory": LeapingLoop})
+    assert done == ["done"] * 160
+
+
+def test_one_of_several_processes_finds_out_once_that_a_system_refuses_all() -> None:
+    system = Busy(0, retry_after=1)
+    requests: list[int] = []
+
+    async def one_after_another() -> None:
+        gate = Gate(1, retries=2, share=3)
+        for _ in range(3):
+            with pytest.raises(EndpointStatusError):
+                await gate.run(system)
+            requests.append(system.requests)
+
+    anyio.run(one_after_another, backend_options={"loop_factory": LeapingLoop})
+    # Each second and a bit for half a minute, as long as it may be others who leave no room; then three are enough.
+    assert 27 <= requests[0] <= 34
+    assert requests[1:] == [requests[0] + 3, requests[0] + 6]
 
 
 def test_a_system_that_refuses_all_requests_ends_in_an_error_for_each() -> None:
@@ -179,25 +233,6 @@ def test_who_is_cancelled_while_waiting_leaves_the_room_to_others() -> None:
         assert slow.requests == 2
 
     anyio.run(scenario)
-
-
-class Leaping(selectors.DefaultSelector):
-    """Has its loop's clock leap to the next timer, so that no load makes anything late."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        self.now += timeout or 0.0
-        return super().select(timeout and 0.0)
-
-
-class LeapingLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._leaping = Leaping()
-        super().__init__(self._leaping)
-
-    def time(self) -> float:
-        return self._leaping.now
 
 
 def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
