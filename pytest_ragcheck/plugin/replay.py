@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.replay_judge import missing_for_replay
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.keys import RECORDING
+from pytest_ragcheck.plugin.storing import home_of
 from pytest_ragcheck.report.files import is_result_of
 from pytest_ragcheck.summary.recording import read_recording
 
@@ -48,6 +49,11 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
         raise UsageError(
             f"--rag-replay: {recording.name} is where this run writes its own results. "
             "Give the run another --rag-agent or --rag-output."
+        )
+    if path.resolve().is_relative_to(home_of(settings).resolve()):
+        raise UsageError(
+            f"--rag-replay: {recording.name} is of an earlier run, whose folder this run takes away. "
+            "Give a copy of the folder, or give the run another --rag-agent or --rag-output."
         )
     if problem := missing_for_replay(settings, recording):
         raise UsageError(problem)

@@ -171,9 +171,20 @@ def test_the_path_is_relative_to_where_it_is_written(project: Project, monkeypat
 
 
 def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
-    before = documents(record(project))
+    recorded = record(project)
+    before = documents(recorded)
     (store,) = (project.folder / "ragcheck-results" / ".ragcheck").rglob("store.sqlite")
     shutil.copytree(store.parent, project.folder / "kept")
+    name = store.relative_to(project.folder)
+    refused = project.run(f"--rag-replay={name}")
+    assert (refused.exit_status, refused.outcomes) == (4, {})
+    said = (
+        f"ERROR: ragcheck: --rag-replay: {name} is of an earlier run, whose folder this run takes away. "
+        "Give a copy of the folder, or give the run another --rag-agent or --rag-output."
+    )
+    assert said in refused.errors.splitlines()
+    assert project.run(f"--rag-replay={name}", "--rag-agent=other").outcomes == recorded.outcomes
+    assert store.exists()
     assert documents(project.run("--rag-replay=kept/store.sqlite")) == before
     project.write("kept/store.sqlite", "no database " * 100)
     run = project.run("--rag-replay=kept/store.sqlite")
