@@ -38,7 +38,7 @@ class OfflineJudge:
     figures for how often they are right.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-1")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-2")
 
     def __init__(self) -> None:
         self._terms = Terms()

@@ -44,7 +44,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-1")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-2")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -438,3 +438,37 @@ def test_contexts_of_very_many_pieces_are_searched_for_the_best_window():
     assert judged("Customers can ask for refunds within 30 days.", contexts=contexts).groundedness == 1.0
     wrong = judged("Customers can ask for refunds within 31 days.", contexts=(*contexts, "It has 31 rooms."))
     assert wrong.error_message == 'the contexts have 30 and not 31 in "Customers can ask for refunds within 31 days."'
+
+
+@pytest.mark.parametrize(
+    ("context", "expected", "right", "wrong", "refusal"),
+    [
+        (
+            "客户可在购买后三十天内申请退款。",
+            "30天",
+            "可在30天内申请退款。",
+            "可在90天内申请退款。",
+            "抱歉，我不知道。",
+        ),
+        (
+            "購入後30日以内に返金を申請できます。",
+            "30日",
+            "30日以内に申請できます。",
+            "60日以内に申請できます。",
+            "わかりません。",
+        ),
+        ("ลูกค้าขอคืนเงินได้ภายใน 30 วัน", "30 วัน", "ขอคืนเงินได้ภายใน 30 วัน", "ขอคืนเงินได้ภายใน 90 วัน", "ขออภัย ฉันไม่ทราบ"),
+    ],
+    ids=["Chinese", "Japanese", "Thai"],
+)
+def test_scripts_without_spaces_between_words_are_judged_alike(
+    context: str, expected: str, right: str, wrong: str, refusal: str
+):
+    def said(answer: str) -> tuple[bool, bool, bool | None]:
+        judgement = judged(answer, expected, contexts=(context,), question="?")
+        correctness, grounded = scores(judgement)
+        return (correctness or 0) >= 0.7, (grounded or 0) >= 0.7, judgement.abstained
+
+    assert said(right) == (True, True, False)
+    assert said(wrong) == (False, False, False)
+    assert said(refusal) == (False, True, True)
