@@ -117,6 +117,7 @@ async def _checked_once(
         source_ids=answer.source_ids,
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
+        top_k=question.top_k or settings.top_k,
         cost=system_cost(given.extra),
     )
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)

@@ -7,6 +7,7 @@ Each stands once in `OPTIONS`; the pytest options, their help, the reference pag
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -156,6 +157,40 @@ def read_shard(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) > int(match[2]):
         raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
     return int(match[1]), int(match[2])
+
+
+def read_gate(text: str) -> str:
+    """`each`, `regression`, or `rate:R`."""
+    kind, _, rate = text.partition(":")
+    if text in ("each", "regression"):
+        return text
+    if kind == "rate":
+        with suppress(ValueError):
+            return f"rate:{read_fraction(rate):g}"
+    raise ValueError("is not a gate; choose each, regression, or rate:R with a rate from 0 to 1 such as rate:0.9")
+
+
+def read_baseline_place(text: str) -> str:
+    """A path, or `git:REV:PATH`."""
+    if text.startswith("git:"):
+        _, rev, path = (*text.split(":", 2), "", "")[:3]
+        if not rev.strip() or rev.startswith("-") or not path.strip():
+            raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
+    return read_path(text)
+
+
+def read_missing(text: str) -> str:
+    """What a missing question is."""
+    if text not in ("regression", "allowed"):
+        raise ValueError("is neither regression nor allowed; write one of them")
+    return text
+
+
+def read_other_baseline(text: str) -> str:
+    """What becomes of a baseline that was made otherwise."""
+    if text not in ("refuse", "compare"):
+        raise ValueError("is neither refuse nor compare; write one of them")
+    return text
 
 
 def read_on_off(text: str) -> bool:
@@ -426,10 +461,53 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="rag_baseline",
-        help="Compares with the predictions file of an earlier full run: a question that newly fails or is missing "
-        "makes the run fail.",
-        read=read_path,
+        help="Compares with the predictions file of an earlier full run, or git:REV:PATH: a question that newly fails "
+        "or is missing makes the run fail.",
+        read=read_baseline_place,
         metavar="PREDICTIONS",
+    ),
+    Option(
+        name="rag_gate",
+        help="each: every FAIL makes the run fail; regression: what became worse than the baseline by more than noise; "
+        "rate:R: a share of passing questions below R.",
+        read=read_gate,
+        metavar="GATE",
+        default_shown="each",
+    ),
+    Option(
+        name="rag_tolerance",
+        help="By how much a metric's mean may drop below the baseline's under --rag-gate=regression, 0 to 1.",
+        read=read_fraction,
+        flag=False,
+        default_shown="0.01",
+    ),
+    Option(
+        name="rag_false_alarms",
+        help="How often --rag-gate=regression may turn red with nothing changed, 0 to 1.",
+        read=read_fraction,
+        flag=False,
+        default_shown="0.01",
+    ),
+    Option(
+        name="rag_missing",
+        help="What a question of the baseline is that is not there any more: regression or allowed.",
+        read=read_missing,
+        flag=False,
+        default_shown="regression",
+    ),
+    Option(
+        name="rag_other_baseline",
+        help="What becomes of a baseline with another judge, prompt, tier, top_k, metrics or dataset: refuse or "
+        "compare.",
+        read=read_other_baseline,
+        flag=False,
+        default_shown="refuse",
+    ),
+    Option(
+        name="rag_max_errors",
+        help="Stops the run when more questions than this are ERRORs; without it there is no limit.",
+        read=read_number,
+        flag=False,
     ),
     Option(
         name="rag_replay",

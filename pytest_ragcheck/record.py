@@ -71,6 +71,12 @@ class Record:
     material: str = ""
     """Digest of what the judge was given; empty without a judgement."""
 
+    asked_again: tuple[str, ...] = ()
+    """The verdicts of asking once more, where a gate wanted to know whether a FAIL is more than noise."""
+
+    top_k: int | None = None
+    """How many contexts were asked for, >= 1; None where nobody was asked."""
+
     verdict_cached: bool = False
     """Whether the judge's verdict is that of an earlier run, from the verdict cache."""
 
@@ -153,7 +159,14 @@ class Record:
         document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
         document["cost"] = Cost(**document["cost"])
         document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
-        for name in ("contexts", "source_ids", "server_source_ids", "unsupported_claims", "overall_lacks"):
+        for name in (
+            "contexts",
+            "source_ids",
+            "server_source_ids",
+            "unsupported_claims",
+            "overall_lacks",
+            "asked_again",
+        ):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
 

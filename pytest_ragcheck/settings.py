@@ -18,6 +18,7 @@ from pytest_ragcheck.options import (
     read_base_url,
     read_count,
     read_fraction,
+    read_gate,
     read_group,
     read_judge,
     read_keep,
@@ -186,6 +187,27 @@ class Settings:
     baseline: Path | None = None
     """The predictions file that the run is compared with; None: it is compared with nothing."""
 
+    baseline_rev: str | None = None
+    """The git revision in which that file is; None: it is where its path says."""
+
+    gate: str = "each"
+    """What makes the run fail: `each` FAIL, a `regression`, or by `rate:R` less than R of the questions passing."""
+
+    tolerance: float = 0.01
+    """By how much a metric's mean may drop under the gate `regression`, 0..1."""
+
+    false_alarms: float = 0.01
+    """How often the gate `regression` may turn red with nothing changed, 0..1."""
+
+    missing: str = "regression"
+    """Whether a question of the baseline that is gone is a `regression` or `allowed`."""
+
+    other_baseline: str = "refuse"
+    """`refuse` or `compare`: what becomes of a baseline that was made with another judge, tier, top_k and the like."""
+
+    max_errors: int | None = None
+    """How many questions may be ERRORs before the run stops, >= 0; None: any number."""
+
     replay: Path | None = None
     """The predictions file that answers and verdicts are taken from; None: the system is asked."""
 
@@ -225,6 +247,9 @@ class Settings:
     def __post_init__(self) -> None:
         # A threshold that is no number would be one that nothing is below.
         _check("threshold", self.threshold, read_fraction)
+        _check("gate", self.gate, read_gate)
+        _check("tolerance", self.tolerance, read_fraction)
+        _check("false_alarms", self.false_alarms, read_fraction)
         _check("spread_limit", self.spread_limit, read_fraction)
         _check("judge_repeats", self.judge_repeats, read_count)
         _check("repeats", self.repeats, read_count)
@@ -250,6 +275,12 @@ class Settings:
         if self.judge is not None:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    @property
+    def gate_rate(self) -> float | None:
+        """The lowest share of passing questions, 0..1; None where the gate is no rate."""
+        kind, _, rate = self.gate.partition(":")
+        return float(rate) if kind == "rate" else None
 
     def _check_bertscore(self) -> None:
         if self.bertscore_model is not None:
@@ -400,7 +431,13 @@ def read_settings(
         datasets=tuple(choice.seen_from(folder) for choice in values.get("rag_dataset", ())),
         samples=values.get("rag_samples"),
         seed=values.get("rag_seed", defaults.seed),
-        baseline=folder / values["rag_baseline"] if "rag_baseline" in values else None,
+        **_baseline(values.get("rag_baseline"), folder),
+        gate=values.get("rag_gate", defaults.gate),
+        tolerance=values.get("rag_tolerance", defaults.tolerance),
+        false_alarms=values.get("rag_false_alarms", defaults.false_alarms),
+        missing=values.get("rag_missing", defaults.missing),
+        other_baseline=values.get("rag_other_baseline", defaults.other_baseline),
+        max_errors=values.get("rag_max_errors"),
         shard=values.get("rag_shard"),
         report=folder / values["rag_report"] if "rag_report" in values else None,
         markdown=folder / values["rag_markdown"] if "rag_markdown" in values else None,
@@ -414,6 +451,16 @@ def read_settings(
         question_files=tuple(values.get("rag_question_files", ())),
         secrets=(*(filled.secrets if filled else ()), *keys.values()),
     )
+
+
+def _baseline(text: str | None, folder: Path) -> dict[str, Any]:
+    """The two fields of `Settings` that say where the baseline is."""
+    if text is None:
+        return {}
+    if not text.startswith("git:"):
+        return {"baseline": folder / text}
+    _, rev, path = text.split(":", 2)
+    return {"baseline": folder / path, "baseline_rev": rev}
 
 
 def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str, str]) -> Given | None:

@@ -34,6 +34,8 @@ def passed(id: str = "terms", **said: Any) -> dict[str, Any]:  # noqa: A002 - th
         "prompt_version": "canned-1",
         "judge": None,
         "endpoint": "canned system",
+        "tier": "end_to_end",
+        "top_k": 5,
         **said,
     }
 
@@ -54,6 +56,8 @@ def errored(id: str = "hours", **said: Any) -> dict[str, Any]:  # noqa: A002 - a
         "message": "no reply within 60 s",
         "judge": None,
         "endpoint": "canned system",
+        "tier": "end_to_end",
+        "top_k": 5,
         **said,
     }
 
@@ -65,7 +69,7 @@ def predictions(*rows: dict[str, Any], **top: Any) -> dict[str, Any]:
         "schema_version": "1",
         "agent_name": "rag",
         "dataset_name": "billing",
-        "timestamp": "2026-11-05T12:30:00+00:00",
+        "timestamp": "2126-11-05T12:30:00+00:00",
         "num_examples": len(measured),
         "complete": True,
         "predictions": measured,

@@ -140,9 +140,10 @@ class CachingJudge:
         judge: Whose verdicts depend on nothing else.
         cache: Closed with the judge.
         repeat: Which of several judgements of the same answer this one gives, from 0; each has its own place.
+        afresh: Whether the judge is asked whatever the cache knows.
     """
 
-    def __init__(self, judge: Fingerprinted, cache: VerdictCache, *, repeat: int = 0) -> None:
+    def __init__(self, judge: Fingerprinted, cache: VerdictCache, *, repeat: int = 0, afresh: bool = False) -> None:
         self.identity = judge.identity
         self.chat = getattr(judge, "chat", None)
         """The judge's model, where it is one."""
@@ -152,6 +153,7 @@ class CachingJudge:
 
         self._cache = cache
         self._repeat = repeat
+        self._afresh = afresh
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -161,7 +163,7 @@ class CachingJudge:
             JudgeError: The judge's own.
         """
         key = digest_of([self.asked.fingerprint, self._repeat, material_digest(question, answer)])
-        known = self._cache.take(key)
+        known = None if self._afresh else self._cache.take(key)
         if known is not None:
             return known
         judgement = await self.asked.judge(question, answer)
@@ -170,7 +172,11 @@ class CachingJudge:
 
     def for_repeat(self, index: int) -> CachingJudge:
         """The same judge and cache, for another of several judgements of the same answer."""
-        return CachingJudge(self.asked, self._cache, repeat=index)
+        return CachingJudge(self.asked, self._cache, repeat=index, afresh=self._afresh)
+
+    def afresh(self) -> CachingJudge:
+        """The same judge and cache, where what the cache knows is of no use."""
+        return CachingJudge(self.asked, self._cache, repeat=self._repeat, afresh=True)
 
     async def aclose(self) -> None:
         """Closes the judge and the cache."""

@@ -53,8 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         recorder = Recorder(config)
         config.pluginmanager.register(recorder, "ragcheck-recorder")
-        if configuration.names_baseline(config):
-            from pytest_ragcheck.plugin.gate import Gate  # noqa: PLC0415 - only where there is a baseline
+        if configuration.names_gate(config):
+            from pytest_ragcheck.plugin.gate import Gate  # noqa: PLC0415 - only where there is a gate
 
             config.pluginmanager.register(Gate(config, recorder), "ragcheck-gate")
 

@@ -14,6 +14,7 @@ from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.run_folder import is_stopped
+from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
@@ -23,8 +24,10 @@ from pytest_ragcheck.plugin.preflight import Preflight
 from pytest_ragcheck.plugin.processes import Part, part_of
 from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.storing import home_of, opened_store
+from pytest_ragcheck.plugin.tolerated import is_candidate
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,6 +43,9 @@ T = TypeVar("T")
 
 _LOOK_SECONDS = 0.1
 """Between two looks of a waiting worker at whether the run was stopped."""
+
+_TIMES_AGAIN = 2
+"""How often a question that newly fails is asked once more at most."""
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
@@ -107,6 +113,9 @@ class Ahead:
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
         self._preflight.check(means)
+        return self._confirmed(self._recorded(item, question, means), question, means)
+
+    def _recorded(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         planned = self._plan.ahead.pop(item.nodeid, None)
         if planned is None or planned.question != question:
             return self._on_demand(question, means, self._plan.on_demand.get(item.nodeid, AGAIN))
@@ -129,7 +138,24 @@ class Ahead:
     def called(self, question: Question, means: Means) -> Evaluated:
         """The record of a question that no item runs."""
         self._preflight.check(means)
-        return self._on_demand(question, means, CALLED)
+        return self._confirmed(self._on_demand(question, means, CALLED), question, means)
+
+    def _confirmed(self, evaluated: Evaluated, question: Question, means: Means) -> Evaluated:
+        """The same, asked again where a gate wants to know whether its FAIL is more than noise."""
+        record = evaluated.record
+        # The same would come of a recording each time.
+        if means.settings.replay is not None or not is_candidate(record, self._config):
+            return evaluated
+        again: list[Record] = []
+        while len(again) < _TIMES_AGAIN and all(each.verdict is Verdict.FAIL for each in again):
+            again.append(self._waited(question, self._check_afresh, question, means))
+        verdicts = tuple(each.verdict.value for each in again)
+        cost = summed((record.cost, *(each.cost for each in again)))
+        return replace(evaluated, record=replace(record, asked_again=verdicts, cost=cost))
+
+    async def _check_afresh(self, question: Question, means: Means) -> Record:
+        afresh = getattr(means.judge, "afresh", None)
+        return await self._check(question, means if afresh is None else replace(means, judge=afresh()))
 
     def finish(self) -> None:
         """When this process's last item ends: goes on for the items of others, then ends what is under way."""

@@ -101,6 +101,12 @@ def names_baseline(config: pytest.Config) -> bool:
     return config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
 
 
+def names_gate(config: pytest.Config) -> bool:
+    """Whether the run was given a gate, or a baseline, which has one."""
+    given = config.getoption("rag_gate") is not None or config.getini("rag_gate") is not None
+    return given or names_baseline(config)
+
+
 def names_shard(config: pytest.Config) -> bool:
     """Whether the run is one part of several."""
     return config.getoption("rag_shard") is not None or config.getini("rag_shard") is not None
@@ -149,7 +155,7 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
     origin = option.switch
     if option.name in _PATHS and value and value.strip():
         # What is typed is relative to where it is typed; what is configured, to the root.
-        value = config.invocation_params.dir / value
+        value = _typed_path(config.invocation_params.dir, value)
     if option.name == "rag_dataset" and value:
         value = [_seen_from(config.invocation_params.dir, text) for text in value]
     if value is None:
@@ -159,6 +165,14 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
     from pytest_ragcheck.settings import Given  # noqa: PLC0415 - only where something is given
 
     return Given(value, origin)
+
+
+def _typed_path(folder: Path, text: str) -> Any:
+    """The path, or that in `git:REV:PATH`, as it is meant by whoever types it in the folder."""
+    if not text.startswith("git:"):
+        return folder / text
+    git, rev, path = (*text.split(":", 2), "", "")[:3]
+    return f"{git}:{rev}:{folder / path}" if path else text
 
 
 def _seen_from(folder: Path, choice: str) -> str:

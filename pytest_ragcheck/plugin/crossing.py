@@ -11,6 +11,7 @@ from pytest_ragcheck.plugin.processes import place_of
 from pytest_ragcheck.plugin.properties import add_properties
 from pytest_ragcheck.plugin.reprs import failure_repr, set_crash
 from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.plugin.tolerated import tolerate
 from pytest_ragcheck.record import Record
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
         setattr(report, ATTRIBUTE, json.dumps(luggage))
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
+        tolerate(item, call, report)
 
 
 def take_off(report: pytest.TestReport, config: pytest.Config) -> list[Record]:

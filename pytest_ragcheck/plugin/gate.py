@@ -1,4 +1,4 @@
-"""The gate on regressions: a run that is worse than its baseline is red, by a report of its own."""
+"""The gate: a run that is worse than it may be is red, by a report of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import given_options, is_question_of, settings_of
-from pytest_ragcheck.plugin.keys import RUN
+from pytest_ragcheck.plugin.configuration import is_question_of, settings_of
+from pytest_ragcheck.plugin.keys import RUN, TOLERATED
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.recorder import Recorder
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.summary.baseline import Baseline
-    from pytest_ragcheck.summary.comparison import Comparison
 
 NODE_ID = "ragcheck::gate"
 
@@ -26,7 +25,7 @@ _ASK = {"rag_question", "rag_result", "rag_check"}
 
 class Gate:
     """
-    Compares the run with its baseline, where the terminal is, once the last item has ended.
+    Judges the run as a whole, where the terminal is, once the last item has ended.
 
     The baseline is read before the first question is asked, so that a wrong one costs nothing and the run's own
     results cannot replace it first; a run without questions never looks at it.
@@ -35,7 +34,6 @@ class Gate:
     def __init__(self, config: pytest.Config, recorder: Recorder) -> None:
         self._config = config
         self._recorder = recorder
-        self._read: Baseline | None = None
         self._not_passed: set[str] = set()
         self._xfailed: set[str] = set()
         self._red = False
@@ -49,20 +47,20 @@ class Gate:
         if self._config.getoption("collectonly"):
             return
         if any(_ASK.intersection(getattr(item, "fixturenames", ())) for item in session.items):
-            self.baseline()
+            self._check()
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:  # noqa: ARG002 - pytest's names
         if any(is_question_of(self._config, node_id) for node_id in ids):
-            self.baseline()
+            self._check()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self._run is not None:
             # Under xdist the questions of users' own tests are known by their first report only.
-            self.baseline()
+            self._check()
         if not report.passed:
             self._not_passed.add(report.nodeid)
-            if report.skipped and hasattr(report, "wasxfail"):
+            if report.skipped and hasattr(report, "wasxfail") and not hasattr(report, TOLERATED):
                 self._xfailed.add(report.nodeid)
         elif report.when == "call":
             self._not_passed.discard(report.nodeid)
@@ -88,35 +86,22 @@ class Gate:
         if run is not None and run.ran:
             self._recorder.settle(session, run)
             if run.unfinished:
-                run.comparison = [f"baseline {self._name()}: not compared: {run.unfinished}"]
+                from pytest_ragcheck.plugin.gating import gate_name  # noqa: PLC0415 - only where questions ran
+
+                run.comparison = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
         result = yield
         if self._red:
             self._forget_failure()
         return result
 
     def _judge(self, session: pytest.Session, run: Run) -> None:
-        from pytest_ragcheck.report.comparison import comparison_lines, regressions_text  # noqa: PLC0415 - as below
+        from pytest_ragcheck.plugin.gating import gated  # noqa: PLC0415 - only where questions ran
 
-        comparison = self._compare(run)
-        run.comparison = list(comparison_lines(comparison))
-        if comparison.worse:
+        found = gated(self._config, run, not_passed=self._not_passed, xfailed=self._xfailed)
+        run.comparison = list(found.lines)
+        if found.text:
             self._red = True
-            self._report(session, regressions_text(comparison))
-
-    def _compare(self, run: Run) -> Comparison:
-        from pytest_ragcheck.plugin.reach import Reach  # noqa: PLC0415 - only where questions ran
-        from pytest_ragcheck.summary.comparison import compare  # noqa: PLC0415 - as above
-
-        settings = settings_of(self._config)
-        outcomes = run.outcomes(settings)
-        reach = Reach(self._config, run, complete=outcomes.complete, not_passed=self._not_passed)
-        return compare(
-            self.baseline(),
-            outcomes,
-            clean=settings.redactor.text,
-            would_meet=reach.would_meet,
-            expected_to_fail={key for node_id in self._xfailed for key in run.keys_of(node_id)},
-        )
+            self._report(session, found.text)
 
     def _report(self, session: pytest.Session, text: str) -> None:
         """Fails an item that is none, so that all who hear reports agree: exit status, terminal, JUnit."""
@@ -131,7 +116,7 @@ class Gate:
                     location=location,
                     keywords={NODE_ID: 1},
                     outcome="failed" if when == "call" else "passed",
-                    longrepr=_longrepr(text, self._path()) if when == "call" else None,
+                    longrepr=_longrepr(text, settings_of(self._config).baseline) if when == "call" else None,
                     when=when,
                 )
             )
@@ -145,30 +130,24 @@ class Gate:
             failed.pop(NODE_ID, None)
             cache.set("cache/lastfailed", failed)
 
-    def baseline(self) -> Baseline:
-        """What the run is compared with; it is read once."""
-        if self._read is None:
-            from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
-            from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above
+    def baseline(self) -> Baseline | None:
+        """What the run is compared with; None where it is compared with nothing."""
+        if settings_of(self._config).baseline is None:
+            return None
+        from pytest_ragcheck.plugin.compared_with import baseline_of  # noqa: PLC0415 - only where questions are
 
-            try:
-                self._read = read_baseline(self._path(), name=self._name())
-            except UsageError as error:
-                origin = given_options(self._config)["rag_baseline"].origin
-                raise pytest.UsageError(f"ragcheck: {origin}: {error}") from None
-        return self._read
+        return baseline_of(self._config)
 
-    def _path(self) -> Path:
-        path = settings_of(self._config).baseline
-        assert path is not None, "the gate is there only where a baseline is given"  # noqa: S101 - for type checkers
-        return path
-
-    def _name(self) -> str:
-        path, root = self._path(), self._config.rootpath
-        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    def _check(self) -> None:
+        """Reads the baseline, so that a wrong one is known before anything is asked."""
+        if self.baseline() is None and settings_of(self._config).gate == "regression":
+            raise pytest.UsageError(
+                "ragcheck: --rag-gate=regression has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
+                "or --rag-gate=each."
+            )
 
 
-def _longrepr(text: str, path: Path) -> Any:
+def _longrepr(text: str, path: Path | None) -> Any:
     from pytest_ragcheck.plugin.reprs import text_repr  # noqa: PLC0415 - only where the gate is red
 
     try:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ingestion import RunDocuments
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.settings import Settings
+    from pytest_ragcheck.summary.baseline import Baseline
 
 OVER_BUDGET = "--rag-max-cost"
 """Stands in the reason why an item was not run."""
@@ -23,6 +24,12 @@ EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 
 REFUSAL = "ragcheck_refusal"
 """Attribute of the report by which a worker of xdist tells the controller why the run cannot begin."""
+
+TOLERATED = "ragcheck_tolerated"
+"""Attribute of the report of a FAIL that the run's gate does not hold against its question."""
+
+BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()
+"""Of the config: what the run is compared with."""
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 """Of the config: what the run was told."""

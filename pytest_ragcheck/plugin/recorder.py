@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
+from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, settings_of
 from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Recorder:
         self._uncollected: list[str] = []
         self._lines: list[str] = []
         self._failures = 0
+        self._errors = 0
+        self._stopped = False
         self._settled = False
 
     @property
@@ -43,6 +45,8 @@ class Recorder:
 
             records = take_off(report, self._config)
             self._words[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
+            self._errors += sum(record.error_kind != "" for record in records)
+            self._stop_over_errors()
         outcome: str = report.outcome
         if self._run is not None:
             from pytest_ragcheck.plugin.processes import place_of  # noqa: PLC0415 - only where there are questions
@@ -65,6 +69,17 @@ class Recorder:
             self._stop_workers()
         if report.when == "teardown":
             self._words.pop(report.nodeid, None)
+
+    def _stop_over_errors(self) -> None:
+        most = settings_of(self._config).max_errors
+        if most is None or self._errors <= most or self._stopped:
+            return
+        self._stopped = True
+        manager = self._config.pluginmanager
+        # Under xdist it is the distribution that stops.
+        stops: Any = manager.get_plugin("dsession") or manager.get_plugin("session")
+        stops.shouldstop = f"ragcheck: {self._errors} ERRORs are more than rag_max_errors = {most}"
+        self._stop_workers()
 
     def pytest_keyboard_interrupt(self) -> None:
         self._stop_workers()

@@ -54,6 +54,7 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "tags": "pytest markers, such as refunds for `pytest -m refunds`: a letter, then letters, digits and _.",
         "skip": "Why the question is not asked, or true.",
         "xfail": "Why the question is expected to fail, or true.",
+        "quarantine": "Why the question does not gate, or true: its FAIL is reported and not held against the run.",
         "metadata": "Whatever you want to find again in the predictions, of any JSON values.",
     }
 )

@@ -83,6 +83,7 @@ class EntryReader:
             tags=read_tags(site, entries, self.reserved_tags, defaults=self.defaults.tags),
             skip=read_reason(site, entries, "skip", default="skipped by its question file"),
             xfail=read_reason(site, entries, "xfail", default="expected to fail by its question file"),
+            quarantine=read_reason(site, entries, "quarantine", default="by its question file"),
             metadata=read_metadata(site, entries),
             path=self.path,
             line=node.line,

@@ -201,7 +201,7 @@ def read_tags(
 
 
 def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str) -> str | None:
-    """The reason under *key* (`skip` or `xfail`): a text, or true for the *default*; None for false."""
+    """The reason under *key* (`skip`, `xfail` or `quarantine`): a text, or true for the *default*; None for false."""
     if key not in entries:
         return None
     entry = entries[key]

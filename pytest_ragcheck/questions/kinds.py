@@ -42,6 +42,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "tags": Kind.TAGS,
         "skip": Kind.REASON,
         "xfail": Kind.REASON,
+        "quarantine": Kind.REASON,
         "metadata": Kind.MAPPING,
     }
 )

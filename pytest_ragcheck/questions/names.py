@@ -93,6 +93,7 @@ QUESTION = Vocabulary(
             "tags": ("markers",),
             "skip": (),
             "xfail": (),
+            "quarantine": (),
             "metadata": ("meta", "additional_metadata"),
         }
     ),

@@ -79,6 +79,9 @@ class Question:
     xfail: str | None = None
     """Why the question is expected to fail; None: it is not."""
 
+    quarantine: str | None = None
+    """Why the question does not gate; None: it does. It runs and is reported all the same."""
+
     tier: str = END_TO_END
     """One of `TIERS`: how the question is asked."""
 

@@ -58,6 +58,7 @@ def question_row(question: Question) -> dict[str, Any]:
         "tags": list(question.tags),
         "skip": question.skip,
         "xfail": question.xfail,
+        "quarantine": question.quarantine,
         "metadata": _json_value(question.metadata),
     }
     row.update((key, value) for key, value in further.items() if value not in (None, [], {}))

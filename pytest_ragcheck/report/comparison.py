@@ -20,18 +20,18 @@ _SHOWN = 10
 _TEXT_LIMIT = 160
 """Characters of a reason or a question that are shown."""
 
-_ACCEPT = "If this is as it should be, make the predictions of a full run the new baseline."
+ACCEPT = "If this is as it should be, make the predictions of a full run the new baseline."
 
 
 def headline(comparison: Comparison) -> str:
     """What turns the gate red, in one line: `2 newly failing, 1 missing against baseline.json`."""
-    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.missing)}
+    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
     return printable(f"{_counted(counts)} against {comparison.baseline.name}")
 
 
 def regressions_text(comparison: Comparison) -> str:
     """The failure text of the gate; its first line is the headline."""
-    return "\n".join((headline(comparison), "", *map(printable, _Writer(comparison).regressions()), "", _ACCEPT))
+    return "\n".join((headline(comparison), "", *map(printable, Writer(comparison).regressions()), "", ACCEPT))
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
@@ -51,13 +51,13 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     }
     counts = {title: len(rows) for title, rows in groups.items()}
     yield f"baseline {comparison.baseline.name}: {_counted({**counts, 'as before': len(comparison.still_passing)})}"
-    write = _Writer(comparison)
+    write = Writer(comparison)
     yield from write.regressions()
     yield from write.others()
     yield from _notes(comparison, write.name)
 
 
-class _Writer:
+class Writer:
     """Writes the groups of one comparison, and names questions by their dataset too where there are several."""
 
     def __init__(self, comparison: Comparison) -> None:
@@ -69,7 +69,11 @@ class _Writer:
 
     def regressions(self) -> Iterator[str]:
         """The groups that turn the gate red."""
-        yield from self._changes("newly failing", self._comparison.newly_failing, _worse)
+        yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
+        yield from self.missing()
+
+    def missing(self) -> Iterator[str]:
+        """The questions that are not there any more."""
         missing = self._comparison.missing
         yield from _group(
             "missing", [f"{self.name(row)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
@@ -77,10 +81,10 @@ class _Writer:
 
     def others(self) -> Iterator[str]:
         """The groups that do not."""
-        yield from self._changes("failing as expected", self._comparison.expected_failing, _worse)
-        yield from self._changes("not measured", self._comparison.not_measured, lambda change: _cut(change.now.reason))
-        yield from self._changes("still failing", self._comparison.still_failing, _worse)
-        yield from self._changes("newly passing", self._comparison.newly_passing, _better)
+        yield from self.changes("failing as expected", self._comparison.expected_failing, _worse)
+        yield from self.changes("not measured", self._comparison.not_measured, lambda change: _cut(change.now.reason))
+        yield from self.changes("still failing", self._comparison.still_failing, _worse)
+        yield from self.changes("newly passing", self._comparison.newly_passing, _better)
         new = self._comparison.new
         yield from _group(
             "new", [f"{self._name(r.question.dataset_name, r.question.id)}: {r.verdict.value}" for r in new]
@@ -93,7 +97,8 @@ class _Writer:
     def _name(self, dataset_name: str, id: str) -> str:  # noqa: A002 - the question's own word
         return f"{dataset_name}::{id}" if self._several else id
 
-    def _changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
+    def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
+        """A group of changes, each with its words; nothing where it is empty."""
         return _group(title, [f"{self.name(change.before)}: {words(change)}" for change in changes])
 
 

@@ -105,6 +105,7 @@ def _prediction(record: Record) -> dict[str, Any]:
         "thresholds": dict(record.thresholds),
         **measured,
         **_repeated(record),
+        **({"asked_again": list(record.asked_again)} if record.asked_again else {}),
         "overall_score_lacks": list(record.overall_lacks),
         "prompt_version": record.judge.prompt_version if record.judge else None,
         **_parties(record),
@@ -141,7 +142,12 @@ def _measured(record: Record) -> dict[str, Any]:
 
 
 def _parties(record: Record) -> dict[str, Any]:
-    return {"judge": asdict(record.judge) if record.judge else None, "endpoint": record.endpoint}
+    return {
+        "judge": asdict(record.judge) if record.judge else None,
+        "endpoint": record.endpoint,
+        "tier": record.question.tier,
+        "top_k": record.top_k,
+    }
 
 
 def _judgement(record: Record) -> dict[str, Any] | None:

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.looks import looks
 from pytest_ragcheck.summary.predictions_file import AS_WRITTEN, Fields, Unusable, read_document, rows, shown
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from pytest_ragcheck.summary.in_git import InGit
 
 GIVE = "Give --rag-baseline the {agent}_predictions.json of a full run."
 
@@ -38,6 +41,21 @@ class BaselineRow:
     prompt_version: str | None = None
     """Version of the judge's prompt or rules; None without a judge or where it has none."""
 
+    judge: tuple[str, str | None] | None = None
+    """Kind and model of the judge; None without one."""
+
+    tier: str | None = None
+    """How the question was asked; None where the file does not say."""
+
+    top_k: int | None = None
+    """How many contexts were asked for; None where the file does not say."""
+
+    passes: int = 0
+    """How often the question passed, of all times that the baseline knows of, >= 0."""
+
+    fails: int = 0
+    """How often it failed, >= 0."""
+
     error_kind: str = ""
     """On ERROR which kind, such as `endpoint_timeout`; else empty."""
 
@@ -57,13 +75,16 @@ class Baseline:
     rows: Mapping[tuple[str, str], BaselineRow]
     """By identity, those with a PASS or a FAIL first, each in the order of the file."""
 
+    timestamp: str = ""
+    """When its run ended, ISO 8601; empty where the file does not say."""
 
-def read_baseline(path: Path, *, name: str, advice: str = GIVE) -> Baseline:
+
+def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
     """
     The baseline in a predictions file.
 
     Args:
-        path: The file.
+        path: The file, in a folder or in a git revision.
         name: How texts call it.
         advice: What a text says to give instead of another file.
 
@@ -71,12 +92,18 @@ def read_baseline(path: Path, *, name: str, advice: str = GIVE) -> Baseline:
         UsageError: It is not the predictions file of a full run; the text says what it is and what to do.
     """
     try:
-        return Baseline(name=name, rows=_by_identity(_predictions_of_a_full_run(path, advice), advice))
+        document = _predictions_of_a_full_run(path, advice)
+        timestamp = document.get("timestamp")
+        return Baseline(
+            name=name,
+            rows=_by_identity(document, advice),
+            timestamp=timestamp if isinstance(timestamp, str) else "",
+        )
     except Unusable as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _predictions_of_a_full_run(path: Path, advice: str) -> dict[str, Any]:
+def _predictions_of_a_full_run(path: Path | InGit, advice: str) -> dict[str, Any]:
     document = read_document(path, give=advice, anew="Make a new baseline by a full run.")
     complete = document.get("complete")
     if complete is not True:
@@ -108,6 +135,10 @@ def _prediction(fields: Fields) -> BaselineRow:
     verdict = fields.text("verdict")
     if verdict not in {"PASS", "FAIL"}:
         raise fields.mistake("verdict")
+    judge = fields.object_or_null("judge")
+    thresholds = fields.numbers("thresholds")
+    repeated = fields.row.get("repeated")
+    passes, fails = looks(Verdict(verdict), repeated if isinstance(repeated, dict) else {}, thresholds)
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
@@ -115,8 +146,13 @@ def _prediction(fields: Fields) -> BaselineRow:
         verdict=Verdict(verdict),
         answer=fields.text_or_null("prediction"),
         metrics=fields.numbers("metrics"),
-        thresholds=fields.numbers("thresholds"),
+        thresholds=thresholds,
         prompt_version=fields.text_or_null("prompt_version"),
+        judge=(judge.text("kind"), judge.text_or_null("model")) if judge else None,
+        tier=fields.text_or_null("tier"),
+        top_k=fields.whole_or_null("top_k"),
+        passes=passes,
+        fails=fails,
     )
 
 

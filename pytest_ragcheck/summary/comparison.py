@@ -39,7 +39,7 @@ class Comparison:
     """PASS before, FAIL now."""
 
     expected_failing: tuple[Change, ...]
-    """PASS before, FAIL now, and pytest was told to expect it (xfail)."""
+    """PASS before, FAIL now, and it is not held against the run: xfail, or in quarantine."""
 
     still_failing: tuple[Change, ...]
     """FAIL or ERROR before, FAIL now."""
@@ -60,10 +60,18 @@ class Comparison:
     new: tuple[Record, ...]
     """Not in the baseline."""
 
+    missing_allowed: bool = False
+    """Whether a question may be missing."""
+
+    @property
+    def lost(self) -> tuple[BaselineRow, ...]:
+        """The missing questions that turn the gate red."""
+        return () if self.missing_allowed else self.missing
+
     @property
     def worse(self) -> bool:
         """Whether the gate is red."""
-        return bool(self.newly_failing or self.missing)
+        return bool(self.newly_failing or self.lost)
 
     @property
     def compared(self) -> tuple[Change, ...]:
@@ -108,6 +116,7 @@ def compare(
     clean: Callable[[str], str],
     would_meet: Callable[[str, str], bool],
     expected_to_fail: Collection[tuple[str, str]] = (),
+    missing_allowed: bool = False,
 ) -> Comparison:
     """
     The run against the baseline.
@@ -119,6 +128,7 @@ def compare(
         would_meet: Whether a question that is nowhere in the run, by dataset name and id, would be in it if it were
             still there: the run went where it was.
         expected_to_fail: The identities of the questions whose FAIL pytest was told to expect.
+        missing_allowed: Whether a question may be missing.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)
@@ -132,7 +142,8 @@ def compare(
             continue
         met.add(key)
         change = Change(before=row, now=record, reworded=clean(question.question) != row.question)
-        groups[_group(change, expected=(question.dataset_name, question.id) in expected_to_fail)].append(change)
+        expected = question.quarantine is not None or (question.dataset_name, question.id) in expected_to_fail
+        groups[_group(change, expected=expected)].append(change)
     unmet = [row for key, row in baseline.rows.items() if key not in met]
     missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
     return Comparison(
@@ -146,6 +157,7 @@ def compare(
         missing=tuple(row for row in unmet if row.key in missing),
         not_run=tuple(row for row in unmet if row.key not in missing),
         new=tuple(new),
+        missing_allowed=missing_allowed,
     )
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from pytest_ragcheck.summary.in_git import InGit
+
 SCHEMA_VERSION = "1"
 """Of the predictions files that can be read."""
 
@@ -22,7 +24,7 @@ class Unusable(Exception):
     """What is wrong with the file and what to do; which file it is, the reader says."""
 
 
-def read_document(path: Path, *, give: str, anew: str) -> dict[str, Any]:
+def read_document(path: Path | InGit, *, give: str, anew: str) -> dict[str, Any]:
     """
     The predictions document in a file.
 
@@ -142,7 +144,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
 
-def _json(path: Path, give: str) -> Any:
+def _json(path: Path | InGit, give: str) -> Any:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -463,7 +463,7 @@ def test_the_variant_of_a_marked_test_that_is_gone_is_missing(project: Project) 
 def test_another_text_another_judge_and_other_thresholds_are_named(project: Project) -> None:
     project.ask(bad("terms", groundedness=0.75), good("prices"))
     write_baseline(project, passed("terms", question="Which terms?", prompt_version="en-1"), passed("prices"))
-    run = project.run(GATED, "--rag-min=groundedness=0.8")
+    run = project.run(GATED, "--rag-min=groundedness=0.8", "-orag_other_baseline=compare")
     assert compared(run) == [
         "baseline baseline.json: 1 newly failing, 1 as before",
         "newly failing:",

@@ -72,6 +72,8 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "prompt_version": "offline-1",
                 "judge": OFFLINE_JUDGE,
                 "endpoint": "http://localhost/query",
+                "tier": "end_to_end",
+                "top_k": None,
             },
             {
                 "question_id": "prices",
@@ -94,6 +96,8 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "prompt_version": None,
                 "judge": None,
                 "endpoint": "http://localhost/query",
+                "tier": "end_to_end",
+                "top_k": None,
             },
         ],
         "errors": [
@@ -105,6 +109,8 @@ def test_the_predictions_hold_a_row_for_each_pass_and_fail_and_the_errors_beside
                 "message": "no reply within 60 s",
                 "judge": OFFLINE_JUDGE,
                 "endpoint": "http://localhost/query",
+                "tier": "end_to_end",
+                "top_k": None,
             }
         ],
     }

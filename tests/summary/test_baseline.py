@@ -72,6 +72,9 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         metrics={"groundedness": 0.41, "f1": 0.333333},
         thresholds={"groundedness": 0.7},
         prompt_version="offline-1",
+        judge=("offline", None),
+        tier="end_to_end",
+        fails=1,
     )
     assert rows["été", "ü"].prompt_version is None
 

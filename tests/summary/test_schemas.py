@@ -132,7 +132,7 @@ RUNS = {
         some_outcomes(a_record("a", source_ids=("a",), server_source_ids=("id-1",))),
         documents=Documents(deleted=1, kept=1, left=(Left(file_name="a.txt", id=None, reason="it is held"),)),
     ),
-    "a replay": some_outcomes(a_record("a"), replay_of="recorded.json"),
+    "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS")), replay_of="recorded.json"),
     "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
     "one judge": some_outcomes(EVERYTHING[0]),
     "a sample of a dataset": some_outcomes(

@@ -1,0 +1,172 @@
+"""The gates that let noise alone: what is shown as an expected failure, and what turns them red."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.report.gate import OTHERWISE
+from tests.baselines import errored, failed, passed, write_baseline
+from tests.canned import bad, broken, good
+from tests.harness import three_ways, two_ways
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+REGRESSION = ("--rag-gate=regression", "--rag-baseline=baseline.json")
+
+
+@three_ways
+def test_under_a_rate_a_fail_is_expected_and_the_rate_decides(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    run = project.run("--rag-gate=rate:0.5", "-rx")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 1})
+    assert "gate rate:0.5: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905)" in run.lines
+    assert run.short_summary == ["XFAIL billing.rag.yaml::prices - the gate is rate:0.5"]
+    assert run.counts == {"pass": 1, "fail": 1, "error": 0, "skipped": 0}
+
+
+@three_ways
+def test_a_rate_that_is_too_low_is_red_as_the_gate(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    run = project.run("--rag-gate=rate:0.9")
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "passed": 1, "xfailed": 1})
+    text = "pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.9"
+    assert run.junit["gate"] == ("failure", text)
+    assert run.junit["prices"][0] == "skipped"
+
+
+@two_ways
+def test_an_error_is_red_under_a_rate_and_not_in_it(project: Project) -> None:
+    project.ask(good("terms"), broken("prices"))
+    run = project.run("--rag-gate=rate:1")
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1, "error": 1})
+    assert any(line.startswith("gate rate:1: pass rate 1.000 (1 of 1;") for line in run.lines)
+
+
+def test_without_any_verdict_there_is_no_rate(project: Project) -> None:
+    project.ask(broken("prices"))
+    assert "gate rate:1: no question has a PASS or a FAIL" in project.run("--rag-gate=rate:1").lines
+
+
+@three_ways
+def test_what_failed_before_may_fail_and_one_flip_is_a_suspect(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"), bad("hours"), bad("returns"))
+    write_baseline(project, passed("terms"), passed("prices"), failed("hours"), errored("returns"))
+    run = project.run(*REGRESSION, "-rx")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 3})
+    assert sorted(run.short_summary) == [
+        "XFAIL billing.rag.yaml::hours - FAIL in baseline.json too",
+        "XFAIL billing.rag.yaml::prices - PASS in baseline.json: the gate decides (asked again: FAIL, FAIL)",
+        "XFAIL billing.rag.yaml::returns - ERROR in baseline.json too",
+    ]
+    assert run.asked.count("What about prices?") == 3
+    assert run.asked.count("What about hours?") == 1
+    lines = run.lines
+    at = lines.index("suspects, not held against the run:")
+    assert lines[at + 1] == "prices: FAIL, asked again FAIL, FAIL"
+    (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
+    assert row["asked_again"] == ["FAIL", "FAIL"]
+
+
+@three_ways
+def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
+    names = [f"q{i}" for i in range(12)]
+    project.ask(*map(bad, names))
+    write_baseline(project, *map(passed, names))
+    run = project.run(*REGRESSION)
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "xfailed": 12})
+    assert run.junit["gate"] == ("failure", "1 metric dropped, 12 confirmed as failing against baseline.json")
+    text = run.section("ragcheck::gate")
+    assert "  groundedness 0.910 -> 0.410 over 12 questions (p = 0.00024)" in text
+    assert "failing each time, and too many for chance (p = 0.00024, 0 newly passing):" in text
+    assert "  q3: FAIL, asked again FAIL, FAIL" in text
+
+
+def test_a_new_question_that_fails_is_red_by_itself(project: Project) -> None:
+    project.ask(good("terms"), bad("returns"))
+    write_baseline(project, passed("terms"))
+    assert project.run(*REGRESSION).outcomes == {"passed": 1, "failed": 1}
+
+
+def test_a_missing_question_is_red_unless_it_is_allowed(project: Project) -> None:
+    project.ask(good("terms"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    run = project.run(*REGRESSION)
+    assert run.junit["gate"] == ("failure", "1 missing against baseline.json")
+    allowed = project.run(*REGRESSION, "-orag_missing=allowed")
+    assert (allowed.exit_status, allowed.lines.count("missing:")) == (0, 1)
+    assert project.run("--rag-baseline=baseline.json", "-orag_missing=allowed").exit_status == 0
+
+
+@two_ways
+def test_a_question_in_quarantine_is_reported_and_does_not_gate(project: Project) -> None:
+    project.ask(good("terms"), bad("prices", quarantine="passes in half of the runs"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    run = project.run("--rag-baseline=baseline.json", "-rx")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 1})
+    assert run.short_summary == ["XFAIL billing.rag.yaml::prices - in quarantine: passes in half of the runs"]
+
+
+@two_ways
+def test_a_regression_gate_without_a_baseline_ends_the_run_before_it_begins(project: Project) -> None:
+    project.ask(good("terms"))
+    run = project.run("--rag-gate=regression")
+    assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
+    assert (
+        "ERROR: ragcheck: --rag-gate=regression has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
+        "or --rag-gate=each."
+    ) in run.errors.splitlines()
+
+
+def test_without_the_gate_no_fail_is_let_pass(project: Project) -> None:
+    project.ask(bad("prices"))
+    assert project.run("--rag-gate=rate:0.1", "-p", "no:ragcheck-gate").outcomes == {"failed": 1}
+
+
+def test_a_baseline_that_was_made_otherwise_is_refused_with_what_differs(project: Project) -> None:
+    project.ask(good("terms"))
+    write_baseline(project, passed("terms", prompt_version="en-1", top_k=3))
+    run = project.run("--rag-baseline=baseline.json")
+    assert run.section("ragcheck::gate") == [
+        "baseline.json was made otherwise: prompt: en-1 then, canned-1 now; top_k: 3 then, 5 now",
+        "",
+        OTHERWISE,
+    ]
+    assert project.run("--rag-baseline=baseline.json", "-orag_other_baseline=compare").exit_status == 0
+
+
+def test_a_baseline_is_read_from_git(project: Project) -> None:
+    project.ask(good("terms"))
+    path = write_baseline(project, passed("terms"), passed("prices"))
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.invalid"]
+    for arguments in (["init", "-q"], ["add", path.name], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *author, *arguments], cwd=project.folder, check=True, capture_output=True)
+    path.unlink()
+    run = project.run("--rag-baseline=git:HEAD:baseline.json")
+    assert run.junit["gate"] == ("failure", "1 missing against git:HEAD:baseline.json")
+
+
+def test_a_baseline_that_is_older_than_its_question_file_is_said_to_be_so(project: Project) -> None:
+    project.ask(good("terms"))
+    write_baseline(project, passed("terms"), timestamp="2026-01-02T03:04:05+00:00")
+    os.utime(project.folder / "billing.rag.yaml", (1_770_000_000, 1_770_000_000))
+    assert (
+        "baseline baseline.json of 2026-01-02 03:04 is older than billing.rag.yaml of 2026-02-02 02:40: "
+        "make a new one if its questions are meant to have changed"
+    ) in project.run("--rag-baseline=baseline.json").lines
+    write_baseline(project, passed("terms"), timestamp="yesterday")
+    assert "is older than" not in project.run("--rag-baseline=baseline.json").text
+
+
+@two_ways
+def test_more_errors_than_are_allowed_stop_the_run(project: Project) -> None:
+    project.ask(*(broken(f"q{i}") for i in range(30)))
+    run = project.run("-orag_max_errors=1")
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    # Under xdist another may be on its way.
+    assert "ragcheck: 2 ERRORs are more than rag_max_errors = 1" in run.text
+    assert run.outcomes["error"] < 30
