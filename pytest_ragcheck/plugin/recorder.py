@@ -78,7 +78,10 @@ class Recorder:
         manager = self._config.pluginmanager
         # Under xdist it is the distribution that stops.
         stops: Any = manager.get_plugin("dsession") or manager.get_plugin("session")
-        stops.shouldstop = f"ragcheck: {self._errors} ERRORs are more than rag_max_errors = {most}"
+        stops.shouldstop = text = f"ragcheck: {self._errors} ERRORs are more than rag_max_errors = {most}"
+        if self._run is not None:
+            # xdist may come to say that its workers were interrupted, and no more why.
+            self._run.note_all([f"stopped: {text.removeprefix('ragcheck: ')}"])
         self._stop_workers()
 
     def pytest_keyboard_interrupt(self) -> None:
