@@ -39,7 +39,13 @@ def test_the_examples_are_read(tmp_path: Path) -> None:
 
     assert [[question.id for question in questions] for questions in read_examples] == [
         ["what-is-the-refund-window-eeb7"],
-        ["refund-window", "refund-in-cash", "refund-abroad", derived_id("Who pays for the return?")],
+        [
+            "refund-window",
+            "refund-in-cash",
+            "refund-abroad",
+            "refund-to-a-friend",
+            derived_id("Who pays for the return?"),
+        ],
         ["refund-window", derived_id("Can a refund be paid in cash on Mars?")],
         ["refund-window", derived_id("Who pays for the return?")],
         ["what-is-the-refund-window-eeb7", derived_id("Can a refund be paid in cash, and on Mars?")],
