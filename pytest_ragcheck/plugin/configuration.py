@@ -136,6 +136,9 @@ def is_question_file(session: pytest.Session, path: Path) -> bool:
     except pytest.UsageError:
         return True  # and where the file is read, the error is said
     # What was written there is no question file of the user's, unless the user names it.
+    if session.config.rootpath.is_relative_to(output):
+        # The whole project lies in it, so that only the names tell.
+        return argument or path.parent != output or not name.endswith(_RESULT_QUESTIONS)
     return argument or not path.is_relative_to(output)
 
 

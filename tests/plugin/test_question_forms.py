@@ -44,6 +44,23 @@ def test_what_lies_in_the_output_folder_is_not_collected(project: Project, name:
     assert project.run().verdicts == {"hours": "PASS"}
 
 
+@pytest.mark.parametrize("output", [".", ".."])
+def test_a_project_within_its_output_folder_is_collected_but_for_what_a_run_wrote(
+    project: Project, output: str
+) -> None:
+    (project.folder / "own").mkdir()
+    project.write("own/pytest.ini", "[pytest]\nrag_question_files = *_questions.json\nrag_judge = none\n")
+    project.write("own/billing.rag.yaml", "questions: [What?]")
+    project.write("own/tests/old_questions.json", '["When?"]')
+    written = project.folder / "own" / output / "new_questions.json"
+    written.write_text('["Who?"]')
+    run = project.run(
+        "--rootdir=own", "-c", "own/pytest.ini", "--co", "-q", f"--rag-output=own/{output}", "own", str(written.parent)
+    )
+    found = {line.partition("::")[0].rpartition("/")[2] for line in run.lines if "::" in line}
+    assert found == {"billing.rag.yaml", "old_questions.json"}
+
+
 def test_a_name_in_capitals_is_collected_too(project: Project) -> None:
     project.ask(good("terms"), file="UP.RAG.JSON")
     run = project.run("-v")
