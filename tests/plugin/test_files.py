@@ -76,6 +76,8 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "prompt_version": "canned-1",
             "judge": judge,
             "endpoint": "canned system",
+            "tier": "end_to_end",
+            "top_k": 5,
         },
         {
             "question_id": "prices",
@@ -104,6 +106,8 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "prompt_version": "canned-1",
             "judge": judge,
             "endpoint": "canned system",
+            "tier": "end_to_end",
+            "top_k": 5,
         },
     ]
     assert predictions["errors"] == [
@@ -115,6 +119,8 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "message": "canned: the endpoint is down.",
             "judge": judge,
             "endpoint": "canned system",
+            "tier": "end_to_end",
+            "top_k": None,
         }
     ]
     summary = run.summary
