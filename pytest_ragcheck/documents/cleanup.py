@@ -44,6 +44,16 @@ async def clean_up(
         room: For each request to the server.
         settling_seconds: How long documents are waited for that the server may not have made yet.
     """
+    done = await take_out(ledger, routes, room, settling_seconds=settling_seconds)
+    if not done.left:
+        ledger.remove()
+    return done
+
+
+async def take_out(
+    ledger: Ledger, routes: DocumentRoutes, room: Room, *, settling_seconds: float = SETTLING_SECONDS
+) -> Documents:
+    """As `clean_up`, for a run that goes on: the ledger stays in any case."""
     entries = ledger.read()
     left = await _find_unknown(ledger, entries, routes, room, settling_seconds)
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
@@ -57,8 +67,6 @@ async def clean_up(
     ]
     for each in left:
         _log.warning("%s: document %s (file %s) is left: %s", routes.shown, each.id, each.file_name, each.reason)
-    if not left:
-        ledger.remove()
     return Documents(deleted=reasons.count(None), left=tuple(left))
 
 

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.documents.asking import AsksIngested
-from pytest_ragcheck.documents.cleanup import clean_up
+from pytest_ragcheck.documents.cleanup import clean_up, take_out
 from pytest_ragcheck.documents.ingestion import Ingested, ingest
 from pytest_ragcheck.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.documents.outcome import Documents
@@ -110,6 +110,8 @@ class RunDocuments:
             entries = old.read()
             if entries.base == routes.shown and not entries.kept:
                 note(self._config, await clean_up(old, routes, self._room))
+        # A worker that died over this has left some; what cannot be deleted is tried again, and told, at the end.
+        await take_out(ledger, routes, self._room)
         progress = _Progress(self._config, len(uploads), routes.shown)
         return await ingest(uploads, routes, ledger=ledger, room=self._room, tell=progress.tell)
 

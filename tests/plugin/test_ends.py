@@ -6,11 +6,14 @@ The rows are those of docs/reference/tiers-and-routes.md: `pytest tests/plugin/t
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +98,9 @@ class End:
     server: dict[str, Any] = field(default_factory=dict)
     """What the server does wrong."""
 
+    dies_uploading: bool = False
+    """Whether the worker is killed over its last upload."""
+
     second: str | None = None
     """What the documents of another run at the same time are called after; None: there is none."""
 
@@ -118,6 +124,7 @@ ENDS = {
     "SIGTERM": End(what=sends("SIGTERM"), status=143),
     "SIGTERM, with `-n2`": End(what=sends("SIGTERM", to="getppid"), arguments=N2, status=143),
     "a worker is killed, with `-n2`": End(what=sends("SIGKILL"), arguments=N2, status=1),
+    "a worker is killed while it uploads, with `-n1`": End(dies_uploading=True, arguments=("-n1",), status=1),
     "two runs at once, each with documents of its own": End(second="town", status=0),
     "SIGKILL": End(what=sends("SIGKILL"), status=-9),
     "SIGKILL of the controller, with `-n2`": End(what=sends("SIGKILL", to="getppid"), arguments=N2, status=-9),
@@ -185,6 +192,13 @@ def start(folder: Path, server: DocumentServer, end: End, place: str) -> subproc
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def kill_once(folder: Path, server: DocumentServer, _: str) -> None:
+    """Kills the only worker when it has sent its three documents."""
+    if len(server.uploaded) == 3:
+        (lock,) = folder.glob("ragcheck-results/.ragcheck/documents/*/*.lock")
+        os.kill(int(lock.stem), signal.SIGKILL)
+
+
 def ledgers(folders: list[Path]) -> int:
     return sum(len(list(folder.glob("ragcheck-results/.ragcheck/documents/*/ledger.jsonl"))) for folder in folders)
 
@@ -199,7 +213,8 @@ def test_what_a_run_put_in_is_gone_or_known(project: Project, name: str) -> None
     end = ENDS[name]
     places = ["shop"] if end.second is None else ["shop", end.second]
     folders = [project.folder / f"run{number}" for number in range(len(places))]
-    server = Observed(meeting=len(places), **end.server)
+    on_upload = partial(kill_once, folders[0]) if end.dies_uploading else None
+    server = Observed(meeting=len(places), on_upload=on_upload, **end.server)
     with server:
         assert len(server.documents) == before
         going_down = threading.Thread(target=server.go_down)

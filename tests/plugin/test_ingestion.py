@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.check_documents import THERE
+from tests.check_documents import run as shared
 from tests.harness import two_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.harness import Project, Run
 
 QUESTIONS = """\
@@ -152,3 +156,9 @@ def test_a_function_takes_no_documents(project: Project) -> None:
     kind, message = run.errors_by_id["opens"]
     assert kind == "ingestion"
     assert "is a function, which has no routes for documents" in message
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "n2"])
+def test_documents_that_questions_share_go_up_once(tmp_path: Path, options: tuple[str, ...]) -> None:
+    seen = shared(tmp_path / "run", *options, documents=20, questions=100)
+    assert (seen.status, seen.uploads, seen.distinct, seen.left) == (0, 20, 20, THERE), seen.text

@@ -105,9 +105,10 @@ class DocumentServer(FakeEndpoint):
         def shared(key: str) -> int:
             return len(_words(query) & _words(self.texts[key]))
 
-        best = max(self.texts, key=shared, default="")
+        there = [key for key in self.texts if key in self.documents]
+        best = max(there, key=shared, default="")
         text = self.texts.get(best, "")
-        sources = [{"document_id": best, "text": text}] if best in self.documents else []
+        sources = [{"document_id": best, "text": text}] if there else []
         return 200, {"answer": text, "sources": sources}
 
 
