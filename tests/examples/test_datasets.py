@@ -80,6 +80,30 @@ def test_end_to_end_the_documents_go_up_are_found_and_are_gone_again(project: Pr
     assert server.documents() == {}
 
 
+@pytest.mark.parametrize("tier", TIERS)
+def test_rows_of_the_published_files_have_an_outcome_each(project: Project, server: RunningServer, tier: str) -> None:
+    published = {
+        "ragbench": SLICES / "ragbench" / "raw_row.constructed.jsonl",
+        "squad_v2": SLICES / "squad_v2" / "dev-v2.0.slice.json",
+        "qasper": SLICES / "qasper" / "qasper-v0.1.slice.json",
+        "hotpotqa": SLICES / "hotpotqa" / "hotpot_dev_distractor_v1.slice.json",
+    }
+    if not all(path.exists() for path in published.values()):
+        pytest.skip("the slices of the published files do not lie beside the checkout")
+    names = [name for name in published if tier in SUPPORTED[name].tiers]
+    chosen = [f"--rag-dataset={name}={published[name]}" for name in names]
+    run = run_over(project, server, *chosen, f"--rag-tier={tier}", "--rag-samples=4")
+    datasets = run.summary["datasets"]
+    assert {name: sum(numbers["counts"].values()) for name, numbers in datasets.items()} == {
+        name: 1 if name == "ragbench" else 4 for name in names
+    }
+    assert run.counts["error"] == run.counts["skipped"] == 0
+    for numbers in datasets.values():
+        found = of_retrieval(numbers)
+        assert found["recall_at_5"] > 0 < found["mrr"] if tier == "end_to_end" else not found
+    assert server.documents() == {}
+
+
 def test_the_same_questions_of_ragbench_have_scores_in_both_tiers(project: Project, server: RunningServer) -> None:
     means = {}
     for tier in ("generation", "end_to_end"):
