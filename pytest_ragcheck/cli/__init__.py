@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck import __version__
 from pytest_ragcheck.cli import (
+    baseline,
     calibrate,
     cleanup,
     compare,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _COMMANDS = (
+    baseline,
     calibrate,
     cleanup,
     compare,

@@ -139,6 +139,8 @@ def _prediction(fields: Fields) -> BaselineRow:
     thresholds = fields.numbers("thresholds")
     repeated = fields.row.get("repeated")
     passes, fails = looks(Verdict(verdict), repeated if isinstance(repeated, dict) else {}, thresholds)
+    if history := fields.object_or_null("history"):
+        passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),

@@ -1,0 +1,67 @@
+"""`ragcheck baseline save PREDICTIONS`: a compact baseline, and which questions are flaky."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import ResultsError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+_ADVICE = "Give the {agent}_predictions.json of a full run."
+_OTHER = "Give -o another file, or move that one away."
+_NAMED = 20
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command to those of `ragcheck`."""
+    parser = commands.add_parser(
+        "baseline",
+        help="make a compact baseline of a run's predictions",
+        description="Makes the file that pytest --rag-baseline compares with.",
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    save = actions.add_parser(
+        "save",
+        help="write a compact baseline",
+        description="Writes what a gate needs of a full run: no answers, no contexts. Where the file is there, how "
+        "often each question passed and failed is added to what it knows. Exit status: 0 written, 2 wrong usage.",
+    )
+    save.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the predictions file of a full run")
+    save.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("baseline.json"),
+        help="where the baseline goes (default: baseline.json)",
+    )
+    save.set_defaults(run=_save)
+
+
+def _save(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.redaction import Redactor  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.report.files import Writer  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.compact import compact_document, flaky, read_compact  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.predictions_file import read_document  # noqa: PLC0415 - as above
+
+    path: Path = chosen.output
+    try:
+        now = read_baseline(chosen.predictions, name=str(chosen.predictions), advice=_ADVICE)
+        earlier = read_compact(path, advice=_OTHER)
+        if earlier is not None and earlier.timestamp == now.timestamp:
+            raise UsageError(f"{chosen.predictions}: this run was saved into {path} before. Save each run once.")
+        document = read_document(chosen.predictions, give=_ADVICE, anew=_ADVICE)
+        Writer(path.parent, Redactor()).write(path.name, compact_document(document, now, earlier))
+        saved = read_baseline(path, name=str(path), advice=_ADVICE)
+    except (UsageError, ResultsError) as error:
+        print(f"ragcheck baseline save: {error}", file=sys.stderr)
+        return 2
+    print(f"{path}: {len(saved.rows)} questions of {saved.timestamp}")
+    for row in flaky(saved)[:_NAMED]:
+        print(f"flaky: {row.dataset_name}::{row.id} passed {row.passes} of {row.passes + row.fails} times")
+    return 0
