@@ -54,7 +54,9 @@ def _save(chosen: argparse.Namespace) -> int:
         now = read_baseline(chosen.predictions, name=str(chosen.predictions), advice=_ADVICE)
         earlier = read_compact(path, advice=_OTHER)
         if earlier is not None and earlier.timestamp == now.timestamp:
-            raise UsageError(f"{chosen.predictions}: this run was saved into {path} before. Save each run once.")
+            raise UsageError(  # noqa: TRY301 - the same way out as of the others
+                f"{chosen.predictions}: this run was saved into {path} before. Save each run once."
+            )
         document = read_document(chosen.predictions, give=_ADVICE, anew=_ADVICE)
         Writer(path.parent, Redactor()).write(path.name, compact_document(document, now, earlier))
         saved = read_baseline(path, name=str(path), advice=_ADVICE)

@@ -74,8 +74,8 @@ def test_a_file_that_is_none_is_not_written_over(save: Callable[..., tuple[int, 
     assert (status, error) == (
         2,
         (
-            "ragcheck baseline save: baseline.json: it is not a predictions file. Give -o another file, or move that one "
-            "away.\n"
+            "ragcheck baseline save: baseline.json: it is not a predictions file. Give -o another file, or move that "
+            "one away.\n"
         ),
     )
     assert (tmp_path / "baseline.json").read_text(encoding="utf-8") == '{"mine": 1}'
