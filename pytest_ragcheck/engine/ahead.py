@@ -205,5 +205,8 @@ class ReadAhead:
                 # Ctrl-C, or a time limit of the item's own: nobody will want it any more.
                 task.cancel()
                 raise
+            if task.cancelled():
+                # By what is evaluated, as a client that gives up a task of its own: begun anew it would be so for ever.
+                raise RuntimeError("the client or the judge let its own cancellation out")
         if key in self._raised:
             raise self._raised.pop(key)

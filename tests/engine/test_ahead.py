@@ -318,6 +318,20 @@ def test_a_run_that_was_stopped_goes_on_for_nobody(stores: list[SqliteStore], fi
     asyncio.run(scenario())
 
 
+def test_a_job_that_cancels_itself_is_a_bug_and_is_not_begun_again_and_again() -> None:
+    async def evaluate() -> Any:
+        raise asyncio.CancelledError
+
+    async def scenario() -> None:
+        reader = ReadAhead(alive=2)
+        await reader.add([Job(key=0, evaluate=evaluate)])
+        with pytest.raises(RuntimeError, match=r"^the client or the judge let its own cancellation out$"):
+            await reader.take(0)
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
 def test_a_record_that_cannot_be_stored_is_a_bug_where_it_is_wanted() -> None:
     async def scenario() -> None:
         reader = ReadAhead(alive=2, store=Refusing())
