@@ -210,11 +210,14 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         reason = settings.redactor.text(str(stopped))
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         evaluated = Evaluated(record=record)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A bug in a client, in a judge or here: it keeps its traceback, and the question its row.
         reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         item.stash.setdefault(RECORDS, []).append(Evaluated(record=record))
+        if isinstance(error, SystemExit):
+            # pytest 9.2 does not end a fixture that raises it, and every later item with that fixture fails.
+            raise RuntimeError(f"the client or the judge called sys.exit({error.code!r})") from error  # noqa: TRY004
         raise
     item.stash.setdefault(RECORDS, []).append(evaluated)
     return evaluated.record

@@ -209,6 +209,30 @@ def rag_client():
 
 
 @two_ways
+def test_a_client_that_exits_takes_no_other_question_with_it(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import sys
+
+class Exiting(CannedRag):
+    async def ask(self, question):
+        if "stop" in question.question:
+            sys.exit(3)
+        return await super().ask(question)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Exiting()
+"""
+    )
+    project.ask(good("stop"), good("terms"), good("hours"))
+    run = project.run()
+    assert run.outcomes == {"passed": 2, "error": 1}
+    assert run.errors_by_id == {"stop": ("not_evaluated", "SystemExit: 3")}
+    assert "RuntimeError: the client or the judge called sys.exit(3)" in run.text
+
+
 def test_a_question_that_its_client_fails_is_an_error_of_a_call_too(project: Project) -> None:
     project.conftest(
         JUDGE
