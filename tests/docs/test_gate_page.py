@@ -69,9 +69,10 @@ def test_the_way_to_a_red_gate_and_out_of_it(followed: Project) -> None:
 
 
 def test_runs_that_are_not_the_whole_say_what_the_page_shows(followed: Project) -> None:
-    _, _, not_run, stopped = (text.strip() for text in blocks("text"))
+    _, _, not_run, stopped, rate, _ = (text.strip() for text in blocks("text"))
     gated = ("--rag-judge=none", "--rag-baseline=baseline.json")
     assert not_run in followed.run(*gated, "-k", "refund").lines
     conftest = (followed.folder / "conftest.py").read_text()
     followed.write("conftest.py", conftest.replace("30 days", "14 days"))
     assert stopped in followed.run(*gated, "-x").lines
+    assert rate in followed.run("--rag-judge=none", "--rag-gate=rate:0.9").lines
