@@ -6,31 +6,47 @@ Each stands once in `OPTIONS`; the pytest options, their help, the reference pag
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from pytest_ragcheck.metrics.catalogue import (
-    ASSERTABLE,
     DEFAULT_GROUPS,
     DEFAULT_WEIGHTS,
-    GROUPS,
-    METRICS,
-    OVERALL,
-    listed,
+)
+from pytest_ragcheck.option_values import (
+    read_base_url,
+    read_baseline_place,
+    read_count,
+    read_dataset,
+    read_delay,
+    read_fraction,
+    read_gate,
+    read_group,
+    read_header,
+    read_judge,
+    read_keep,
+    read_minimum,
+    read_missing,
+    read_model,
+    read_name,
+    read_number,
+    read_on_off,
+    read_other_baseline,
+    read_path,
+    read_price,
+    read_request,
+    read_response,
+    read_seconds,
+    read_shape,
+    read_shard,
+    read_tier,
+    read_url,
+    read_usd,
+    read_weight,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from pytest_ragcheck.questions.datasets.choice import DatasetChoice
-
-JUDGES = ("openai", "offline", "ragas", "none")
-
-KEEP = ("never", "on-failure", "always")
-"""When a run leaves its documents in the system."""
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,275 +75,6 @@ class Option:
     def switch(self) -> str:
         """The command line's form of the name."""
         return "--" + self.name.replace("_", "-")
-
-
-def read_url(text: str) -> str:
-    """The text, if it is an http or https URL with a host."""
-    return _whole(text, "http://localhost:8000/query")
-
-
-def read_base_url(text: str) -> str:
-    """The same for a URL that routes are put behind."""
-    return _whole(text, "http://localhost:8000/v1")
-
-
-def _whole(text: str, example: str) -> str:
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # half an IPv6 address, or a port that is no number up to 65535
-        usable = False
-    if not usable or re.search(r"\s", text):
-        raise ValueError(f"is not a URL; write it whole, such as {example}")
-    return text
-
-
-def read_fraction(text: str) -> float:
-    """A number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number <= 1:
-        raise ValueError("is not a number from 0 to 1; write one such as 0.7")
-    return number
-
-
-def read_seconds(text: str) -> float:
-    """A number of seconds above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < float("inf"):
-        raise ValueError("is not a number of seconds above 0; write one such as 60")
-    return number
-
-
-def read_price(text: str) -> tuple[float, float]:
-    """Two amounts of US dollars from 0."""
-    try:
-        read, written = map(float, text.split())
-    except ValueError:
-        read = written = float("nan")
-    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
-        raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
-    return read, written
-
-
-def read_usd(text: str) -> float:
-    """An amount of US dollars above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < float("inf"):
-        raise ValueError("is not an amount of US dollars above 0; write one such as 0.50")
-    return number
-
-
-def read_count(text: str) -> int:
-    """A whole number from 1."""
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise ValueError("is not a whole number from 1; write one such as 5")
-    return int(text)
-
-
-def read_number(text: str) -> int:
-    """A whole number from 0."""
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ValueError("is not a whole number from 0; write one such as 2")
-    return int(text)
-
-
-def read_delay(text: str) -> float:
-    """A number of seconds from 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number < float("inf"):
-        raise ValueError("is not a number of seconds from 0; write one such as 0.1")
-    return number
-
-
-def read_shard(text: str) -> tuple[int, int]:
-    """`I/N`: part I of N, I from 1."""
-    match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
-    return int(match[1]), int(match[2])
-
-
-def read_gate(text: str) -> str:
-    """`each`, `regression`, or `rate:R`."""
-    kind, _, rate = text.partition(":")
-    if text in ("each", "regression"):
-        return text
-    if kind == "rate":
-        with suppress(ValueError):
-            return f"rate:{read_fraction(rate):g}"
-    raise ValueError("is not a gate; choose each, regression, or rate:R with a rate from 0 to 1 such as rate:0.9")
-
-
-def read_baseline_place(text: str) -> str:
-    """A path, or `git:REV:PATH`."""
-    if text.startswith("git:"):
-        _, rev, path = (*text.split(":", 2), "", "")[:3]
-        if not rev.strip() or rev.startswith("-") or not path.strip():
-            raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
-    return read_path(text)
-
-
-def read_missing(text: str) -> str:
-    """What a missing question is."""
-    if text not in ("regression", "allowed"):
-        raise ValueError("is neither regression nor allowed; write one of them")
-    return text
-
-
-def read_other_baseline(text: str) -> str:
-    """What becomes of a baseline that was made otherwise."""
-    if text not in ("refuse", "compare"):
-        raise ValueError("is neither refuse nor compare; write one of them")
-    return text
-
-
-def read_on_off(text: str) -> bool:
-    """`on` or `off`."""
-    if text not in ("on", "off"):
-        raise ValueError("is neither on nor off; write one of them")
-    return text == "on"
-
-
-def read_judge(text: str) -> str:
-    """The name of a judge."""
-    if text not in JUDGES:
-        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
-    return text
-
-
-def read_name(text: str) -> str:
-    """A name that is not blank."""
-    if not text.strip():
-        raise ValueError("is blank; leave it out, or write a name")
-    return text.strip()
-
-
-def read_path(text: str) -> str:
-    """The path of a file or folder that is not blank."""
-    if not text.strip():
-        raise ValueError("is blank; leave it out, or write a path")
-    return text.strip()
-
-
-def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """`METRIC=VALUE`, of a metric that can be asserted or one of the users' *own*."""
-    metric, equals, value = text.partition("=")
-    metric = metric.strip()
-    if not equals:
-        raise ValueError("is not of the form METRIC=VALUE; write it such as f1=0.5")
-    known = (*ASSERTABLE, *own)
-    if metric not in known:
-        raise ValueError(f"names no metric that can be asserted; {_instead_of(metric, known)}")
-    return metric, read_fraction(value.strip())
-
-
-def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
-    """`METRIC=WEIGHT`, of any metric but the weighted one itself, or one of the users' *own*."""
-    metric, equals, value = text.partition("=")
-    metric = metric.strip()
-    if not equals:
-        raise ValueError("is not of the form METRIC=WEIGHT; write it such as f1=2")
-    known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
-    if metric not in known:
-        raise ValueError(f"names no metric that can have a weight; {_instead_of(metric, known)}")
-    try:
-        weight = float(value)
-    except ValueError:
-        weight = float("nan")
-    if not 0 < weight < float("inf"):
-        raise ValueError("has no weight above 0; write it such as f1=2")
-    return metric, weight
-
-
-def read_group(text: str) -> str:
-    """The name of a group of metrics, with `+` before it or not."""
-    if text.removeprefix("+") not in GROUPS:
-        raise ValueError(f"is no group of metrics; {_instead_of(text.removeprefix('+'), tuple(GROUPS))}")
-    return text
-
-
-def _instead_of(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for whoever mistypes
-
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
-
-
-def read_model(text: str) -> tuple[str, int | None]:
-    """A folder or a name on the hub, and the layer that stands after its `@`."""
-    name, at, layer = text.rpartition("@")
-    if not at:
-        return read_name(text), None
-    if not re.fullmatch(r"[1-9][0-9]{0,3}", layer) or not name.strip():
-        raise ValueError("is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17")
-    return name.strip(), int(layer)
-
-
-def read_header(text: str) -> tuple[str, str]:
-    """`Name: value`."""
-    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
-    if match is None:
-        raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
-    return match[1], match[2]
-
-
-def read_dataset(text: str) -> DatasetChoice:
-    """`NAME[:SUBSET][@SPLIT][=PATH]`."""
-    from pytest_ragcheck.questions.datasets.choice import read_choice  # noqa: PLC0415 - only for whoever gives one
-
-    return read_choice(text)
-
-
-def read_keep(text: str) -> str:
-    """When documents are kept."""
-    if text not in KEEP:
-        raise ValueError(f"is none of {', '.join(KEEP)}; write one of them")
-    return text
-
-
-def read_tier(text: str) -> str:
-    """The name of a tier."""
-    from pytest_ragcheck.questions.question import TIERS  # noqa: PLC0415 - only for whoever gives one
-
-    if text not in TIERS:
-        raise ValueError(f"is no tier; choose {' or '.join(TIERS)}")
-    return text
-
-
-def read_shape(text: str) -> str:
-    """The name of a shape."""
-    from pytest_ragcheck.rag.named_shapes import read_name  # noqa: PLC0415 - only for whoever gives one
-
-    read_name(text)
-    return text
-
-
-def read_request(text: str) -> str:
-    """A template of requests, as it was written."""
-    from pytest_ragcheck.rag.request import read_template  # noqa: PLC0415 - only for whoever gives one
-
-    read_template(text)
-    return text
-
-
-def read_response(text: str) -> str:
-    """Expressions for the parts of a reply, as they were written."""
-    from pytest_ragcheck.rag.reading import Reading  # noqa: PLC0415 - only for whoever gives them
-
-    Reading.from_text(text)
-    return text
 
 
 OPTIONS: tuple[Option, ...] = (

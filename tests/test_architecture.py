@@ -21,7 +21,7 @@ ORDER = (
     {"redaction", "loop", "threads"},
     {"questions"},
     {"rag"},
-    {"options", "settings"},  # whose values the parts above read
+    {"option_values", "options", "settings", "given"},  # whose values the parts above read
     {"judging"},
     {"metrics"},
     {"verdict"},

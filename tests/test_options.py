@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.given import Given, read_settings
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
-from pytest_ragcheck.options import (
-    OPTIONS,
-    Option,
+from pytest_ragcheck.option_values import (
     read_base_url,
     read_baseline_place,
     read_count,
@@ -46,7 +45,8 @@ from pytest_ragcheck.options import (
     read_usd,
     read_weight,
 )
-from pytest_ragcheck.settings import Given, Settings, read_settings
+from pytest_ragcheck.options import OPTIONS, Option
+from pytest_ragcheck.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

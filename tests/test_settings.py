@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.given import Given, read_settings
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE, DEFAULT_GROUPS, DEFAULT_WEIGHTS, listed
 from pytest_ragcheck.redaction import REDACTED
-from pytest_ragcheck.settings import DUMMY_API_KEY, Given, Settings, read_settings
+from pytest_ragcheck.settings import DUMMY_API_KEY, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -95,8 +95,8 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _settings(chosen: argparse.Namespace) -> Settings:
     """The settings as typed, through the readers of pytest's options; of a run's environment only the judge's."""
+    from pytest_ragcheck.given import Given, read_settings  # noqa: PLC0415 - as above
     from pytest_ragcheck.options import OPTIONS  # noqa: PLC0415 - for this command only
-    from pytest_ragcheck.settings import Given, read_settings  # noqa: PLC0415 - as above
 
     others = {option.environment for option in OPTIONS} - _JUDGE_VARIABLES
     environment = {name: value for name, value in os.environ.items() if name not in others}

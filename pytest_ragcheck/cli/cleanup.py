@@ -71,7 +71,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _settings(chosen: argparse.Namespace) -> Settings:
-    from pytest_ragcheck.settings import Given, read_settings  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.given import Given, read_settings  # noqa: PLC0415 - for this command only
 
     typed = {
         "rag_url": Given(chosen.rag_url, "--rag-url"),

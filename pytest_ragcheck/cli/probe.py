@@ -72,9 +72,9 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     """The target as typed; the values go through the readers of pytest's options."""
+    from pytest_ragcheck.given import Given, read_settings  # noqa: PLC0415 - as above
     from pytest_ragcheck.rag.probe.checklist import QUESTION  # noqa: PLC0415 - the other commands need no HTTP
     from pytest_ragcheck.rag.probe.exchange import Target  # noqa: PLC0415 - as above
-    from pytest_ragcheck.settings import Given, read_settings  # noqa: PLC0415 - as above
 
     url = Given(chosen.url, "URL") if chosen.url is not None else Given(os.environ.get("RAGCHECK_URL"), "RAGCHECK_URL")
     if not url.text:

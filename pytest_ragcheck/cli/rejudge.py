@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_ragcheck.engine.replay import Recording
+    from pytest_ragcheck.given import Given
     from pytest_ragcheck.questions.question import Question, QuestionSet
     from pytest_ragcheck.record import Record
-    from pytest_ragcheck.settings import Given, Settings
+    from pytest_ragcheck.settings import Settings
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 _LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold", "rag_min", "rag_agent", "rag_output")
@@ -62,9 +63,9 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
 
     from pytest_ragcheck.engine.rejudge import rejudge  # noqa: PLC0415 - as above
     from pytest_ragcheck.engine.replay_judge import choose_replay_judge, missing_for_replay  # noqa: PLC0415 - as above
+    from pytest_ragcheck.given import read_settings  # noqa: PLC0415 - as above
     from pytest_ragcheck.report.files import is_result_of, write_results  # noqa: PLC0415 - as above
     from pytest_ragcheck.report.terminal import file_lines, summary_lines  # noqa: PLC0415 - as above
-    from pytest_ragcheck.settings import read_settings  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.aggregate import aggregate  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.agreement import read_agreements  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.recording import read_recording  # noqa: PLC0415 - as above
@@ -90,7 +91,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:
-    from pytest_ragcheck.settings import Given  # noqa: PLC0415 - the other commands need no settings
+    from pytest_ragcheck.given import Given  # noqa: PLC0415 - the other commands need no settings
 
     found: dict[str, Given] = {}
     for setting in chosen.settings:

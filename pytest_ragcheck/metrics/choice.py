@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import EXTRAS
 from pytest_ragcheck.metrics.mentions import Mentions
-from pytest_ragcheck.options import read_model
+from pytest_ragcheck.option_values import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,9 @@ from pytest_ragcheck.plugin.keys import SETTINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_ragcheck.given import Given
     from pytest_ragcheck.plugin.datasets import Datasets
-    from pytest_ragcheck.settings import Given, Settings
+    from pytest_ragcheck.settings import Settings
 
 QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
 """How the name of a file ends, in small letters or capitals, that is collected wherever it lies."""
@@ -71,7 +72,7 @@ def settings_of(config: pytest.Config) -> Settings:
     """The run's settings; they are read once."""
     if SETTINGS not in config.stash:
         from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
-        from pytest_ragcheck.settings import read_settings  # noqa: PLC0415 - as above
+        from pytest_ragcheck.given import read_settings  # noqa: PLC0415 - as above
 
         own = names_of_own_metrics(config)
         try:
@@ -165,7 +166,7 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
         value, origin = _ini_value(config, option)
     if value is None:
         return None
-    from pytest_ragcheck.settings import Given  # noqa: PLC0415 - only where something is given
+    from pytest_ragcheck.given import Given  # noqa: PLC0415 - only where something is given
 
     return Given(value, origin)
 

@@ -11,7 +11,8 @@ from pytest_ragcheck.documents.ingestion import POLL_SECONDS, TIMEOUT_SECONDS, i
 from pytest_ragcheck.documents.ledger import Ledger, folder_of_documents
 from pytest_ragcheck.documents.uploads import uploads_of
 from pytest_ragcheck.engine.gate import Gate
-from pytest_ragcheck.options import KEEP, OPTIONS
+from pytest_ragcheck.option_values import KEEP
+from pytest_ragcheck.options import OPTIONS
 from pytest_ragcheck.questions.question import TIERS, GoldPassage
 from pytest_ragcheck.rag.client import RagClient
 from tests.docs.pages import DOCS, PROJECT
