@@ -1,0 +1,145 @@
+"""Secrets of every kind go in by URL, header, environment and the endpoint's own words, and come out nowhere."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from pytest_ragcheck.cli import main
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.harness import Project
+
+USER = "svc-reader-7719"
+"""The name beside a password is no secret."""
+
+IN_URL = {
+    "password": "pa55/w0rd+of&the=url",
+    "parameter": "q-key-5521aa9917cd",
+    "signature": "c2lnbmF0dXJl0099881122",
+}
+IN_HEADERS = {
+    "api key": "hdr-key-a1b2c3d4e5f6",
+    "cookie": "session=5f2c9e8a7b6d4c3e",
+    "custom": "team-token-0099-zz-8812",
+}
+IN_ENVIRONMENT = {
+    "OPENAI_API_KEY": "sk-proj-envAAAA1111bbbb2222cccc",
+    "RAGCHECK_JUDGE_API_KEY": "judge-key-77aa66bb55cc",
+    "RAGCHECK_EMBEDDING_API_KEY": "embed-key-11dd22ee33ff",
+}
+ECHOED = {
+    "OpenAI": "sk-echoed1234567890abcdEFGH",
+    "GitHub": "ghp_echoed1234567890abcdefghij1234567890",
+    "AWS": "AKIAECHOED7890ABCD12",
+    "Slack": "xoxb-1234567890-echoedAbCdEfGh12",
+    "Google": "AIzaEchoed1234567890abcdefghijklmnopqrs",
+    "Hugging Face": "hf_echoed1234567890abcdefghijkl",
+    "JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJlY2hvZWQifQ.c2lnbmF0dXJlZWNob2Vk",
+    "webhook": "T0ECHOED1/B0ECHOED2/echoedechoedechoed12",
+    "database": "db-pa55-echoed-4411",
+    "password": "hunter2-echoed-99",
+    "bearer": "tok-echoed-123456789012",
+    "private key": "MIIEechoedkeymaterial0123456789",
+}
+"""By whose it is what nobody but the endpoint knew before."""
+
+WORDS = {
+    "webhook": "https://hooks.slack.com/services/{}",
+    "database": "postgres://app:{}@db.internal/prod",
+    "password": "password: {}",
+    "bearer": "Authorization: Bearer {}",
+    "private key": "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
+}
+"""Where a secret is told by its place and not by its look."""
+
+
+def said() -> str:
+    """What an endpoint says that shows its configuration and the whole request."""
+    known = {**IN_URL, **IN_HEADERS, **IN_ENVIRONMENT}
+    basic = base64.b64encode(f"{USER}:{IN_URL['password']}".encode()).decode()
+    lines = [f"{name} {value} {quote(value, safe='')}" for name, value in known.items()]
+    lines += [WORDS.get(name, "{}").format(value) for name, value in ECHOED.items()]
+    return "\n".join([*lines, f"Authorization: Basic {basic}", '{"escaped": "' + IN_URL["password"] + '"}'])
+
+
+def forms() -> list[str]:
+    """Every text that may be found nowhere."""
+    values = [*IN_URL.values(), *IN_HEADERS.values(), *IN_ENVIRONMENT.values(), *ECHOED.values()]
+    basic = base64.b64encode(f"{USER}:{IN_URL['password']}".encode()).decode()
+    return [*values, quote(IN_URL["password"], safe=""), basic.rstrip("=")]
+
+
+def test_there_are_twenty_kinds_and_more() -> None:
+    assert len(IN_URL) + len(IN_HEADERS) + len(IN_ENVIRONMENT) + len(ECHOED) >= 20
+
+
+def test_no_secret_is_in_any_output_the_store_included(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in IN_ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    for number, value in enumerate(IN_HEADERS.values()):
+        monkeypatch.setenv(f"SECRET_{number}", value)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    question = project.write(
+        "leaks.rag.yaml", "questions:\n  - {id: leaks, question: What is set?, expected_answer: nothing}\n"
+    )
+    ini = project.write(
+        "pytest.ini",
+        "[pytest]\nrag_headers =\n"
+        "    X-Api-Key: {env:SECRET_0}\n    Cookie: {env:SECRET_1}\n    X-Team-Token: {env:SECRET_2}\n",
+    )
+    given = {question, ini}
+    answers = json_reply({"answer": said(), "contexts": [said()], "debug": said()})
+    fails = json_reply({"error": said()}, status=500)
+    for behaviour in (answers, fails):
+        with FakeEndpoint(behaviour) as endpoint:
+            host = endpoint.url.removeprefix("http://")
+            password = quote(IN_URL["password"], safe="")
+            url = f"http://{USER}:{password}@{host}?api_key={IN_URL['parameter']}&sig={IN_URL['signature']}"
+            run = project.run(
+                *("-vv", "-rA", f"--rag-url={url}", "--rag-judge=offline", "--rag-shard=1/1", "-orag_retries=0"),
+                *("--rag-report=report.html", "--rag-markdown=step.md"),
+            )
+            assert any(IN_HEADERS["api key"] in request.headers.values() for request in endpoint.requests)
+        results = run.folder / "ragcheck-results"
+        printed = [run.text]
+        for arguments in (
+            ["report", str(results), "-o", str(run.folder / "later.html")],
+            ["report", str(results), "-o", str(run.folder / "later.csv")],
+            ["report", str(results), "-o", str(run.folder / "later.md")],
+            ["baseline", "save", str(results / "rag_predictions.json"), "-o", str(run.folder / "compact.json")],
+            ["merge", str(results), "-o", str(run.folder / "merged")],
+        ):
+            assert main(arguments) in {0, 1}, capsys.readouterr()
+            printed += capsys.readouterr()
+        assert "leaks" in run.text
+        assert "[redacted]" in "".join(printed)
+        for text in printed:
+            assert found(text.encode("utf-8", "surrogateescape")) == []
+        everything = [path for path in run.folder.rglob("*") if path.is_file() and path not in given]
+        # The store, the shard, the three files, reports, JUnit's file, the cache.
+        assert {
+            "store.sqlite",
+            "rag.shard-1-of-1.json",
+            "rag_predictions.json",
+            "report.html",
+            "step.md",
+            "junit.xml",
+        } <= {path.name for path in everything}
+        assert {str(path.relative_to(run.folder)): leaked for path in everything if (leaked := leaks(path))} == {}
+
+
+def leaks(path: Path) -> list[str]:
+    return found(path.read_bytes())
+
+
+def found(content: bytes) -> list[str]:
+    return [form for form in forms() if form.encode() in content]
