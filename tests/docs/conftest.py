@@ -25,6 +25,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         script.write_text(f"import sys\n{imported}\nsys.exit(main())\n")
         (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
         (folder / name).chmod(0o755)
+    # Pages type `python`, which is that of the project's environment.
+    (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (folder / "python").chmod(0o755)
     return folder
 
 

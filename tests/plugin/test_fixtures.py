@@ -64,9 +64,10 @@ def test_a_client_from_settings_without_an_endpoint_is_an_error_that_ends_in_the
     project.conftest(f"from pytest_ragcheck import RagClient\n{CANNED_JUDGE}\n{client}")
     project.ask(good("terms"))
     run = project.run()
-    *_, error, _, place = run.section("ERROR at setup of terms")
+    lines = run.section("ERROR at setup of terms")
+    (error,) = [line for line in lines if line.startswith("E ")]
     assert "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, " in error
-    assert place.startswith("conftest.py:")
+    assert [line for line in lines[lines.index(error) :] if line.startswith("conftest.py:")]
     assert "/pytest_ragcheck/" not in run.text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ragcheck.summary.calibration import Calibration, CurvePoint, Judged, calibrate
@@ -88,6 +88,7 @@ def test_the_same_answers_give_the_same_interval() -> None:
 judged_rows = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0]), st.booleans()), min_size=1, max_size=12)
 
 
+@settings(max_examples=30)  # each has its thousand resamples
 @given(judged_rows)
 def test_the_area_is_the_share_of_pairs_that_are_in_order(rows: list[tuple[float, bool]]) -> None:
     good = [score for score, is_good in rows if is_good]
@@ -104,6 +105,7 @@ def test_the_area_is_the_share_of_pairs_that_are_in_order(rows: list[tuple[float
         assert area == pytest.approx(value(told, "roc_auc"), abs=1e-12)
 
 
+@settings(max_examples=30)  # each has its thousand resamples
 @given(judged_rows)
 def test_every_number_is_in_its_range_and_in_its_interval(rows: list[tuple[float, bool]]) -> None:
     told = of(*rows)
