@@ -77,12 +77,13 @@ def test_names_and_contents_beyond_ascii_arrive_whole(server: RunningServer) -> 
 
 def test_a_deleted_document_is_neither_listed_nor_found(server: RunningServer) -> None:
     server.upload(("apple.txt", "An apple weighs 150 grams."))
-    for document_id in server.documents():
+    listed = list(server.documents())
+    for document_id in listed:
         response = server.client.delete(f"/documents/{document_id}")
         assert (response.status_code, response.json()) == (200, {"deleted": document_id})
     assert server.documents() == {}
     assert server.answer("How much does an apple weigh?") == REFUSAL
-    response = server.client.delete(f"/documents/{document_id}")
+    response = server.client.delete(f"/documents/{listed[0]}")
     assert (response.status_code, response.json()) == (404, {"error": "there is no document of this id"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +33,11 @@ def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
     """
     # What a test run loads is nobody's business.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import datasets  # noqa: PLC0415  # pyright: ignore[reportMissingImports] - only for whoever loads from the hub
-
+    load_dataset: Any = import_module("datasets").load_dataset  # only for whoever loads from the hub
     place = f"{hub.repository} ({', '.join(filter(None, (subset or hub.config, split)))})"
     table: Any
     try:
-        table = datasets.load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
+        table = load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
     except Exception as error:  # its errors have no common class
         said = " ".join(str(error).split())[:300]
         raise DatasetError(
