@@ -196,7 +196,7 @@ def run_sample(folder: Path, *options: str, output: Path | None = None, prefix: 
         text=ended.stdout,
         outcomes=_outcomes(junit) if junit.exists() else {},
         properties=_properties(junit) if junit.exists() else {},
-        documents={path.name: _document(path) for path in sorted(output.glob("*"))},
+        documents={path.name: _document(path) for path in sorted(output.glob("*.json"))},
         asked=Counter(asked.read_text(encoding="utf-8").splitlines()),
     )
 
