@@ -54,90 +54,65 @@ def read_settings(
     environment = os.environ if environment is None else environment
     folder = Path.cwd() if folder is None else folder
     chosen = {option.name: _chosen(option, given, environment) for option in OPTIONS}
-    read = {option.name: _reader(option, own_metrics) for option in OPTIONS}
-    values = {
-        option.name: _read(option, text, read[option.name])
+    fields = {
+        option.field: _read(option, text, own_metrics)
         for option in OPTIONS
         if (text := chosen[option.name]) is not None
     }
-    filled = _headers(chosen["rag_headers"], values.get("rag_headers", ()), chosen["rag_url"], environment)
     keys = _keys(environment)
-    api_key = _api_key(keys, own_server="rag_judge_url" in values)
-    defaults = Settings()
-    return Settings(
-        url=values.get("rag_url"),
-        base_url=values.get("rag_base_url"),
-        shape=values.get("rag_shape"),
-        request=values.get("rag_request"),
-        response=values.get("rag_response"),
-        headers=MappingProxyType(dict(filled.headers) if filled else {}),
-        top_k=values.get("rag_top_k", defaults.top_k),
-        timeout_seconds=values.get("rag_timeout", defaults.timeout_seconds),
-        concurrency=(at_once := values.get("rag_concurrency", defaults.concurrency)),
-        judge_concurrency=values.get("rag_judge_concurrency", at_once),
-        delay_seconds=values.get("rag_delay", defaults.delay_seconds),
-        retries=values.get("rag_retries", defaults.retries),
-        question_timeout_seconds=values.get("rag_question_timeout", defaults.question_timeout_seconds),
-        waiting_line_seconds=values.get("rag_waiting_line", defaults.waiting_line_seconds),
-        tier=values.get("rag_tier", defaults.tier),
-        ingest=values.get("rag_ingest", defaults.ingest),
-        keep_documents=values.get("rag_keep_documents", defaults.keep_documents),
-        read_ahead=values.get("rag_read_ahead", defaults.read_ahead),
-        resume=values.get("rag_resume", defaults.resume),
-        required=values.get("rag_required", defaults.required),
-        threshold=values.get("rag_threshold", defaults.threshold),
-        minimums=MappingProxyType(dict(values.get("rag_min", ()))),
-        weights=MappingProxyType(dict(values.get("rag_weights", ()) or defaults.weights)),
-        metrics=_groups(values.get("rag_metrics", ())),
-        own_metrics=tuple(own_metrics),
-        judge=values.get("rag_judge") or ("openai" if api_key or "rag_judge_model" in values else None),
-        judge_model=values.get("rag_judge_model"),
-        judge_url=values.get("rag_judge_url"),
-        judge_api_key=api_key,
-        judge_repeats=values.get("rag_judge_repeats", defaults.judge_repeats),
-        repeats=values.get("rag_repeats", defaults.repeats),
-        spread_limit=values.get("rag_spread_limit", defaults.spread_limit),
-        bertscore_model=_model(values.get("rag_bertscore_model"), folder),
-        embedding_model=values.get("rag_embedding_model"),
-        embedding_url=values.get("rag_embedding_url"),
-        embedding_api_key=keys.get(
-            "RAGCHECK_EMBEDDING_API_KEY", DUMMY_API_KEY if "rag_embedding_url" in values else None
-        ),
-        judge_prompt=_prompt(values.get("rag_judge_prompt", defaults.judge_prompt), folder),
-        judge_timeout_seconds=values.get("rag_judge_timeout", defaults.judge_timeout_seconds),
-        calibrations=tuple(folder / name for name in values.get("rag_calibration", ())),
-        judge_price=values.get("rag_judge_price"),
-        cache=values.get("rag_cache", defaults.cache),
-        preflight=values.get("rag_preflight", defaults.preflight),
-        datasets=tuple(choice.seen_from(folder) for choice in values.get("rag_dataset", ())),
-        samples=values.get("rag_samples"),
-        seed=values.get("rag_seed", defaults.seed),
-        **_baseline(values.get("rag_baseline"), folder),
-        gate=values.get("rag_gate", defaults.gate),
-        tolerance=values.get("rag_tolerance", defaults.tolerance),
-        false_alarms=values.get("rag_false_alarms", defaults.false_alarms),
-        missing=values.get("rag_missing", defaults.missing),
-        other_baseline=values.get("rag_other_baseline", defaults.other_baseline),
-        max_errors=values.get("rag_max_errors"),
-        shard=values.get("rag_shard"),
-        report=folder / values["rag_report"] if "rag_report" in values else None,
-        markdown=folder / values["rag_markdown"] if "rag_markdown" in values else None,
-        replay=folder / values["rag_replay"] if "rag_replay" in values else None,
-        dry_run=values.get("rag_dry_run", defaults.dry_run),
-        max_cost_usd=values.get("rag_max_cost"),
-        # Not with `..` in it: whether a file lies in the folder is told by their paths.
-        output=Path(os.path.normpath(folder / values.get("rag_output", defaults.output))),
-        agent=values.get("rag_agent", defaults.agent),
-        session_name=values.get("rag_session_name", defaults.session_name),
-        question_files=tuple(values.get("rag_question_files", ())),
-        secrets=(*(filled.secrets if filled else ()), *keys.values()),
-    )
+    filled = _headers(chosen["rag_headers"], fields.get("headers", ()), chosen["rag_url"], environment)
+    settled = {
+        **fields,
+        **_judge(fields, keys),
+        **_measures(fields),
+        **_places(fields, folder),
+        "own_metrics": tuple(own_metrics),
+        "headers": MappingProxyType(dict(filled.headers) if filled else {}),
+        "secrets": (*(filled.secrets if filled else ()), *keys.values()),
+    }
+    return Settings(**settled)
 
 
-def _baseline(text: str | None, folder: Path) -> dict[str, Any]:
-    """The two fields of `Settings` that say where the baseline is."""
-    if text is None:
-        return {}
+def _judge(fields: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Which judge is asked, where that is not said outright, and by which keys."""
+    key = _api_key(keys, own_server="judge_url" in fields)
+    found: dict[str, Any] = {"judge_api_key": key}
+    if "judge" not in fields and (key or "judge_model" in fields):
+        found["judge"] = "openai"
+    if "judge_concurrency" not in fields and "concurrency" in fields:
+        found["judge_concurrency"] = fields["concurrency"]
+    other = DUMMY_API_KEY if "embedding_url" in fields else None
+    found["embedding_api_key"] = keys.get("RAGCHECK_EMBEDDING_API_KEY", other)
+    return found
+
+
+def _measures(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What is measured, asserted and weighed, of what was given one by one."""
+    found: dict[str, Any] = {"metrics": _groups(fields.get("metrics", ()))}
+    for name in ("minimums", "weights"):
+        if fields.get(name):
+            found[name] = MappingProxyType(dict(fields[name]))
+    return found
+
+
+def _places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The files and folders, relative to the folder."""
+    found: dict[str, Any] = {name: folder / fields[name] for name in ("replay", "report", "markdown") if name in fields}
+    # Not with `..` in it: whether a file lies in the folder is told by their paths.
+    found["output"] = Path(os.path.normpath(folder / fields.get("output", Settings().output)))
+    found["calibrations"] = tuple(folder / name for name in fields.get("calibrations", ()))
+    found["datasets"] = tuple(choice.seen_from(folder) for choice in fields.get("datasets", ()))
+    if "bertscore_model" in fields:
+        found["bertscore_model"] = _model(fields["bertscore_model"], folder)
+    if "judge_prompt" in fields:
+        found["judge_prompt"] = _prompt(fields["judge_prompt"], folder)
+    if "baseline" in fields:
+        found |= _baseline(fields["baseline"], folder)
+    return found
+
+
+def _baseline(text: str, folder: Path) -> dict[str, Any]:
+    """The two fields that say where the baseline is."""
     if not text.startswith("git:"):
         return {"baseline": folder / text}
     _, rev, path = text.split(":", 2)
@@ -153,15 +128,11 @@ def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str
     return chosen
 
 
-def _reader(option: Option, own_metrics: Collection[str]) -> Callable[[str], Any]:
-    if option.read is read_minimum:
-        return partial(read_minimum, own=own_metrics)
-    return partial(read_weight, own=own_metrics) if option.read is read_weight else option.read
-
-
-def _read(option: Option, given: Given, read: Callable[[str], Any]) -> Any:
+def _read(option: Option, given: Given, own_metrics: Collection[str]) -> Any:
+    """What was given as the option's values are; all words and lines of it, where there may be several."""
     if option.kind == "switch":
         return bool(given.text)
+    read = partial(option.read, own=own_metrics) if option.read in (read_minimum, read_weight) else option.read
     if option.kind == "text":
         return _read_one(option, given, str(given.text), read)
     return tuple(_read_one(option, given, str(text), read) for text in given.text)
@@ -218,10 +189,8 @@ def _api_key(keys: Mapping[str, str], *, own_server: bool) -> str | None:
     return keys.get("RAGCHECK_JUDGE_API_KEY", other)
 
 
-def _model(model: tuple[str, int | None] | None, folder: Path) -> str | None:
+def _model(model: tuple[str, int | None], folder: Path) -> str:
     """A folder of the name is meant where there is one; else it is a name on the hub."""
-    if model is None:
-        return None
     name, layer = model
     where = str(folder / name) if (folder / name).is_dir() else name
     return where if layer is None else f"{where}@{layer}"

@@ -88,19 +88,6 @@ REFUSED: dict[Callable[[str], object], str] = {
 }
 """A text that each reader refuses."""
 
-SETTINGS = {
-    "rag_timeout": "timeout_seconds",
-    "rag_judge_timeout": "judge_timeout_seconds",
-    "rag_calibration": "calibrations",
-    "rag_min": "minimums",
-    "rag_dataset": "datasets",
-    "rag_delay": "delay_seconds",
-    "rag_question_timeout": "question_timeout_seconds",
-    "rag_waiting_line": "waiting_line_seconds",
-    "rag_max_cost": "max_cost_usd",
-}
-"""The fields of `Settings` whose names are not the options' own."""
-
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
@@ -168,13 +155,13 @@ WITH_DEFAULT = [name for name, o in BY_NAME.items() if o.default_shown and o.kin
 
 @pytest.mark.parametrize("name", WITH_DEFAULT)
 def test_the_default_that_is_shown_is_the_default_that_there_is(name: str) -> None:
-    default = getattr(Settings(), SETTINGS.get(name, name.removeprefix("rag_")))
+    default = getattr(Settings(), BY_NAME[name].field)
     assert BY_NAME[name].read(BY_NAME[name].default_shown) == (str(default) if isinstance(default, Path) else default)
 
 
 def test_every_option_ends_in_a_setting() -> None:
     fields = set(Settings.__dataclass_fields__)
-    assert {SETTINGS.get(name, name.removeprefix("rag_")) for name in BY_NAME} <= fields
+    assert {option.field for option in OPTIONS} <= fields
 
 
 @pytest.mark.parametrize(
