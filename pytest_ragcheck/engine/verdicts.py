@@ -1,4 +1,4 @@
-"""The verdict cache: what a judge said once of an answer, it need not be asked again in a later run."""
+"""The verdict cache: what a judge's model said once of an answer, it need not be asked again in a later run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from pytest_ragcheck.engine.replies import CachingChat
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.material import digest_of, material_digest
 
@@ -51,7 +52,7 @@ class Fingerprinted(Judge, Protocol):
 
 class VerdictCache:
     """
-    Judgements by key in one SQLite file, for any number of processes.
+    Judgements by key in one SQLite file, for any number of processes; and replies of their models to further questions.
 
     A judgement is given out once a run: whoever asks a second time, as a repeated or rerun test does, wants a
     judgement of its own. Nothing here raises: a cache that cannot work says why in `problem`, and is empty.
@@ -76,6 +77,15 @@ class VerdictCache:
 
     def take(self, key: str) -> Judgement | None:
         """The judgement of an earlier run; None if there is none, or this run was given it before."""
+        kept = self.take_kept(key)
+        return None if kept is None else _judgement(kept)
+
+    def put(self, key: str, judgement: Judgement) -> None:
+        """Keeps the judgement for later runs."""
+        self.keep(key, asdict(judgement))
+
+    def take_kept(self, key: str) -> Any:
+        """What JSON holds of the key, under the same rule; None if there is nothing."""
 
         def take(connection: sqlite3.Connection) -> Any:
             if not connection.execute(_TAKE, (self._run, time.time(), key, self._run)).rowcount:
@@ -83,11 +93,14 @@ class VerdictCache:
             return connection.execute("SELECT judgement FROM verdicts WHERE key = ?", (key,)).fetchone()
 
         row = self._try(take)
-        return None if row is None else _judgement(row[0])
+        try:
+            return None if row is None else json.loads(row[0])
+        except ValueError:
+            return None
 
-    def put(self, key: str, judgement: Judgement) -> None:
-        """Keeps the judgement for later runs."""
-        text = json.dumps(self._redactor.document(asdict(judgement)))
+    def keep(self, key: str, value: Any) -> None:
+        """Keeps for later runs what JSON can hold."""
+        text = json.dumps(self._redactor.document(value))
         row = (key, text, self._run, time.time())
         self._try(lambda connection: connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row))
 
@@ -145,8 +158,9 @@ class CachingJudge:
 
     def __init__(self, judge: Fingerprinted, cache: VerdictCache, *, repeat: int = 0, afresh: bool = False) -> None:
         self.identity = judge.identity
-        self.chat = getattr(judge, "chat", None)
-        """The judge's model, where it is one."""
+        chat = getattr(judge, "chat", None)
+        self.chat = None if chat is None else CachingChat(chat, cache, afresh=afresh)
+        """The judge's model, where it is one, with the same cache before it."""
 
         self.asked = judge
         """Who is asked what the cache does not know."""
@@ -202,8 +216,8 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _judgement(text: str) -> Judgement | None:
+def _judgement(kept: Any) -> Judgement | None:
     try:
-        return replace(Judgement.from_wire(json.loads(text)), cached=True)
-    except (KeyError, TypeError, ValueError):
+        return replace(Judgement.from_wire(kept), cached=True)
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -48,6 +48,23 @@ class Wanted(Generic[T]):
     """What to do where a model does not reply so."""
 
 
+class Asking(Protocol):
+    """The seam to a model that is asked for JSON."""
+
+    async def ask(self, prompt: str, wanted: Wanted[T], *, nonce: str) -> T:
+        """What the model's reply says; `Chat.ask` says more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Generic[T]):
+    """A reply that could be read."""
+
+    value: T
+    text: str
+    """The reply as it came."""
+
+
 class Chat:
     """
     One model that is asked for JSON, in whatever form its server takes.
@@ -72,15 +89,19 @@ class Chat:
             JudgeUnavailable: the server gave no reply; carries its status and Retry-After, where there were any.
             JudgeReplyError: the model declined, or twice replied with nothing that can be read.
         """
+        return (await self.reply(prompt, wanted, nonce=nonce)).value
+
+    async def reply(self, prompt: str, wanted: Wanted[T], *, nonce: str) -> Read[T]:
+        """As `ask`, with the text of the reply."""
         messages = [{"role": "user", "content": prompt}]
         reply = await self._reply(messages, wanted)
         try:
-            return wanted.read(reply.text, nonce=nonce)
+            return Read(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
         except JudgeReplyError as error:
             messages += _repair_turn(reply, _problem(reply, error))
         reply = await self._reply(messages, wanted)
         try:
-            return wanted.read(reply.text, nonce=nonce)
+            return Read(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
         except JudgeReplyError as error:
             failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=wanted.advice)
         raise failure

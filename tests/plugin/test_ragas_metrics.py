@@ -41,13 +41,17 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
             "pytest.ini",
             f"[pytest]\nrag_metrics = +ragas\nrag_embedding_model = e\nrag_embedding_url = {vectors.url}\n",
         )
-        run = project.run(
-            f"--rag-url={endpoint.url}",
-            "--rag-judge-model=m",
-            f"--rag-judge-url={judge.url}",
-            "--rag-min=ragas_faithfulness=0.5",
-            where="apart",
-        )
+        options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", "--rag-min=ragas_faithfulness=0.5")
+        run = project.run(f"--rag-url={endpoint.url}", *options, where="apart")
+        asked, embedded = len(judge.requests), len(vectors.requests)
+        again = project.run(f"--rag-url={endpoint.url}", *options, where="apart")
+    assert (asked, embedded) == (2, 1)
+    # What the model found is of the first run, as its verdict is.
+    assert len(judge.requests) == 2
+    assert again.predictions["predictions"] == [
+        {**row, "latency_seconds": each["latency_seconds"]}
+        for row, each in zip(run.predictions["predictions"], again.predictions["predictions"], strict=True)
+    ]
     assert run.verdicts == {"terms": "PASS"}
     (row,) = run.predictions["predictions"]
     ragas = {name: value for name, value in row["metrics"].items() if name.startswith("ragas_")}
@@ -59,7 +63,7 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
     }
     assert row["thresholds"]["ragas_faithfulness"] == 0.5
     assert [request.headers["authorization"] for request in judge.requests] == ["Bearer key-of-the-judge"] * 2
-    assert [request.headers["authorization"] for request in vectors.requests] == ["Bearer key-of-the-embeddings"]
+    assert {request.headers["authorization"] for request in vectors.requests} == {"Bearer key-of-the-embeddings"}
     assert "key-of-" not in run.text + json.dumps([run.predictions, run.summary])
 
 

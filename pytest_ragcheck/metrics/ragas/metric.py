@@ -24,7 +24,7 @@ from pytest_ragcheck.metrics.score import Score
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_ragcheck.judging.chat import Chat
+    from pytest_ragcheck.judging.chat import Asking
     from pytest_ragcheck.judging.embeddings import Embeds, Vector
     from pytest_ragcheck.metrics.ragas.facts import Facts
     from pytest_ragcheck.questions.question import Question
@@ -54,7 +54,7 @@ class RagasMetrics:
     names = RAGAS
     local = False
 
-    def __init__(self, chat: Chat, embeddings: Embeds) -> None:
+    def __init__(self, chat: Asking, embeddings: Embeds) -> None:
         self._chat = chat
         self._embeddings = embeddings
 
