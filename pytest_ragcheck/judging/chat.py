@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.completion import ReplyText, reply_text
@@ -115,14 +115,12 @@ class Chat:
     async def _create(
         self, client: AsyncOpenAI, messages: list[dict[str, str]], wanted: Wanted[T], form: RequestForm
     ) -> Any:
-        reply = await self.server.within_limit(
-            cast("Any", client.chat.completions).create(
-                model=self.server.model,
-                messages=messages,
-                extra_headers=self.server.headers,
-                **form.parameters(wanted.name, wanted.schema),
-            )
-        )
+        body = {
+            "messages": messages,
+            "model": self.server.model,
+            **form.parameters(wanted.name, wanted.schema),
+        }
+        reply = await self.server.within_limit(self.server.complete(client, body))
         note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
         return reply
 

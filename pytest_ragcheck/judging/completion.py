@@ -1,4 +1,4 @@
-"""Takes the text out of what the SDK returned: it raises for none of the replies that are no text."""
+"""Takes the text out of a completion: the SDK raises for none of the replies that are no text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def reply_text(completion: Any) -> ReplyText:
     """
     The text of the first choice.
 
-    The SDK hands on whatever JSON came without checking it, so every attribute may be missing or of another type.
+    Args:
+        completion: The JSON value of the reply, or the SDK's object for it. It hands on whatever came without
+            checking it, so every member may be missing or of another type.
 
     Raises:
         OtherContent: there is no choice with a message.
@@ -45,21 +47,26 @@ def reply_text(completion: Any) -> ReplyText:
     """
     if isinstance(completion, str):
         raise OtherContent("text", sent=completion)
-    choices = getattr(completion, "choices", None)
+    choices = member(completion, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = getattr(choice, "message", None)
+    message = member(choice, "message")
     if message is None:
         raise _no_message(completion)
-    finish_reason = getattr(choice, "finish_reason", None)
-    if refusal := getattr(message, "refusal", None):
+    finish_reason = member(choice, "finish_reason")
+    if refusal := member(message, "refusal"):
         raise Declined(f"it refused: {refusal}")
     if finish_reason == "content_filter":
         raise Declined("a content filter withheld the reply (finish_reason 'content_filter')")
-    return ReplyText(text=_joined(getattr(message, "content", None)), cut_off=finish_reason == "length")
+    return ReplyText(text=_joined(member(message, "content")), cut_off=finish_reason == "length")
+
+
+def member(value: Any, name: str) -> Any:
+    """What a JSON object, or the SDK's object for one, has under the name; None where it has nothing."""
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
 def _no_message(completion: Any) -> OtherContent:
-    error = getattr(completion, "error", None)
+    error = member(completion, "error")
     if not error:
         return OtherContent("JSON that holds no message")
     return OtherContent("an error", sent=str(error.get("message", error) if isinstance(error, dict) else error))

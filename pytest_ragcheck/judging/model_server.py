@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import anyio
@@ -26,7 +28,7 @@ from pytest_ragcheck.judging.server_address import (
 from pytest_ragcheck.redaction import Redactor, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from openai import AsyncOpenAI
 
@@ -135,6 +137,23 @@ class ModelServer:
         waits = self._max_retries * (self._timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
         with anyio.fail_after(self._timeout_seconds + waits):
             return await request
+
+    async def complete(self, client: AsyncOpenAI, body: Mapping[str, Any]) -> Any:
+        """
+        The reply of chat completions: its JSON value, or text where it is none.
+
+        A client of the caller's is asked through the method that wrappers of clients know, and gives the SDK's own
+        objects. That method walks through all that is sent and builds objects of all that comes: a third of the
+        CPU of a request, so that ours does without.
+        """
+        if not self._own_client:
+            return await cast("Any", client.chat.completions).create(**body, extra_headers=self.headers)
+        reply = await client.post("/chat/completions", cast_to=object, body=body, options={"headers": self.headers})
+        if isinstance(reply, str):
+            # Of JSON that is sent as something else the SDK makes text here.
+            with suppress(ValueError, RecursionError):
+                return json.loads(reply)
+        return reply
 
     async def aclose(self) -> None:
         """Closes the connections, unless the client is the caller's."""

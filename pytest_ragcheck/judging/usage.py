@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.judging.completion import member
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,7 +57,7 @@ def note_use(use: Use) -> None:
 
 def use_of(reply: Any, *, model: str, url: str | None) -> Use:
     """What an OpenAI-compatible reply says that it used; servers may say nothing, or nonsense."""
-    usage = getattr(reply, "usage", None)
+    usage = member(reply, "usage")
     return Use(
         model=model,
         url=url,
@@ -65,5 +67,5 @@ def use_of(reply: Any, *, model: str, url: str | None) -> Use:
 
 
 def _count(usage: Any, name: str) -> int | None:
-    value = getattr(usage, name, None)
+    value = member(usage, name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

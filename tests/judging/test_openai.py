@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -208,6 +209,11 @@ def test_many_questions_at_once_each_get_their_own_verdict():
     assert len(server.requests) == 40
 
 
+def test_json_that_a_server_sends_as_plain_text_is_read_all_the_same():
+    with OpenAIServer(lambda request: replace(verdict()(request), content_type="text/plain")) as server:
+        assert judged(judge_of(server)) == FULL_MARKS
+
+
 def test_openai_is_imported_with_the_first_question_and_not_before():
     code = (
         "import sys; from pytest_ragcheck.judging.openai import OpenAIJudge; "
@@ -332,3 +338,15 @@ def test_a_client_of_the_caller_is_used_as_it_is_and_left_open():
         assert anyio.run(run, server) == server.url
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer of-the-client"] * 2
     assert server.requests[0].headers["openai-organization"] == "org-2"
+
+
+def test_through_a_client_of_the_caller_a_refusal_is_named_too():
+    async def run(server):
+        async with AsyncOpenAI(api_key="of-the-client", base_url=server.url, max_retries=0) as client:
+            return await OpenAIJudge(model="m-1", api_key="", client=client).judge(QUESTION, ANSWER)
+
+    with (
+        OpenAIServer(completion(None, refusal="I will not.")) as server,
+        pytest.raises(JudgeReplyError, match="it refused: I will not"),
+    ):
+        anyio.run(run, server)

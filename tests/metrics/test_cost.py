@@ -57,9 +57,9 @@ def test_a_system_says_in_its_reply_what_it_used(extra: dict[str, Any], cost: Co
     ],
 )
 def test_a_server_that_does_not_say_what_was_used_leaves_it_unknown(usage: Any, tokens: tuple[int | None, ...]) -> None:
-    reply = SimpleNamespace(usage=SimpleNamespace(**usage) if usage else None)
-    use = use_of(reply, model="m", url=None)
-    assert (use.input_tokens, use.output_tokens) == tokens
+    for reply in (SimpleNamespace(usage=SimpleNamespace(**usage) if usage else None), {"usage": usage}):
+        use = use_of(reply, model="m", url=None)
+        assert (use.input_tokens, use.output_tokens) == tokens
     assert use_of("html", model="m", url=None).input_tokens is None
 
 
