@@ -1,46 +1,9 @@
-"""A page as a real browser shows it: headless Chromium, from the command line."""
+"""A page as a real browser shows it, by tag, class and id."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
-
-import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def needs_browser() -> None:
-    """Skips where there is no Chromium; in CI it has to be there."""
-    if CHROMIUM is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("there is no Chromium: install Debian's chromium")
-        pytest.skip("there is no Chromium to show the page")
-
-
-def shown(path: Path, fragment: str = "") -> Shown:
-    """The page after its script has run."""
-    needs_browser()
-    assert CHROMIUM is not None
-    with tempfile.TemporaryDirectory() as profile:
-        options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--dump-dom")
-        told = subprocess.run(
-            [CHROMIUM, *options, "--virtual-time-budget=2000", f"{path.as_uri()}{fragment and f'#{fragment}'}"],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=60,
-            check=True,
-        )
-    return Shown(told.stdout)
 
 
 @dataclass(slots=True)
@@ -68,7 +31,7 @@ class Shown(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element = Element(tag, dict(attrs))
         self.elements.append(element)
-        if tag not in {"meta", "link", "input", "rect", "line", "polyline", "br"}:
+        if tag not in {"meta", "link", "input", "rect", "line", "polyline", "br", "wbr"}:
             self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:

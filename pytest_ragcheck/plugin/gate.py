@@ -35,8 +35,10 @@ class Gate:
         self._config = config
         self._recorder = recorder
         self._not_passed: set[str] = set()
-        self._xfailed: set[str] = set()
-        self._red = False
+        self._xfailed: dict[str, str] = {}
+        self._tolerated: dict[str, str] = {}
+        self.held: str | None = None
+        """What is held against the run as a whole, in one line; empty: nothing; None: it was not looked at."""
 
     @property
     def _run(self) -> Run | None:
@@ -60,8 +62,9 @@ class Gate:
             self._check()
         if not report.passed:
             self._not_passed.add(report.nodeid)
-            if report.skipped and hasattr(report, "wasxfail") and not hasattr(report, TOLERATED):
-                self._xfailed.add(report.nodeid)
+            if report.skipped and hasattr(report, "wasxfail"):
+                known = self._tolerated if hasattr(report, TOLERATED) else self._xfailed
+                known[report.nodeid] = report.wasxfail
         elif report.when == "call":
             self._not_passed.discard(report.nodeid)
 
@@ -90,7 +93,7 @@ class Gate:
 
                 run.comparison = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
         result = yield
-        if self._red:
+        if self.held:
             self._forget_failure()
         return result
 
@@ -99,8 +102,8 @@ class Gate:
 
         found = gated(self._config, run, not_passed=self._not_passed, xfailed=self._xfailed)
         run.comparison = list(found.lines)
+        self.held = found.headline
         if found.text:
-            self._red = True
             self._report(session, found.text)
 
     def _report(self, session: pytest.Session, text: str) -> None:
@@ -137,6 +140,11 @@ class Gate:
         from pytest_ragcheck.plugin.compared_with import baseline_of  # noqa: PLC0415 - only where questions are
 
         return baseline_of(self._config)
+
+    def xfailed(self, run: Run) -> dict[tuple[str, str], str]:
+        """By dataset name and id why pytest showed a question that did not pass as an expected failure."""
+        words = {**self._xfailed, **self._tolerated}
+        return {key: why or "it is marked so" for node_id, why in words.items() for key in run.keys_of(node_id)}
 
     def _check(self) -> None:
         """Reads the baseline, so that a wrong one is known before anything is asked."""

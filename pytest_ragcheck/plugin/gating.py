@@ -45,6 +45,9 @@ class Gated:
     text: str = ""
     """Why the run is red; empty where it is not."""
 
+    headline: str = ""
+    """The first lines of `text` in one line."""
+
 
 def gated(config: pytest.Config, run: Run, *, not_passed: Collection[str], xfailed: Collection[str]) -> Gated:
     """
@@ -73,9 +76,11 @@ def gated(config: pytest.Config, run: Run, *, not_passed: Collection[str], xfail
         found.append(Gated(lines=tuple(_older(comparison.baseline, outcomes))))
     if (lowest := settings.gate_rate) is not None:
         found.append(_rated(outcomes, lowest))
+    texts = [each.text for each in found if each.text]
     return Gated(
         lines=tuple(line for each in found for line in each.lines),
-        text="\n\n".join(each.text for each in found if each.text),
+        text="\n\n".join(texts),
+        headline="; ".join(text.partition("\n")[0] for text in texts),
     )
 
 

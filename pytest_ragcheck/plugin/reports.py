@@ -27,13 +27,18 @@ def write_reports(session: pytest.Session, run: Run, outcomes: Outcomes, summary
     """The lines that say where the reports are; what cannot be written makes a run that would be green fail."""
     settings = settings_of(session.config)
     clean = settings.redactor.document
+    text = settings.redactor.text
     gate: Gate | None = session.config.pluginmanager.get_plugin("ragcheck-gate")
     results = Results(
         predictions=clean(rounded(predictions_document(outcomes))),
         summary=clean(rounded(summary_document(outcomes, summary))),
         questions=[clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets],
         baseline=gate.baseline() if gate is not None else None,
-        notes=[settings.redactor.text(line) for line in run.comparison],
+        notes=[text(line) for line in run.comparison],
+        gate=text(gate.held) if gate is not None and gate.held is not None else None,
+        xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in gate.xfailed(run).items()}
+        if gate is not None
+        else {},
     )
     start = session.config.invocation_params.dir
     for path, write in ((settings.report, write_report), (settings.markdown, add_markdown)):

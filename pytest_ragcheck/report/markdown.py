@@ -19,10 +19,13 @@ _ROOM = 500
 
 _TEXT_CHARS = 300
 
+_SIGNS = {"red": "❌", "green": "✅", "empty": "⚪"}
+
 _GROUPS = (
     ("Newly failing", lambda row: row["change"] == "newly failing"),
-    ("Failing", lambda row: row["verdict"] == "FAIL" and row["change"] != "newly failing"),
+    ("Failing", lambda row: row["verdict"] == "FAIL" and row["change"] != "newly failing" and not row["xfailed"]),
     ("Could not be measured", lambda row: row["verdict"] == "ERROR"),
+    ("Failing, xfailed", lambda row: row["xfailed"] and row["change"] != "newly failing"),
     ("Newly passing", lambda row: row["change"] == "newly passing"),
 )
 
@@ -46,7 +49,7 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
 
 def _top(view: View) -> Iterator[str]:
-    yield f"## {'❌' if view.red else '✅'} {_cell(view.title)}: {_cell(view.why)}"
+    yield f"## {_SIGNS[view.decision.state]} {_cell(view.title)}: {_cell(view.decision.why)}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
     if view.metrics:
@@ -90,6 +93,8 @@ def _question(row: Document) -> str:
     lines = [f"- **{_cell(row['dataset'])}::{_cell(row['id'])}** {_cell(row['question'])}"]
     if said:
         lines.append(f"  {_cell(said)}")
+    if row["xfailed"]:
+        lines.append(f"  xfailed: {_cell(row['xfailed'])}")
     if row["blame"]:
         lines.append(f"  blame: {row['blame']}")
     return "  \n".join(lines) + "\n"

@@ -40,6 +40,12 @@ class Results:
     notes: Sequence[str] = ()
     """Lines about the gate, as the terminal had them."""
 
+    gate: str | None = None
+    """What the gate held against the run as a whole, in one line; empty: nothing; None: no gate looked at it."""
+
+    xfailed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By identity why pytest showed a FAIL as an expected one."""
+
     asked: Mapping[tuple[str, str], Document] = field(init=False)
     """By dataset name and id the row of the questions file."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.decision import decision_of
 from pytest_ragcheck.report.results import all_rows, key_of
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from pytest_ragcheck.report.decision import Decision
     from pytest_ragcheck.report.results import Document, Results
     from pytest_ragcheck.summary.baseline import BaselineRow
 
@@ -53,9 +55,7 @@ class View:
 
     title: str
     facts: Mapping[str, str]
-    red: bool
-    why: str
-    """What turned the run red, or that nothing did."""
+    decision: Decision
 
     counts: Mapping[str, int]
     metrics: tuple[MetricView, ...]
@@ -77,8 +77,7 @@ def view_of(results: Results) -> View:
     return View(
         title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
         facts=_facts(predictions, summary, baseline),
-        red=bool(_reasons(rows, results)),
-        why=", ".join(_reasons(rows, results)) or _green(rows, summary),
+        decision=decision_of(rows, results),
         counts={
             **{verdict: sum(row["verdict"] == verdict for row in rows) for verdict in ("PASS", "FAIL", "ERROR")},
             "skipped": summary["counts"]["skipped"],
@@ -114,34 +113,6 @@ def _judge(judge: Document) -> str:
         return "; ".join(map(_judge, judge["judges"])) or "none"
     further = ", ".join(str(judge[key]) for key in ("model", "prompt_version", "url") if judge.get(key))
     return f"{judge['kind']} ({further})" if further else str(judge["kind"])
-
-
-def _reasons(rows: Iterable[Document], results: Results) -> list[str]:
-    """What makes the run red, in words."""
-    listed = list(rows)
-    counts = {verdict: sum(row["verdict"] == verdict for row in listed) for verdict in ("FAIL", "ERROR")}
-    words = [f"{count} {verdict}" for verdict, count in counts.items() if count]
-    newly = sum(row["change"] == "newly failing" for row in listed)
-    if newly:
-        words[0] += f" ({newly} newly failing)"
-    if missing := len(_missing(results)):
-        words.append(f"{missing} of the baseline's questions missing")
-    return words
-
-
-def _missing(results: Results) -> set[tuple[str, str]]:
-    """The baseline's questions that were not there; of a partial run nobody knows."""
-    if results.baseline is None or not results.predictions["complete"]:
-        return set()
-    return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()
-
-
-def _green(rows: Sequence[Document], summary: Document) -> str:
-    if not rows:
-        return "no question was asked"
-    more = f", {summary['n_not_run']} not run" if summary.get("n_not_run") else ""
-    ran = "the one question" if len(rows) == 1 else f"all {len(rows)} questions"
-    return f"{ran} that ran passed{more}"
 
 
 def _metrics(results: Results) -> Iterable[MetricView]:
@@ -203,6 +174,7 @@ def _row(number: int, row: Document, results: Results) -> Document:
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
         "change": _change(verdict, before) if results.baseline is not None else "",
+        "xfailed": results.xfailed.get(key_of(row), "") if verdict == "FAIL" else "",
         "before": before and _before(before),
     }
 

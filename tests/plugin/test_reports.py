@@ -31,9 +31,27 @@ def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
     # The baseline is the file that this very run replaces.
     run = project.run("--rag-baseline=ragcheck-results/rag_predictions.json", "--rag-report=r.html")
     text = (run.folder / "r.html").read_text(encoding="utf-8")
-    assert "1 FAIL (1 newly failing)" in text
+    assert "1 FAIL, 1 newly failing against ragcheck-results/rag_predictions.json" in text
     assert '"change":"newly failing"' in text
     assert "baseline ragcheck-results/rag_predictions.json: 1 newly failing, 1 as before" in text
+
+
+@two_ways
+def test_they_say_green_where_the_gate_is(project: Project) -> None:
+    project.ask(good("terms"), bad("prices"))
+    green = project.run("--rag-gate=rate:0.5", "--rag-markdown=green.md")
+    assert green.exit_status == 0
+    markdown = (green.folder / "green.md").read_text(encoding="utf-8")
+    assert markdown.startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL xfailed\n")
+    assert "### Failing, xfailed: 1\n" in markdown
+    assert "xfailed: the gate is rate:0.5\n" in markdown
+    red = project.run("--rag-gate=rate:0.6", "--rag-markdown=red.md")
+    assert red.exit_status == 1
+    assert (
+        (red.folder / "red.md")
+        .read_text(encoding="utf-8")
+        .startswith("## ❌ rag: billing: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6\n")
+    )
 
 
 def test_a_report_that_cannot_be_written_makes_a_green_run_fail(project: Project) -> None:

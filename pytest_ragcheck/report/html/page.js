@@ -11,7 +11,8 @@
 
   // All of a model's text goes into the page as text, never as markup. What cannot be seen, or turns the direction of
   // what follows, is shown by its code.
-  const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  // Of joiners those within one emoji stay.
+  const HIDDEN = /(?![\n\t\r]|(?<=\p{Emoji}\ufe0f?)\u200d(?=\p{Emoji}))[\p{Cc}\p{Cf}\p{Cs}\u034f\u115f\u1160\u3164\uffa0]/gu;
 
   function el(name, className, ...children) {
     const node = document.createElement(name);
@@ -25,7 +26,7 @@
     let from = 0;
     for (const match of text.matchAll(HIDDEN)) {
       part.append(text.slice(from, match.index));
-      const code = match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+      const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
       part.append(el("span", "char", `U+${code}`));
       from = match.index + match[0].length;
     }
@@ -33,20 +34,45 @@
     return part;
   }
 
-  // The text with some of its ranges marked; of two that overlap the earlier one wins.
+  // The text with some of its ranges marked; of two that overlap the earlier one wins. What the reader looks for is
+  // marked inside of the others too.
   function marked(text, ranges) {
     const part = document.createDocumentFragment();
+    const hits = hitsIn(text);
     let from = 0;
     for (const [start, end, kind, title] of ranges.sort((a, b) => a[0] - b[0])) {
       if (start < from) continue;
-      part.append(visible(text.slice(from, start)));
-      const mark = el("mark", kind, visible(text.slice(start, end)));
+      part.append(withHits(text, from, start, hits));
+      const mark = el("mark", kind, withHits(text, start, end, hits));
       if (title) mark.title = title;
       part.append(mark);
       from = end;
     }
-    part.append(visible(text.slice(from)));
+    part.append(withHits(text, from, text.length, hits));
     return part;
+  }
+
+  function withHits(text, from, to, hits) {
+    const part = document.createDocumentFragment();
+    for (const [start, end] of hits) {
+      if (end <= from || start >= to) continue;
+      const first = Math.max(from, start);
+      const last = Math.min(end, to);
+      part.append(visible(text.slice(from, first)), el("mark", "hit", visible(text.slice(first, last))));
+      from = last;
+    }
+    part.append(visible(text.slice(from, to)));
+    return part;
+  }
+
+  function hitsIn(text) {
+    const wanted = byId("text").value.trim().toLowerCase();
+    const lower = text.toLowerCase();
+    // Where lower case has another length, places would be wrong.
+    if (!wanted || lower.length !== text.length) return [];
+    const hits = [];
+    for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) hits.push([at, at + wanted.length]);
+    return hits;
   }
 
   function paragraph(text, ranges = []) {
@@ -55,6 +81,7 @@
     return node;
   }
 
+  const count = (value) => value.toLocaleString("en");
   const number = (value) => value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 3 : 2);
 
   function occurrences(text, parts, kind, title) {
@@ -114,10 +141,20 @@
     const what = el("span", "what", visible(row.question));
     const notes = [`${report.several ? `${row.dataset}::` : ""}${row.id}`];
     if (row.change && row.change !== "as before") notes.push(row.change);
+    if (row.xfailed) notes.push("xfailed");
     if (row.blame) notes.push(`blame: ${row.blame}`);
     if (row.tags.length) notes.push(row.tags.join(", "));
     what.append(el("span", "id", visible(notes.join(" · "))));
+    const why = row.reason.trim().split("\n", 1)[0];
+    if (why) what.append(el("span", "why", visible(why)));
     return el("summary", "", el("span", `badge ${row.verdict}`, row.verdict), what, scoreCells(row));
+  }
+
+  // A name that may go on in a new line after each of its underscores, for a narrow screen.
+  function breakable(name) {
+    const part = document.createDocumentFragment();
+    name.split(/(?<=_)/).forEach((piece, i) => part.append(...(i ? [el("wbr")] : []), visible(piece)));
+    return part;
   }
 
   function scoreTable(row) {
@@ -131,7 +168,7 @@
     for (const name of names) {
       const value = row.metrics[name];
       const low = name in row.thresholds && value < row.thresholds[name];
-      const line = el("tr", "", el("td", "", name));
+      const line = el("tr", "", el("td", "", breakable(name)));
       line.append(el("td", low ? "FAIL" : "", value === undefined ? "not scored" : number(value)));
       line.append(el("td", "", name in row.thresholds ? number(row.thresholds[name]) : ""));
       if (row.before) {
@@ -142,29 +179,32 @@
       body.append(line);
     }
     table.append(body);
-    return table;
+    // On a phone it may be wider than the screen: it then scrolls by itself, by keys too.
+    const frame = el("div", "table", table);
+    Object.assign(frame, { tabIndex: 0, role: "region", ariaLabel: "Scores" });
+    return frame;
   }
 
   function bodyOf(row) {
     const body = el("div", "body");
     const add = (title, ...nodes) => body.append(el("h3", "", title), ...nodes);
-    const hits = (text) => textRanges(text);
     if (row.reason) {
-      const reason = paragraph(row.reason, hits(row.reason));
+      const reason = paragraph(row.reason);
       reason.classList.add("reason");
       add(row.verdict === "ERROR" ? `Error: ${row.kind}` : "Why it failed", reason);
     }
+    if (row.xfailed) body.append(el("p", "small", visible(`pytest shows it as xfailed: ${row.xfailed}`)));
     if (row.expected.length) add(row.expected.length > 1 ? "Expected, any of" : "Expected", ...row.expected.map((text) => paragraph(text)));
     if (!row.answerable) add("Expected", el("p", "text", "The system should decline to answer."));
     if (row.answer !== null) {
       const unsupported = occurrences(row.answer, row.unsupported, "bad", "the judge: not supported by the contexts");
       const loose = row.unsupported.filter((part) => !row.answer.includes(part));
-      add("Answer", row.answer.trim() ? paragraph(row.answer, [...unsupported, ...hits(row.answer)]) : el("p", "small", "The answer is empty."));
+      add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
       if (loose.length) add("Not supported, says the judge", ...loose.map((text) => paragraph(text)));
       const good = supporting(row);
       const list = el("ol", "contexts");
       row.contexts.forEach((text, at) => {
-        const item = el("li", "", paragraph(text, [...good[at], ...hits(text)]));
+        const item = el("li", "", paragraph(text, good[at]));
         if (row.sources && row.sources[at]) item.prepend(el("span", "small", visible(row.sources[at])));
         list.append(item);
       });
@@ -183,17 +223,6 @@
     return body;
   }
 
-  function textRanges(text) {
-    const wanted = byId("text").value.trim().toLowerCase();
-    if (!wanted) return [];
-    const ranges = [];
-    const lower = text.toLowerCase();
-    // Where lower case has another length, places would be wrong.
-    if (lower.length !== text.length) return [];
-    for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) ranges.push([at, at + wanted.length, "hit"]);
-    return ranges;
-  }
-
   function card(row) {
     const details = el("details", "q", summaryOf(row));
     details.id = `q-${row.number}`;
@@ -203,12 +232,12 @@
     return details;
   }
 
-  function more(count = PAGE) {
+  function more(rowsMore = PAGE) {
     const list = byId("list");
-    for (const row of found.slice(shown, shown + count)) list.append(card(row));
-    shown = Math.min(found.length, shown + count);
+    for (const row of found.slice(shown, shown + rowsMore)) list.append(card(row));
+    shown = Math.min(found.length, shown + rowsMore);
     byId("more").hidden = shown >= found.length;
-    byId("more-button").textContent = `Show more (${found.length - shown} left)`;
+    byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
   }
 
   const haystacks = new Map();
@@ -244,7 +273,7 @@
     shown = 0;
     byId("list").replaceChildren();
     remember(verdicts);
-    byId("shown").textContent = `${found.length === rows.length ? "" : `${found.length} of `}${rows.length} ${rows.length === 1 ? "question" : "questions"}`;
+    byId("shown").textContent = `${found.length === rows.length ? "" : `${count(found.length)} of `}${count(rows.length)} ${rows.length === 1 ? "question" : "questions"}`;
     more();
   }
 

@@ -33,9 +33,9 @@ def page_of(view: View) -> str:
         version=_text(__version__),
         title=_text(f"{view.title} - pytest-ragcheck"),
         heading=_text(view.title),
-        state="red" if view.red else "green",
-        state_word="Red" if view.red else "Green",
-        why=_text(view.why),
+        state=view.decision.state,
+        state_word=view.decision.state.capitalize(),
+        why=_text(view.decision.why),
         facts="".join(f"<div><dt>{_text(name)}</dt><dd>{_text(said)}</dd></div>" for name, said in view.facts.items()),
         counts="".join(
             f'<li class="{_text(name)}"><b>{count:,}</b> {_text(name)}</li>'
@@ -90,8 +90,9 @@ def _histogram(metric: MetricView) -> str:
     most = max(counts)
     width, height = 100 / BINS, 40
     bars = "".join(
-        f'<rect x="{n * width + 0.5:.1f}" y="{height - count / most * height:.2f}" width="{width - 1:.1f}" '
-        f'height="{count / most * height:.2f}"><title>{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}</title></rect>'
+        f'<rect class="{"low" if _is_low(n, metric.threshold) else "met"}" x="{n * width + 0.5:.1f}" '
+        f'y="{height - count / most * height:.2f}" width="{width - 1:.1f}" height="{count / most * height:.2f}">'
+        f"<title>{n / BINS:.1f} to {(n + 1) / BINS:.1f}: {count}</title></rect>"
         for n, count in enumerate(counts)
         if count
     )
@@ -104,6 +105,11 @@ def _histogram(metric: MetricView) -> str:
         f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" role="img" aria-label="{_text(label)}">'
         f"{bars}{line}</svg>"
     )
+
+
+def _is_low(bin_number: int, threshold: float | None) -> bool:
+    """Whether all values of the tenth are below the minimum."""
+    return threshold is not None and (bin_number + 1) / BINS <= threshold
 
 
 def _notes(view: View) -> str:

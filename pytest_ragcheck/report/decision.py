@@ -1,0 +1,68 @@
+"""Whether a run is red and why, as the reports say it in their first line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pytest_ragcheck.report.results import all_rows, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.report.results import Document, Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What came of a run."""
+
+    state: Literal["red", "green", "empty"]
+    """Empty where nothing was measured: such a run is no proof of anything."""
+
+    why: str
+
+
+def decision_of(rows: Sequence[Document], results: Results) -> Decision:
+    """
+    What came of the run: what pytest said of it where pytest ran it, else what its verdicts say.
+
+    Args:
+        rows: Of the view, one a question that ran.
+        results: What the rows were made of.
+    """
+    reasons = list(_reasons(rows, results))
+    if reasons:
+        return Decision(state="red", why=", ".join(reasons))
+    more = f", {results.summary['n_not_run']:,} not run" if results.summary.get("n_not_run") else ""
+    if not rows:
+        return Decision(state="empty", why=f"no question was asked{more}")
+    failed = sum(row["verdict"] == "FAIL" for row in rows)
+    if failed:
+        return Decision(
+            state="green", why=f"{len(rows) - failed:,} of {len(rows):,} passed, {failed:,} FAIL xfailed{more}"
+        )
+    ran = "the one question" if len(rows) == 1 else f"all {len(rows):,} questions"
+    return Decision(state="green", why=f"{ran} that ran passed{more}")
+
+
+def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
+    failed = [row for row in rows if row["verdict"] == "FAIL" and not row["xfailed"]]
+    if failed:
+        # The gate counts those in its own words.
+        newly = sum(row["change"] == "newly failing" for row in failed) if results.gate is None else 0
+        yield f"{len(failed):,} FAIL" + (f" ({newly:,} newly failing)" if newly else "")
+    if errors := sum(row["verdict"] == "ERROR" for row in rows):
+        yield f"{errors:,} ERROR"
+    if results.gate is not None:
+        if results.gate:
+            yield results.gate
+    elif missing := len(_missing(results)):
+        yield f"{missing:,} of the baseline's questions missing"
+
+
+def _missing(results: Results) -> set[tuple[str, str]]:
+    """The baseline's questions that were not there; of a partial run nobody knows."""
+    if results.baseline is None or not results.predictions["complete"]:
+        return set()
+    return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()
