@@ -17,6 +17,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.choice import choose_judge
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
 from pytest_ragcheck.metrics.choice import choose_metrics
+from pytest_ragcheck.preflight import preflight
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.rag.client import RagClient
@@ -50,6 +51,9 @@ class Evaluation:
     files: Written | None
     """Where the results were written; None without an output folder."""
 
+    notes: tuple[str, ...] = ()
+    """What the judge got wrong when it was tried out before the first question, one line each."""
+
 
 async def evaluate(
     questions: Questions,
@@ -77,6 +81,7 @@ async def evaluate(
 
     Raises:
         QuestionFileError: A question file has mistakes.
+        StepFailed: The judge is a language model that is of no use, or is not there; nothing has been asked.
         UsageError: Two questions are the same one, or the judge lacks something.
         ResultsError: The results cannot be written.
     """
@@ -89,6 +94,13 @@ async def evaluate(
         used = judge
     measured = choose_metrics(settings, used)
     try:
+        notes = await preflight(
+            used,
+            settings,
+            Gate(settings.judge_concurrency, retries=settings.retries),
+            switch="Settings(preflight=False)",
+            output=None if output is None else Path(output),
+        )
         records = await _records(sets, _asking(client, settings), used, (*measured, *metrics), settings)
     finally:
         for each in (*measured, *([] if used is judge else [used])):
@@ -100,7 +112,7 @@ async def evaluate(
     files = None
     if output is not None:
         files = write_results(outcomes, summary, Path(output), settings.redactor)
-    return Evaluation(records=records, summary=summary, files=files)
+    return Evaluation(records=records, summary=summary, files=files, notes=notes)
 
 
 async def _records(

@@ -34,6 +34,7 @@ ORDER = (
     {"documents"},
     {"summary"},
     {"report"},
+    {"preflight"},
     {"evaluation"},
     {"plugin", "cli"},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,10 @@ from pytest_ragcheck import (
     UsageError,
     evaluate,
 )
+from pytest_ragcheck.errors import StepFailed
 from tests.making import a_question
+from tests.servers.canary_judge import says_of_canaries
+from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,3 +182,48 @@ def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_told(tmp_pat
         run(a_question("a"), answer, "openai")
     with pytest.raises(UsageError, match="is not a judge; choose one of"):
         run(a_question("a"), answer, "gpt")
+
+
+def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_of_results(tmp_path: Path) -> None:
+    with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as server:
+        settings = Settings(judge_model="m", judge_url=server.url, judge_api_key="k")
+        for times in (1, 2):
+            evaluated = run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
+            assert evaluated.notes == (
+                (
+                    f"the judge openai (m, en-1, {server.url}) is weak: of the answers that it was tried on, the "
+                    "instructed answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
+                ),
+            )
+            assert len(server.requests) == 6 + times
+        (tmp_path / "results" / ".ragcheck" / "preflight.json").write_text("[]", encoding="utf-8")
+        run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
+        assert len(server.requests) == 2 * 6 + 3
+        # Without a folder nothing is kept; switched off, nothing is tried.
+        run(a_question("a"), answer, "openai", settings=settings)
+        assert len(server.requests) == 3 * 6 + 4
+        assert not run(a_question("a"), answer, "openai", settings=replace(settings, preflight=False)).notes
+        assert len(server.requests) == 3 * 6 + 5
+
+
+def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_asked() -> None:
+    asked: list[str] = []
+
+    def noting(query: str) -> dict[str, Any]:
+        asked.append(query)
+        return answer(query)
+
+    with OpenAIServer(verdict(groundedness=0.9)) as server:
+        settings = Settings(judge_model="m", judge_url=server.url, judge_api_key="k")
+        with pytest.raises(StepFailed) as caught:
+            run(a_question("a"), noting, "openai", settings=settings)
+    assert (asked, caught.value.name) == ([], "preflight")
+    first, *_, last = str(caught.value).splitlines()
+    assert first == (
+        f"the judge openai (m, en-1, {server.url}) was tried out before the first question: it cannot tell good "
+        "answers from bad ones"
+    )
+    assert last == (
+        "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
+        "Settings(preflight=False); see ragcheck docs reference/judge-openai."
+    )

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import MeasurementError, UsageError
+from pytest_ragcheck.errors import MeasurementError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _OPTIONS = {
     "judge_prompt": "rag_judge_prompt",
     "threshold": "rag_threshold",
     "concurrency": "rag_concurrency",
+    "preflight": "rag_preflight",
 }
 """By argument the setting that it gives."""
 
@@ -62,6 +63,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="which label is read, where rows have several",
     )
     parser.add_argument("--concurrency", metavar="NUMBER", help="requests to the judge at once (default: 8)")
+    parser.add_argument(
+        "--preflight",
+        metavar="on|off",
+        help="whether the openai judge is tried on six answers first, and a useless one measured no further "
+        "(default: on)",
+    )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
     parser.add_argument(
         "--output", metavar="FILE.json", type=Path, help="write the numbers there, and the curve as FILE.svg beside"
@@ -84,7 +91,7 @@ def _run(chosen: argparse.Namespace) -> int:
         if chosen.output is not None:
             for path in _write(measured, chosen.output, settings):
                 print(f"written: {path}")
-    except UsageError as error:
+    except (StepFailed, UsageError) as error:
         print(f"ragcheck calibrate: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -127,7 +134,7 @@ def _measure(answers: LabelledAnswers, path: Path, settings: Settings) -> Measur
     from pytest_ragcheck.summary.calibration import Judged, calibrate  # noqa: PLC0415 - as above
 
     judge = choose_judge(settings)
-    judgements = _judged(answers.rows, judge, settings)
+    judgements = _judged(answers, judge, settings)
     scored: list[tuple[LabelledAnswer, Judgement, float]] = []
     errors: list[str] = []
     n_unscored = 0
@@ -156,15 +163,15 @@ def _measure(answers: LabelledAnswers, path: Path, settings: Settings) -> Measur
     )
 
 
-def _judged(
-    rows: Sequence[LabelledAnswer], judge: Judge | None, settings: Settings
-) -> list[Judgement | MeasurementError]:
+def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:
     """By row the judgement, or what happened instead; many at once, as many as the settings say."""
     import anyio  # noqa: PLC0415 - the other commands need no event loop
 
     from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - as above
     from pytest_ragcheck.judging.judge import judge as judge_answer  # noqa: PLC0415 - as above
+    from pytest_ragcheck.preflight import preflight  # noqa: PLC0415 - as above
 
+    rows = answers.rows
     found: dict[int, Judgement | MeasurementError] = {}
 
     async def judge_one(number: int, gate: Gate) -> None:
@@ -177,6 +184,7 @@ def _judged(
     async def judge_all() -> None:
         gate = Gate(settings.judge_concurrency, retries=settings.retries)
         try:
+            await preflight(judge, settings, gate, switch="--preflight=off", scores=(answers.score,))
             async with anyio.create_task_group() as tasks:
                 for number in range(len(rows)):
                     tasks.start_soon(judge_one, number, gate)

@@ -8,15 +8,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import QuestionFileError, ResultsError, UsageError
+from pytest_ragcheck.errors import QuestionFileError, ResultsError, StepFailed, UsageError
 from pytest_ragcheck.options import OPTIONS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_ragcheck.engine.replay import Recording
     from pytest_ragcheck.given import Given
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.questions.question import Question, QuestionSet
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.settings import Settings
@@ -49,7 +50,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(chosen: argparse.Namespace) -> int:
     try:
         outcomes = _rejudged(chosen)
-    except (UsageError, QuestionFileError, ResultsError) as error:
+    except (UsageError, QuestionFileError, ResultsError, StepFailed) as error:
         print(f"ragcheck rejudge: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -61,7 +62,6 @@ def _run(chosen: argparse.Namespace) -> int:
 def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     import anyio  # noqa: PLC0415 - the other commands need no event loop
 
-    from pytest_ragcheck.engine.rejudge import rejudge  # noqa: PLC0415 - as above
     from pytest_ragcheck.engine.replay_judge import choose_replay_judge, missing_for_replay  # noqa: PLC0415 - as above
     from pytest_ragcheck.given import read_settings  # noqa: PLC0415 - as above
     from pytest_ragcheck.report.files import is_result_of, write_results  # noqa: PLC0415 - as above
@@ -79,15 +79,37 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     sets = _sets(chosen.predictions.parent, recording, settings)
     questions = [q for s in sets for q in s.questions if (q.dataset_name, q.id) in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
-    records = anyio.run(rejudge, questions, recording, judge, settings)
+    records, notes = anyio.run(_judged, questions, recording, judge, settings)
     outcomes = _outcomes(sets, records, settings, recording)
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
-    for line in summary_lines(outcomes, summary):
+    for line in (*summary_lines(outcomes, summary), *notes):
         print(line)
     written = write_results(outcomes, summary, settings.output, settings.redactor)
     for line in file_lines(written, Path.cwd()):
         print(line)
     return outcomes
+
+
+async def _judged(
+    questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
+) -> tuple[list[Record], tuple[str, ...]]:
+    """The records, and what the judge got wrong when it was tried out, which one that recorded before is not."""
+    from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - the other commands judge nothing
+    from pytest_ragcheck.engine.rejudge import rejudge  # noqa: PLC0415 - as above
+    from pytest_ragcheck.judging.judge import judge_identity  # noqa: PLC0415 - as above
+    from pytest_ragcheck.preflight import preflight  # noqa: PLC0415 - as above
+
+    notes: tuple[str, ...] = ()
+    if judge_identity(judge) not in recording.judges:
+        room = Gate(settings.judge_concurrency, retries=settings.retries)
+        try:
+            notes = await preflight(judge, settings, room, switch="-o rag_preflight=off", output=settings.output)
+        except StepFailed:
+            close = getattr(judge, "aclose", None)
+            if close is not None:
+                await close()
+            raise
+    return await rejudge(questions, recording, judge, settings), notes
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:

@@ -18,10 +18,12 @@ from pytest_ragcheck.judging.prompt import JudgePrompt
 from pytest_ragcheck.rag.excerpt import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_ragcheck.judging.canaries import Canary
     from pytest_ragcheck.metrics.metric import Room
+
+SCORES = ("answer_correctness", "groundedness")
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that cannot tell. One that is not above it in both scores is of no use."""
@@ -129,7 +131,7 @@ def areas(trial: Trial) -> dict[str, float]:
     Of the pairs of a good and a bad canary it is the share in which the good one has the higher score, ties half.
     """
     found = {}
-    for score in ("answer_correctness", "groundedness"):
+    for score in SCORES:
         by_label: dict[bool, list[float]] = {True: [], False: []}
         for canary, said in _pairs(trial):
             if score in canary.good:
@@ -139,9 +141,16 @@ def areas(trial: Trial) -> dict[str, float]:
     return found
 
 
-def why_useless(trial: Trial) -> str:
-    """Why the judge is of no use, with the scores and the words by which it shows; empty where it is of some."""
-    blind = [score for score, area in areas(trial).items() if area <= CHANCE]
+def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
+    """
+    Why the judge is of no use, with the scores and the words by which it shows; empty where it is of some.
+
+    Args:
+        trial: Of the judge.
+        scores: In which the judge has to tell good from bad.
+    """
+    found = areas(trial)
+    blind = [score for score in scores if score in found and found[score] <= CHANCE]
     if not blind:
         return ""
     by_score = "; ".join(

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.once import Once
-from pytest_ragcheck.errors import JudgeError, StepFailed
-from pytest_ragcheck.judging.judge import judge_identity
+from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.material import digest_of
-from pytest_ragcheck.judging.preflight import Trial, prompted_judges, trial_key, try_out, weaknesses, why_useless
+from pytest_ragcheck.judging.preflight import Trial, prompted_judges, trial_key
 from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.run import run_of
-from pytest_ragcheck.report.terminal import judge_words
+from pytest_ragcheck.preflight import read_trial, refusal, usable_trial, weak_note, with_trial
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.plan import Means
 
 _KEPT = "ragcheck/preflight"
-_MOST_KEPT = 50
-TRIED = "tried out before the first question"
-ADVICE = (
-    "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by rag_preflight = off; "
-    "see ragcheck docs reference/judge-openai."
-)
 
 
 class Preflight:
@@ -76,36 +69,27 @@ class Preflight:
 
     def _try(self, judge: Prompted, means: Means) -> str:
         """Why the judge is of no use; empty where it is of some, and then the run tells what it gets wrong."""
-        clean = means.settings.redactor
-        identity = judge_identity(judge)
-        who = f"the judge {judge_words(identity)}" if identity is not None else "the judge"
         key = trial_key(judge)
-        trial = self._kept_trial(key)
+        trial = read_trial(self._kept().get(key))
         if trial is None:
             try:
                 told = loop_of(self._session.config).run(self._shared, judge, key)
             except StepFailed as failed:
-                return clean.text(f"{who} was {TRIED}: {failed}\n{ADVICE}")
+                return refusal(judge, str(failed), means.settings)
             trial = Trial.from_json(told)
-            self._keep(key, clean.text(told))
-        if weak := weaknesses(trial, threshold=means.settings.threshold):
-            note = f"{who} is weak: of the answers that it was tried on, {'; '.join(weak)}."
-            run_of(self._session.config).tell_user(clean.text(f"{note} See ragcheck docs reference/judge-openai."))
+            self._keep(key, means.settings.redactor.text(told))
+        if note := weak_note(judge, trial, means.settings):
+            run_of(self._session.config).tell_user(note)
         return ""
 
     async def _shared(self, judge: Prompted, key: str) -> str:
         async def step() -> str:
             with metered() as uses:
                 try:
-                    trial = await try_out(judge, self._room)
-                except JudgeError as error:
-                    raise StepFailed(str(error), name="preflight") from None
+                    return (await usable_trial(judge, self._room)).to_json()
                 finally:
                     if self._budget is not None:
                         self._budget.spend_on(uses)
-            if problem := why_useless(trial):
-                raise StepFailed(problem, name="preflight")
-            return trial.to_json()
 
         # Whoever does not say what its verdicts depend on may be another one in another process.
         if self._folder is None or not key:
@@ -118,15 +102,6 @@ class Preflight:
         kept = self._cache.get(_KEPT, {}) if self._cache is not None else {}
         return kept if isinstance(kept, dict) else {}
 
-    def _kept_trial(self, key: str) -> Trial | None:
-        told = self._kept().get(key)
-        try:
-            return None if told is None else Trial.from_json(told)
-        except (TypeError, ValueError):  # of another version, or of somebody else's hand
-            return None
-
     def _keep(self, key: str, told: str) -> None:
-        if self._cache is None or not key:
-            return
-        kept = {**self._kept(), key: told}
-        self._cache.set(_KEPT, dict(list(kept.items())[-_MOST_KEPT:]))
+        if self._cache is not None and key:
+            self._cache.set(_KEPT, with_trial(self._kept(), key, told))

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.servers.canary_judge import RIGHT, canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, verdict_text
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         status, printed, _ = ragcheck(
             "calibrate",
             str(write(tmp_path / "l.jsonl", rows)),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--concurrency=1"),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--concurrency=1", "--preflight=off"),
         )
     assert status == 1
     assert ": 2 answers, 1 grounded, 1 not grounded\n" in printed
@@ -111,6 +112,7 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         (("--judge=none",), "no judge to measure. Give --judge=offline, or --judge=openai with --judge-model."),
         (("--judge=openai",), "the openai judge needs a model"),
         (("--judge=offline", "--threshold=2"), "--threshold: '2' is not a number from 0 to 1; write one such as 0.7"),
+        (("--judge=offline", "--preflight=maybe"), "--preflight: 'maybe' is neither on nor off; write one of them"),
         (("--judge=offline", "--concurrency=0"), "--concurrency: '0' is not a whole number from 1"),
         (("--judge=offline", "--label=abstained"), "no row has a label_abstained that is 1 or 0."),
         (
@@ -148,10 +150,52 @@ def test_a_judge_that_is_never_reached_is_not_measured(
         status, _, told = ragcheck(
             "calibrate",
             str(write(tmp_path / "l.jsonl", ROWS[:1])),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--preflight=off"),
         )
     assert status == 2
     assert "none of 1 answers could be measured. right: " in told
+
+
+def test_a_judge_that_is_not_there_is_asked_once_and_not_about_every_answer(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    with OpenAIServer(error(401, "bad key")) as server:
+        status, _, told = ragcheck(
+            "calibrate",
+            str(write(tmp_path / "l.jsonl", ROWS)),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
+        )
+        assert len(server.requests) == 1
+    assert status == 2
+    assert told.startswith(
+        f"ragcheck calibrate: the judge openai (m, en-1, {server.url}) was tried out before the first question: the"
+    )
+    assert "refused the key" in told
+    assert told.endswith("or run with this one by --preflight=off; see ragcheck docs reference/judge-openai.\n")
+
+
+@pytest.mark.parametrize(("label", "measured"), [("label_grounded", False), ("label_correct", True)])
+def test_a_judge_has_to_tell_good_from_bad_in_the_score_that_is_measured(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch, label: str, measured: bool
+) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    rows = [
+        {"id": row["id"], "answer": row["answer"], "expected_answers": ["30 days"], label: row["label_grounded"]}
+        for row in ROWS
+    ]
+    blind = says_of_canaries(**{key: {"groundedness": 1.0} for key in RIGHT})
+    with OpenAIServer(blind) as server:
+        status, printed, told = ragcheck(
+            "calibrate",
+            str(write(tmp_path / "l.jsonl", rows)),
+            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
+        )
+        assert len(server.requests) == 6 + (len(ROWS) if measured else 0)
+    assert status == (0 if measured else 2)
+    assert ("answer_correctness against label_correct" in printed) is measured
+    blindness = "it cannot tell good answers from bad ones\ngroundedness: right 1, ungrounded 1, contradicted 1"
+    assert (blindness in told) is not measured
 
 
 @pytest.mark.skipif(
@@ -166,16 +210,20 @@ def test_the_verdicts_of_gpt_4_reproduce_its_published_agreement(
     said = {(row["question"], row["answer"]): row["meta"]["judges"]["gpt4"] for row in rows}
 
     def gpt_4(request: Request) -> Reply:
+        if canary_of(request):
+            return says_of_canaries()(request)
         score = said[request.block("question"), request.block("answer")]
         return completion(verdict_text(request.nonce, answer_correctness=score))
 
     output = tmp_path / "gpt4.json"
     with OpenAIServer(gpt_4) as server:
-        status, _, told = ragcheck(
+        status, printed, told = ragcheck(
             *("calibrate", str(labels), "--judge=openai", "--judge-model=gpt-4"),
             *(f"--judge-url={server.url}", f"--output={output}", "--show=0"),
         )
-    assert (status, told) == (0, "")
+    # Of six of the 914 answers GPT-4 gave no verdict.
+    assert (status, told) == (1, "")
+    assert "\n6 further answers could not be judged, the first: nq301:1037: " in printed
     measured = json.loads(output.read_text(encoding="utf-8"))
-    assert measured["n"] == 914
+    assert measured["n"] == 908
     assert measured["balanced_accuracy"] == pytest.approx(0.835, abs=0.0005)

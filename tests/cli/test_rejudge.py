@@ -14,6 +14,7 @@ from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
+from tests.servers.canary_judge import says_of_canaries
 from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
@@ -67,14 +68,33 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
 def test_another_judge_judges_all_answers_those_too_that_the_first_could_not(
     recorded: str, ragcheck: Ragcheck, tmp_path: Path
 ) -> None:
-    with OpenAIServer(verdict(groundedness=0.9)) as server:
+    with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as server:
         arguments = (f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new", "-o", "rag_retries=0")
-        status, printed, errors = ragcheck("rejudge", recorded, *arguments)
-    assert (status, errors) == (0, "")
-    assert len(server.requests) == 2
-    assert "2 PASS, 0 FAIL, 0 ERROR, 1 skipped" in printed.splitlines()
+        for times in (1, 2):
+            status, printed, errors = ragcheck("rejudge", recorded, *arguments)
+            assert (status, errors) == (0, "")
+            # The judge is tried out on six answers, once for that folder of results.
+            assert len(server.requests) == 6 + 2 * times
+            assert "2 PASS, 0 FAIL, 0 ERROR, 1 skipped" in printed.splitlines()
+            weak = "is weak: of the answers that it was tried on, the instructed answer passes with groundedness 1."
+            assert weak in printed
     predictions, _ = results(tmp_path / "new")
     assert {row["judge"]["model"] for row in predictions["predictions"]} == {"m"}
+
+
+def test_a_judge_that_cannot_tell_good_from_bad_judges_nothing_anew(
+    recorded: str, ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    with OpenAIServer(verdict(groundedness=0.9)) as server:
+        arguments = (f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new")
+        status, printed, errors = ragcheck("rejudge", recorded, *arguments)
+        assert (status, printed, len(server.requests)) == (2, "", 6)
+        assert errors.startswith("ragcheck rejudge: the judge openai (m, en-1, ")
+        assert "it cannot tell good answers from bad ones\n" in errors
+        assert "or run with this one by -o rag_preflight=off; see " in errors
+        assert not (tmp_path / "new").exists()
+        assert ragcheck("rejudge", recorded, *arguments, "-o", "rag_preflight=off")[0] == 0
+        assert len(server.requests) == 6 + 2
 
 
 def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.judging.preflight import Said, Trial, why_useless
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.judging.reply import reply_schema
-from pytest_ragcheck.plugin.preflight import ADVICE, TRIED
+from pytest_ragcheck.preflight import refusal
+from pytest_ragcheck.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judge-openai.md").read_text(encoding="utf-8")
 
@@ -67,5 +68,5 @@ def test_the_text_about_a_judge_that_is_of_no_use_is_the_one_that_is_shown():
     scores = {"answer_correctness": 1.0, "groundedness": 0.9}
     said = [Said(canary=c.name, scores=scores, abstained=None, error_message=rows.get(c.name, "")) for c in canaries()]
     (block,) = [block for block in blocks("text") if "tried out" in block]
-    shown = "openai (judge-model, en-1, http://127.0.0.1:8000/v1)"
-    assert block == f"the judge {shown} was {TRIED}: {why_useless(Trial(said=tuple(said)))}\n{ADVICE}"
+    judge = OpenAIJudge(model="judge-model", api_key="k", base_url="http://127.0.0.1:8000/v1")
+    assert block == refusal(judge, why_useless(Trial(said=tuple(said))), Settings())
