@@ -238,7 +238,7 @@ class JudgeUnavailable(JudgeError):
         reply: The first part of what the judge's server said, where it said anything.
         status: The HTTP status, where there was one.
         retry_after_seconds: How long the server asked to wait, >= 0; None where it did not.
-        transient: True where the same request may succeed if it is repeated; counts where there is no status.
+        transient: Whether the same request may succeed if it is repeated; None where the status says so.
     """
 
     kind = "judge_unavailable"
@@ -250,7 +250,7 @@ class JudgeUnavailable(JudgeError):
         reply: str | None = None,
         status: int | None = None,
         retry_after_seconds: float | None = None,
-        transient: bool = False,
+        transient: bool | None = None,
     ) -> None:
         super().__init__(message, reply=reply)
         self.status = status

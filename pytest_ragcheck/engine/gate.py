@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from pytest_ragcheck.engine.allowance import Allowance
 from pytest_ragcheck.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OVERLOADED = frozenset({429, 503})
+_LIMITED = 429
+
+OVERLOADED = frozenset({_LIMITED, 503})
 """Statuses that ask for fewer requests."""
 
 TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
@@ -24,27 +28,31 @@ TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
 
 _FIRST_WAIT_SECONDS = 0.25
 _LONGEST_WAIT_SECONDS = 8.0
-_REFUSED_SECONDS = 30.0
-"""After so long without a success it is not the requests of other processes that leave no room."""
+_LONGEST_WAIT_FOR_ROOM_SECONDS = 2.0
+"""While others are served; how many may try at once is the number's business then."""
 
-_CUT = 0.5
-_GROWTH = 0.25
-"""Of one more request, for each full round of successes: a limit once found is not run into every few seconds."""
+_LIMITED_SECONDS = 65.0
+"""After so long with nothing but 429 it is no limit of requests a minute, nor other processes, that leave no room."""
+
+_DOWN_SECONDS = 30.0
+"""The same for 503, where there are other processes; a system that so refuses the only request is down."""
 
 
 class Gate:
     """
     Lets a number of requests run at once, fewer while the other side is overloaded, and repeats what may succeed.
 
-    An overload (429, 503) halves the number, and successes raise it again, so that a server with a limit of its
-    own is served at that limit. One gate belongs to one event loop.
+    Overloads (429, 503) lower the number and successes raise it, so that a server with a limit of its own is served
+    at that limit. Whoever is refused although nobody else has a request there keeps the others from being refused
+    too. One gate belongs to one event loop.
 
     Args:
         most: How many at once, >= 1.
         retries: How often a request that failed in passing is repeated, >= 0. Repeats after an overload do not
             count while others are served: they wait for room and do not press for it.
         delay_seconds: At least this long from the start of one request to that of the next, >= 0.
-        patience_seconds: How long a request is repeated after overloads, > 0; a longer Retry-After is not waited for.
+        patience_seconds: How long a request is repeated after overloads while nothing succeeds, > 0; a longer
+            Retry-After is not waited for.
         share: How many processes have such a gate to the same side, >= 1.
     """
 
@@ -58,51 +66,73 @@ class Gate:
         share: int = 1,
     ) -> None:
         self.most = most
-        self._allowed = float(most)
+        self._allowed = Allowance(most, alone=share == 1)
         self._retries = retries
         self._delay_seconds = delay_seconds
         self._patience_seconds = patience_seconds
         self._share = share
         self._running = 0
         self._waiting: deque[anyio.Event] = deque()
-        self._last_cut = 0.0
         self._refused_since = math.inf
+        self._refused_alone = 0
+        self._served_at = -math.inf
         self._last_start = -math.inf
         self._starting = anyio.Lock()
         self._successes = 0
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         """The operation's result, once there is room for it; its last error where repeating did not help."""
-        began = anyio.current_time()
-        attempts = failures = 0
+        tries = _Tries(began=anyio.current_time())
         while True:
             await self._enter()
             started, successes = anyio.current_time(), self._successes
             try:
                 result = await operation()
             except MeasurementError as error:
-                if not is_transient(error):
-                    raise
-                attempts += 1
-                wait = _wait_seconds(error, attempts)
-                failures += not is_overload(error) or (successes == self._successes and self._refuses_all())
-                if is_overload(error):
-                    self._cut(started)
-                    if anyio.current_time() + wait - began > self._patience_seconds:
-                        raise
-                if failures > self._retries:
-                    raise
-            else:
-                self._successes += 1
-                self._refused_since = math.inf
-                self._allowed = min(self.most, self._allowed + _GROWTH / self._allowed)
-                return result
-            finally:
+                alone = self._running == 1 and successes == self._successes
+                try:
+                    wait = self._wait_seconds(error, tries, started=started, alone=alone)
+                    if alone and is_overload(error) and not self._refuses_all(error):
+                        await anyio.sleep(wait)
+                        wait = 0.0
+                finally:
+                    self._leave()
+            except BaseException:
                 self._leave()
+                raise
+            else:
+                self._succeeded()
+                return result
             await anyio.sleep(wait)
 
+    def _wait_seconds(self, error: MeasurementError, tries: _Tries, *, started: float, alone: bool) -> float:
+        """How long to wait before the request is repeated; raises the error where that would not help."""
+        if not is_transient(error):
+            raise error
+        tries.made += 1
+        if not is_overload(error):
+            tries.failed += 1
+            wait = _spread(error, tries.made, longest=_LONGEST_WAIT_SECONDS)
+        else:
+            if alone:
+                tries.failed += self._refuses_all(error)
+                self._refused_alone += 1
+                # One after another comes to ask this, and not each has to find out how long it takes.
+                # Other processes that look more often would take all the room.
+                longest = _LONGEST_WAIT_SECONDS if self._share == 1 else _LONGEST_WAIT_FOR_ROOM_SECONDS
+                wait = _spread(error, self._refused_alone, longest=longest)
+            else:
+                wait = _spread(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
+            now = anyio.current_time()
+            self._allowed.refused(self._running, began=started, now=now)
+            if now + wait - max(tries.began, self._served_at) > self._patience_seconds:
+                raise error
+        if tries.failed > self._retries:
+            raise error
+        return wait
+
     async def _enter(self) -> None:
-        if self._running >= int(self._allowed) or self._waiting:
+        if self._running >= self._allowed.number or self._waiting:
             turn = anyio.Event()
             self._waiting.append(turn)
             try:
@@ -127,38 +157,54 @@ class Gate:
 
     def _leave(self) -> None:
         self._running -= 1
-        while self._waiting and self._running < int(self._allowed):
+        while self._waiting and self._running < self._allowed.number:
             # The room passes on at once, so that nobody who comes later takes it first.
             self._running += 1
             self._waiting.popleft().set()
 
-    def _refuses_all(self) -> bool:
-        """Whether the refusal of a request says that the other side is not just busy with others."""
+    def _refuses_all(self, error: MeasurementError) -> bool:
+        """Whether the refusal of the only request says that the other side is not just busy."""
         now = anyio.current_time()
         self._refused_since = min(self._refused_since, now)
         # The only one of this process may not be the only one.
-        return self._running == 1 and now - self._refused_since >= (_REFUSED_SECONDS if self._share > 1 else 0.0)
+        down_seconds = _DOWN_SECONDS if self._share > 1 else 0.0
+        return now - self._refused_since >= (_LIMITED_SECONDS if _status(error) == _LIMITED else down_seconds)
 
-    def _cut(self, started: float) -> None:
-        # Requests that were under way at the last cut tell nothing new.
-        if started >= self._last_cut:
-            self._allowed = max(1.0, self._allowed * _CUT)
-            self._last_cut = anyio.current_time()
+    def _succeeded(self) -> None:
+        self._successes += 1
+        self._served_at = anyio.current_time()
+        self._refused_since, self._refused_alone = math.inf, 0
+        self._allowed.served(self._running)
+        self._leave()
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What became of one request so far."""
+
+    began: float
+    made: int = 0
+    failed: int = 0
 
 
 def is_overload(error: MeasurementError) -> bool:
     """Whether the other side asks for fewer requests."""
-    return getattr(error, "status", None) in OVERLOADED
+    return _status(error) in OVERLOADED
 
 
 def is_transient(error: MeasurementError) -> bool:
-    """Whether the same request may succeed if it is repeated: its status says so, or that there was no connection."""
-    status = getattr(error, "status", None)
-    return bool(status in TRANSIENT if status is not None else getattr(error, "transient", False))
+    """Whether the same request may succeed if it is repeated: the error says so itself, or its status does."""
+    transient: bool | None = getattr(error, "transient", None)
+    return _status(error) in TRANSIENT if transient is None else transient
 
 
-def _wait_seconds(error: MeasurementError, attempt: int) -> float:
+def _status(error: MeasurementError) -> int | None:
+    status: int | None = getattr(error, "status", None)
+    return status
+
+
+def _spread(error: MeasurementError, attempt: int, *, longest: float) -> float:
     """What the other side asks for, else longer each time; spread, so that not all come back at once."""
     asked: float | None = getattr(error, "retry_after_seconds", None)
-    wait = min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
+    wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
     return (asked if asked is not None else wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret

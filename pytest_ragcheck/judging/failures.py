@@ -35,7 +35,11 @@ class Failures:
         if said := self._said(body):
             text += f"\nThe server says: {said}"
         return JudgeUnavailable(
-            text, reply=said or None, status=status, retry_after_seconds=retry_after_seconds(headers)
+            text,
+            reply=said or None,
+            status=status,
+            retry_after_seconds=retry_after_seconds(headers),
+            transient=False if code == _NO_QUOTA_LEFT else None,
         )
 
     def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
@@ -99,12 +103,15 @@ _TEMPLATES = {
     429: "{judge} takes no more requests for now: HTTP 429 for {model}. "
     "Lower {role.concurrency}, or raise the account's limit.",
 }
+_NO_QUOTA_LEFT = "insufficient_quota"
+"""A 429 after which no waiting helps."""
+
 _NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
 _SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
 _REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {role.model} and {role.url}."
 
 
 def _status_template(status: int, code: str | None) -> str:
-    if code == "insufficient_quota":
+    if code == _NO_QUOTA_LEFT:
         return _NO_QUOTA
     return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)

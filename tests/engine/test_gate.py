@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 class Busy:
     """A system that takes so many requests at once and refuses the rest, as the endpoint's client would say it."""
 
-    def __init__(self, limit: int, *, status: int = 429, seconds: float = 0.002, retry_after: float = 0.005) -> None:
+    def __init__(
+        self, limit: int, *, status: int = 429, seconds: float = 0.002, retry_after: float | None = 0.005
+    ) -> None:
         self.limit = limit
         self.status = status
         self.seconds = seconds
@@ -49,6 +53,21 @@ class Busy:
         return "done"
 
 
+class EachMinute(Busy):
+    """A system that takes so many requests in each minute, and refuses the rest of them."""
+
+    def __init__(self, quota: int, *, retry_after: float | None) -> None:
+        super().__init__(limit=0, seconds=0.2, retry_after=retry_after)
+        self.quota = quota
+        self.taken: Counter[int] = Counter()
+
+    async def __call__(self) -> str:
+        minute = int(anyio.current_time() // 60)
+        self.limit = 1000 if self.taken[minute] < self.quota else 0
+        self.taken[minute] += self.limit > 0
+        return await super().__call__()
+
+
 class Leaping(selectors.DefaultSelector):
     """Has its loop's clock leap to the next timer, so that no load makes anything late."""
 
@@ -66,6 +85,9 @@ class LeapingLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._leaping.now
+
+
+LEAPING = {"loop_factory": LeapingLoop}
 
 
 def run_all(gate: Gate, operations: list[Callable[[], Awaitable[str]]], **how: Any) -> list[str | MeasurementError]:
@@ -106,19 +128,88 @@ def test_no_more_run_at_once_than_the_limit_and_no_fewer_where_there_are_enough(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_system_with_a_smaller_limit_is_served_to_the_end_without_hammering(status: int) -> None:
-    system = Busy(4, status=status)
-    assert run_all(Gate(16), [system] * 200) == ["done"] * 200
-    assert system.most == 4
-    # 16 at once meet a limit of 4: 12 are refused before anything could be learned; the rest is probing.
-    assert system.refused <= 100
+@pytest.mark.parametrize(("limit", "most_refused"), [(15, 6), (8, 14), (4, 22), (1, 46)])
+def test_a_system_with_a_smaller_limit_is_served_at_that_limit_without_hammering(
+    status: int, limit: int, most_refused: int
+) -> None:
+    system = Busy(limit, status=status, seconds=0.2)
+    gate = Gate(16)
+    ended: list[float] = []
+
+    async def one() -> str:
+        try:
+            return await gate.run(system)
+        finally:
+            ended.append(anyio.current_time())
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(500):
+                group.start_soon(one)
+
+    anyio.run(everything, backend_options=LEAPING)
+    assert system.most == limit
+    # Those beyond the limit are refused in rounds that each take half away, until it is found; the rest is probing,
+    # ever more seldom.
+    assert system.refused <= most_refused
+    assert max(ended) <= 1.05 * math.ceil(500 / limit) * 0.2
 
 
-def test_a_system_that_refuses_a_request_that_is_the_only_one_is_asked_no_more_than_after_other_failures() -> None:
-    system = Busy(0, retry_after=0.001)
+@pytest.mark.parametrize("retry_after", [None, 1.0])
+@pytest.mark.parametrize("share", [1, 4])
+def test_a_limit_of_requests_a_minute_is_waited_for(share: int, retry_after: float | None) -> None:
+    system = EachMinute(50, retry_after=retry_after)
+    gates = [Gate(4, share=share) for _ in range(share)]
+    done: list[str] = []
+
+    async def one(gate: Gate) -> None:
+        done.append(await gate.run(system))
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            for gate in gates * (200 // share):
+                group.start_soon(one, gate)
+
+    anyio.run(everything, backend_options=LEAPING)
+    assert done == ["done"] * 200
+    # In three minutes with nothing left each process asks with one request at a time: every 8 s, where it is the
+    # only one, every 2 s, where others would be quicker, or as it is told.
+    every_seconds = retry_after or (8.0 if share == 1 else 2.0)
+    assert system.refused <= share * (3 * 60 / every_seconds + 3 * 16)
+
+
+def test_a_system_that_is_overloaded_for_a_while_is_left_alone_and_then_served_fully_again() -> None:
+    system = Busy(1000, seconds=0.1, retry_after=None)
+    gate = Gate(16)
+
+    async def trouble() -> None:
+        await anyio.sleep(1)
+        system.limit = 0
+        await anyio.sleep(2)
+        system.limit, system.most = 1000, 0
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(trouble)
+            for _ in range(800):
+                group.start_soon(gate.run, system)
+
+    anyio.run(everything, backend_options=LEAPING)
+    # 16, then halves of them, then one after another with pauses.
+    assert 16 <= system.refused <= 40
+    assert system.most == 16
+
+
+def test_a_system_that_is_down_is_asked_no_more_than_after_other_failures() -> None:
+    system = Busy(0, status=503, retry_after=0.001)
     (error,) = run_all(Gate(1, retries=2), [system])
     assert isinstance(error, EndpointStatusError)
     assert system.requests == 3
+
+
+def test_a_judge_whose_account_has_no_quota_left_is_asked_once() -> None:
+    (error,) = run_all(Gate(1, retries=2), [failing(JudgeUnavailable("no quota", status=429, transient=False))])
+    assert str(error) == "no quota"
 
 
 def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none() -> None:
@@ -135,29 +226,30 @@ def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none
             for gate in gates * 40:
                 group.start_soon(one, gate)
 
-    anyio.run(everything, backend_options={"loop_factory": LeapingLoop})
+    anyio.run(everything, backend_options=LEAPING)
     assert done == ["done"] * 160
 
 
-def test_one_of_several_processes_finds_out_once_that_a_system_refuses_all() -> None:
-    system = Busy(0, retry_after=1)
+@pytest.mark.parametrize(("status", "share", "seconds"), [(429, 1, 65), (429, 3, 65), (503, 3, 30)])
+def test_it_is_found_out_once_that_a_system_refuses_all(status: int, share: int, seconds: int) -> None:
+    system = Busy(0, status=status, retry_after=1)
     requests: list[int] = []
 
     async def one_after_another() -> None:
-        gate = Gate(1, retries=2, share=3)
+        gate = Gate(1, retries=2, share=share)
         for _ in range(3):
             with pytest.raises(EndpointStatusError):
                 await gate.run(system)
             requests.append(system.requests)
 
-    anyio.run(one_after_another, backend_options={"loop_factory": LeapingLoop})
-    # Each second and a bit for half a minute, as long as it may be others who leave no room; then three are enough.
-    assert 27 <= requests[0] <= 34
+    anyio.run(one_after_another, backend_options=LEAPING)
+    # Each second and a bit for as long as a limit, or others, may leave no room; then three are enough.
+    assert seconds / 1.25 <= requests[0] <= seconds + 4
     assert requests[1:] == [requests[0] + 3, requests[0] + 6]
 
 
 def test_a_system_that_refuses_all_requests_ends_in_an_error_for_each() -> None:
-    system = Busy(0, retry_after=0.001)
+    system = Busy(0, status=503, retry_after=0.001)
     errors = run_all(Gate(8, retries=2), [system] * 20)
     assert all(isinstance(error, EndpointStatusError) for error in errors)
     # Three for each, and those that were made while the gate still let several through.
@@ -187,6 +279,7 @@ def test_a_longer_wait_than_patience_is_not_waited_for() -> None:
         (JudgeUnavailable("", status=429), True),
         (JudgeUnavailable("", status=401), False),
         (JudgeUnavailable("", transient=True), True),
+        (JudgeUnavailable("", status=429, transient=False), False),
         (JudgeUnavailable(""), False),
         (JudgeReplyError(""), False),
     ],
@@ -242,8 +335,7 @@ def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
         starts.append(anyio.current_time())
         return "done"
 
-    loop = {"loop_factory": LeapingLoop}
-    run_all(Gate(4, delay_seconds=0.02), [operation] * 4, backend_options=loop)
+    run_all(Gate(4, delay_seconds=0.02), [operation] * 4, backend_options=LEAPING)
     assert starts == pytest.approx([0.0, 0.02, 0.04, 0.06])
 
 

@@ -118,6 +118,13 @@ def test_a_status_is_explained_with_model_url_and_what_to_do(reply, said):
     assert error.status == reply.status
 
 
+@pytest.mark.parametrize(("code", "transient"), [("", None), ("insufficient_quota", False)])
+def test_no_waiting_helps_against_a_quota_that_is_used_up(code, transient):
+    raised = failure_of(error(429, "Slow down", code=code))
+    assert isinstance(raised, JudgeUnavailable)
+    assert raised.transient is transient
+
+
 @pytest.mark.parametrize("status", [401, 400, 500])
 def test_a_key_that_the_server_echoes_is_shown_nowhere(status):
     error_ = failure_of(error(status, f"bad key {KEY}, that is 'Bearer {KEY}'"))
