@@ -20,7 +20,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_result,
     rag_settings,
 )
-from pytest_ragcheck.plugin.keys import AHEAD, DOCUMENTS, EVALUATED_WITH, LOOP, RECORDS, RUN, SCOPES, SHARDING
+from pytest_ragcheck.plugin.keys import AHEAD, DOCUMENTS, EVALUATED_WITH, LOOP, RECORDS, RUN, SET_UP, SHARDING
 from pytest_ragcheck.plugin.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 
 
 def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    if fixturedef.argname in EVALUATED_WITH and SET_UP in request.config.stash:
+        request.config.stash[SET_UP].pop(fixturedef, None)
     if fixturedef.argname == "rag_client" and fixturedef.cached_result and LOOP in request.config.stash:
         close_client(fixturedef.cached_result[0], request.config)
 
@@ -150,7 +152,7 @@ def pytest_fixture_setup(
     __tracebackhide__ = True  # of whatever fixture fails, be it nothing to do with questions
     value = yield
     if fixturedef.argname in EVALUATED_WITH:
-        request.config.stash.setdefault(SCOPES, {})[fixturedef.argname, id(value)] = fixturedef.scope
+        request.config.stash.setdefault(SET_UP, {})[fixturedef] = id(value)
     return value
 
 

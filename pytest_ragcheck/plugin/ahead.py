@@ -17,7 +17,7 @@ from pytest_ragcheck.engine.run_folder import is_stopped
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
-from pytest_ragcheck.plugin.keys import AHEAD, EVALUATED_WITH, SCOPES
+from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
 from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
@@ -80,7 +80,7 @@ class Ahead:
         self._session = session
         self._part = part = part_of(config)
         self._loop = loop_of(config)
-        self._scopes = config.stash.setdefault(SCOPES, {})
+        self._set_up = config.stash.setdefault(SET_UP, {})
         self._asking = Gate(
             math.ceil(settings.concurrency / part.share),
             retries=settings.retries,
@@ -119,7 +119,7 @@ class Ahead:
         planned = self._plan.ahead.pop(item.nodeid, None)
         if planned is None or planned.question != question:
             return self._on_demand(question, means, self._plan.on_demand.get(item.nodeid, AGAIN))
-        if planned.source not in self._begun and self._live_as_long_as_the_session(means):
+        if planned.source not in self._begun and means.are_lasting(self._set_up):
             self._begin(planned, means)
         begun = self._begun.get(planned.source)
         if begun is None or self._reader is None:
@@ -187,12 +187,6 @@ class Ahead:
         if self._reader is not None:
             self._loop.run(self._reader.close)
             self._reader = None
-
-    def _live_as_long_as_the_session(self, means: Means) -> bool:
-        values = (means.client, means.judge, means.settings)
-        return all(
-            self._scopes.get((name, id(value))) == "session" for name, value in zip(EVALUATED_WITH, values, strict=True)
-        )
 
     def _begin(self, first: Planned, means: Means) -> None:
         """Starts all questions of the source; their items come later."""

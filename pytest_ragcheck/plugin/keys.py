@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -52,8 +52,8 @@ AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 DOCUMENTS: pytest.StashKey[RunDocuments] = pytest.StashKey()
 """Of the config: the documents that this process put into systems under test; absent where there are none."""
 
-SCOPES: pytest.StashKey[dict[tuple[str, int], str]] = pytest.StashKey()
-"""Of the config: the scope of each fixture value that a question was evaluated with, by name and identity."""
+SET_UP: pytest.StashKey[dict[pytest.FixtureDef[Any], int]] = pytest.StashKey()
+"""Of the config: the fixtures of `EVALUATED_WITH` that are set up and not yet torn down, with their values' ids."""
 
 RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
 """Of the config: the run that is replayed."""

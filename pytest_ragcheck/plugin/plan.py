@@ -48,6 +48,24 @@ class Means:
         """Whether they are the very same objects."""
         return self.client is other.client and self.judge is other.judge and self.settings is other.settings
 
+    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int]) -> bool:
+        """
+        Whether they live as long as the session, and other items of the folder have the same.
+
+        One of a narrower scope may hand on what it overrides, to some of its items only. While it is set up, no item
+        runs that has the same value without it.
+
+        Args:
+            set_up: The fixtures that are set up while the item runs whose means these are, with their values' ids.
+        """
+        for name, value in zip(EVALUATED_WITH, (self.client, self.judge, self.settings), strict=True):
+            scopes = {
+                fixture.scope for fixture, given in set_up.items() if (fixture.argname, given) == (name, id(value))
+            }
+            if scopes != {"session"}:
+                return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.engine.run_folder import FOLDER, last_run
+from pytest_ragcheck.plugin.plan import NARROW
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 from tests.servers.openai_server import OpenAIServer
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.harness import Project, Run
+
+
+NARROW_CLIENT = """
+import pytest
+
+@pytest.fixture(scope="module")
+def rag_client(rag_client):
+    return rag_client
+"""
 
 
 def questions(project: Project, number: int, file: str = "many.rag.json", **more: object) -> None:
@@ -65,7 +75,9 @@ def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[s
 
 @pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "loadgroup", "worksteal"])
 def test_each_question_is_asked_and_judged_once_by_all_workers_together(project: Project, dist: str) -> None:
-    for file in ("a.rag.json", "b.rag.json", "c.rag.json"):
+    # Whoever begins with the first file has a client of module scope, which is the run's, and then the run's alone.
+    project.write("a/conftest.py", NARROW_CLIENT)
+    for file in ("a/a.rag.json", "b.rag.json", "c.rag.json"):
         questions(project, 8, file)
     with FakeEndpoint(system := Counting()) as endpoint, OpenAIServer() as judge:
         openai = ("--rag-judge=openai", "--rag-judge-model=m", f"--rag-judge-url={judge.url}")
@@ -75,7 +87,7 @@ def test_each_question_is_asked_and_judged_once_by_all_workers_together(project:
     assert len(judge.requests) == 24
     assert (len(system.answered), set(system.answered.values())) == (24, {1})
     assert system.most <= 8
-    assert on_demand(ended) == {}
+    assert on_demand(ended) == {NARROW: 8}
     assert [row["question_id"] for row in ended.predictions["predictions"]] == [f"q{n}" for n in range(8)] * 3
 
 
@@ -216,19 +228,16 @@ def test_each_folders_questions_are_for_workers_that_have_its_client(project: Pr
 
 def test_the_summary_says_why_questions_ran_on_demand(project: Project) -> None:
     questions(project, 2)
-    questions(project, 1, "narrow/narrow.rag.json")
+    questions(project, 1, "a_narrow/narrow.rag.json")
     questions(project, 1, "changed/changed.rag.json")
-    project.write(
-        "narrow/conftest.py",
-        "import pytest\n\n@pytest.fixture\ndef rag_client(rag_client):\n    return rag_client\n",
-    )
+    project.write("a_narrow/conftest.py", NARROW_CLIENT)
     project.write(
         "changed/conftest.py",
         "import pytest\nfrom dataclasses import replace\n\n@pytest.fixture\ndef rag_question(rag_question):\n"
         "    return replace(rag_question, question='else?')\n",
     )
     project.write(
-        "narrow/test_it.py",
+        "a_narrow/test_it.py",
         "import pytest\n\n@pytest.mark.skipif(False, reason='never')\n"
         "@pytest.mark.rag_questions('../many.rag.json')\ndef test_it(rag_result): pass\n\n"
         "class TestOwn:\n"
@@ -241,7 +250,7 @@ def test_the_summary_says_why_questions_ran_on_demand(project: Project) -> None:
         switched_off = project.run("-o", "rag_read_ahead=off", "many.rag.json", "--rag-output=other")
     assert ended.counts["pass"] == 8
     assert on_demand(ended) == {
-        "rag_client, rag_judge or rag_settings is not of session scope": 1,
+        NARROW: 1,
         "rag_question or rag_result is overridden": 1,
         "the item may be skipped": 2,
         "the test, its class or its module may have fixtures of its own": 2,
