@@ -99,7 +99,7 @@ def test_of_many_questions_some_are_shown_and_all_are_counted(page: Show) -> Non
     records = [a_record(f"q{number}", scores={"groundedness": number / 1000}) for number in range(1000)]
     told = page(results_of(*records))
     assert told.texts("#shown") == ["1,000 questions"]
-    assert 100 <= len(told.texts("summary")) < 1000
+    assert 50 <= len(told.texts("summary")) < 1000
 
 
 @pytest.mark.parametrize("values", [(0.0,), (1.0,), (0.05, 0.15, 0.15, 0.999)])

@@ -3,7 +3,7 @@
   const report = JSON.parse(document.getElementById("report").textContent);
   const rows = report.rows;
   const byId = (id) => document.getElementById(id);
-  const PAGE = 100;
+  const PAGE = 50;
   const VERDICTS = ["FAIL", "ERROR", "PASS"];
   const FIELDS = ["text", "dataset", "tag", "blame", "change", "sort"];
   let found = rows;
@@ -326,7 +326,11 @@
   choices("sort", Object.keys(SORTS), null);
 
   let waiting = 0;
-  byId("filters").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 60); });
+  // Of what is typed the next letter may follow at once; a choice is final.
+  byId("filters").addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(apply, event.target === byId("text") ? 60 : 0);
+  });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").addEventListener("reset", () => setTimeout(apply));
   byId("more-button").addEventListener("click", () => more());

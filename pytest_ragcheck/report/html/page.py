@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 import unicodedata
 from importlib.resources import files
 from string import Template
@@ -17,8 +18,8 @@ from pytest_ragcheck.report.view import BINS
 if TYPE_CHECKING:
     from pytest_ragcheck.report.view import MetricView, View
 
-_ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-"""What could end the element that the data stands in, or a line of it."""
+_ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+"""What could end the element that the data stands in, or a line of it, and what cannot be written as UTF-8."""
 
 _SAME = 0.0005
 """Means that are shown alike are alike."""
@@ -132,9 +133,7 @@ def _is_shown(char: str) -> bool:
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # A lone surrogate cannot be written as UTF-8; as an escape it can.
-    text = "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text.translate(_ESCAPED)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _part(name: str) -> str:
