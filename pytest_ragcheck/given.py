@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
-from pytest_ragcheck.option_values import URL_READERS, read_minimum, read_weight
+from pytest_ragcheck.option_values import LOCAL, URL_READERS, read_minimum, read_weight
 from pytest_ragcheck.options import OPTIONS, Option
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.settings import DUMMY_API_KEY, Settings
@@ -104,6 +104,8 @@ def _places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     found["datasets"] = tuple(choice.seen_from(folder) for choice in fields.get("datasets", ()))
     if "bertscore_model" in fields:
         found["bertscore_model"] = _model(fields["bertscore_model"], folder)
+    if (name := fields.get("embedding_model", "")).startswith(LOCAL):
+        found["embedding_model"] = LOCAL + _model((name.removeprefix(LOCAL), None), folder)
     if "judge_prompt" in fields:
         found["judge_prompt"] = _prompt(fields["judge_prompt"], folder)
     if "baseline" in fields:

@@ -244,6 +244,19 @@ def read_model(text: str) -> tuple[str, int | None]:
     return name.strip(), int(layer)
 
 
+LOCAL = "local:"
+"""What stands before the name of an embedding model that runs in this process."""
+
+
+def read_embedding_model(text: str) -> str:
+    """The name of a model at a server, or `local:` and a folder or a name on the hub."""
+    name = read_name(text)
+    local = name.removeprefix(LOCAL).strip()
+    if not local:
+        raise ValueError("names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2")
+    return LOCAL + local if name.startswith(LOCAL) else name
+
+
 def read_header(text: str) -> tuple[str, str]:
     """`Name: value`."""
     match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)

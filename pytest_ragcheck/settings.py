@@ -13,6 +13,7 @@ from pytest_ragcheck.option_values import (
     URL_READERS,
     read_base_url,
     read_count,
+    read_embedding_model,
     read_fraction,
     read_gate,
     read_group,
@@ -161,7 +162,10 @@ class Settings:
     """`MODEL[@LAYER]` of the group `bertscore`, a folder or a name on the hub; None: the group cannot be measured."""
 
     embedding_model: str | None = None
-    """Model of the metrics that compare meanings by embeddings; None: they could not be measured."""
+    """
+    Model of the metrics that compare meanings by embeddings, at a server; or `local:` and a folder or a name on the
+    hub. None: they could not be measured.
+    """
 
     embedding_url: str | None = None
     """Its server; None: the judge's."""
@@ -249,7 +253,7 @@ class Settings:
         _check("repeats", self.repeats, read_count)
         for group in self.metrics:
             _check("metrics", group, read_group)
-        self._check_bertscore()
+        self._check_models()
         for metric, weight in self.weights.items():
             _check("weights", f"{metric}={weight}", partial(read_weight, own=self.own_metrics))
         for metric, minimum in self.minimums.items():
@@ -276,7 +280,9 @@ class Settings:
         kind, _, rate = self.gate.partition(":")
         return float(rate) if kind == "rate" else None
 
-    def _check_bertscore(self) -> None:
+    def _check_models(self) -> None:
+        if self.embedding_model is not None:
+            _check("embedding_model", self.embedding_model, read_embedding_model)
         if self.bertscore_model is not None:
             _check("bertscore_model", self.bertscore_model, read_model)
         elif "bertscore" in self.metrics:

@@ -20,6 +20,7 @@ from pytest_ragcheck.option_values import (
     read_count,
     read_dataset,
     read_delay,
+    read_embedding_model,
     read_fraction,
     read_gate,
     read_group,
@@ -67,6 +68,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_path: " ",
     read_header: "Bearer abc",
     read_model: "roberta-large@last",
+    read_embedding_model: "local:",
     read_shape: "chat",
     read_tier: "retrieval",
     read_keep: "sometimes",
@@ -231,6 +233,11 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             "rag_judge",
             "",
             "is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+        ),
+        (
+            "rag_embedding_model",
+            " local: ",
+            "names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
         ),
         (
             "rag_bertscore_model",

@@ -233,6 +233,15 @@ def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub
     assert model("models") == str(tmp_path / "models")
     assert model("org/model@2") == "org/model@2"
 
+    def embedding(text: str) -> str | None:
+        return read_settings({"rag_embedding_model": ini(text)}, environment={}, folder=tmp_path).embedding_model
+
+    assert embedding("local: models") == f"local:{tmp_path / 'models'}"
+    assert embedding("local:org/model") == "local:org/model"
+    assert embedding("models") == "models", "a server's"
+    with pytest.raises(UsageError, match="names no model"):
+        Settings(embedding_model="local:")
+
 
 def test_headers_take_their_secrets_from_the_environment() -> None:
     settings = read(

@@ -1,4 +1,4 @@
-"""Texts -> vectors, by whatever OpenAI-compatible server makes them."""
+"""Texts -> vectors, by whatever OpenAI-compatible server makes them, or by a local model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
 from pytest_ragcheck.judging.usage import note_use, use_of
 from pytest_ragcheck.metrics.catalogue import NO_EMBEDDING_MODEL
+from pytest_ragcheck.option_values import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,9 +82,13 @@ class NoEmbeddings:
 
 
 def choose_embeddings(settings: Settings) -> Embeds:
-    """The embeddings that the settings name, on the judge's server unless they name another."""
+    """The embeddings that the settings name: a local model's, or on the judge's server unless they name another."""
     if not settings.embedding_model:
         return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
+    if settings.embedding_model.startswith(LOCAL):
+        from pytest_ragcheck.judging.local_embeddings import LocalEmbeddings  # noqa: PLC0415 - one kind of several
+
+        return LocalEmbeddings(settings.embedding_model.removeprefix(LOCAL))
     own_server = settings.embedding_url is not None
     try:
         server = ModelServer(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.local_model import LocalModel
+from pytest_ragcheck.judging.transformers_model import load
 from pytest_ragcheck.metrics.catalogue import BERTSCORE
 from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +31,7 @@ class BertScore:
     """
     The group `bertscore`: what applies to answerable questions with an expected answer.
 
-    The model is loaded for the first answer; one text is read at a time, in a thread, so that nothing waits for it.
+    The model is loaded for the first answer.
 
     Args:
         model: A folder or a name on the hub.
@@ -44,11 +42,7 @@ class BertScore:
     local = True
 
     def __init__(self, model: str, layer: int | None = None) -> None:
-        self._model = model
-        self._layer = layer
-        self._turn = threading.Lock()
-        self._loaded: _Loaded | None = None
-        self._problem = ""
+        self._model = LocalModel(model, setting="rag_bertscore_model", load=partial(_Reader, layer=layer))
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """
@@ -59,7 +53,7 @@ class BertScore:
         """
         if not (question.answerable and question.acceptable_answers):
             return {}
-        matches = await in_thread(self._matches, answer.text, question.acceptable_answers)
+        matches = await self._model.use(partial(_matches, answer=answer.text, acceptable=question.acceptable_answers))
         best = (
             max(match.precision for match in matches),
             max(match.recall for match in matches),
@@ -67,41 +61,19 @@ class BertScore:
         )
         return {name: Score(value) for name, value in zip(BERTSCORE, best, strict=True)}
 
-    def _matches(self, answer: str, acceptable: Sequence[str]) -> list[Match]:
-        with self._turn:
-            model = self._model_itself()
-            said = model.words(answer)
-            return [_match(said, model.words(accepted)) for accepted in acceptable]
 
-    def _model_itself(self) -> _Loaded:
-        if self._problem:
-            # Not tried again for every question: the hub may take minutes to fail.
-            raise MeasurementError(self._problem)
-        if self._loaded is None:
-            try:
-                self._loaded = _Loaded(self._model, self._layer)
-            except Exception as error:
-                self._problem = (
-                    f"the model {self._model!r} of rag_bertscore_model cannot be loaded: "
-                    f"{' '.join(str(error).split())[:300]}"
-                )
-                raise MeasurementError(self._problem) from error
-        return self._loaded
+def _matches(reader: _Reader, *, answer: str, acceptable: Sequence[str]) -> list[Match]:
+    said = reader.words(answer)
+    return [_match(said, reader.words(accepted)) for accepted in acceptable]
 
 
-class _Loaded:
-    """A model with its tokenizer."""
+class _Reader:
+    """A model's outputs of one layer."""
 
-    def __init__(self, name: str, layer: int | None) -> None:
-        # They warn of their own parts, which a user's `filterwarnings = error` would make an error.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._torch: Any = import_module("torch")
-            transformers: Any = import_module("transformers")
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-            model = transformers.AutoModel.from_pretrained(name)
-        model.eval()
-        self._model = getattr(model, "encoder", model) if hasattr(model, "decoder") else model
+    def __init__(self, name: str, *, layer: int | None) -> None:
+        loaded = load(name)
+        self._torch, self._tokenizer, self._model = loaded.torch, loaded.tokenizer, loaded.model
+        self._most = loaded.most_pieces
         layers = int(self._model.config.num_hidden_layers)
         self._layer = layers if layer is None else layer
         if self._layer > layers:
@@ -114,7 +86,7 @@ class _Loaded:
         # Tokenizers of RoBERTa's kind tell a word at the beginning from one after a blank, and bert-score puts one.
         spaced = {"add_prefix_space": True} if type(tokenizer).__name__.startswith(("Roberta", "GPT2")) else {}
         ids = tokenizer.encode(
-            text.strip(), add_special_tokens=True, truncation=True, max_length=tokenizer.model_max_length, **spaced
+            text.strip(), add_special_tokens=True, truncation=self._most is not None, max_length=self._most, **spaced
         )
         with torch.no_grad():
             output = self._model(torch.tensor([ids]), output_hidden_states=True)

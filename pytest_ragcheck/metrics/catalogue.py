@@ -78,8 +78,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 """What a run measures that was told nothing else."""
 
+LOCAL_PACKAGES = ("torch", "transformers")
+"""What models in this process need."""
+
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": ("torch", "transformers")}
+    {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": LOCAL_PACKAGES}
 )
 """By group that is an extra of its own name, the packages that it needs."""
 

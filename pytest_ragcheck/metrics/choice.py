@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import EXTRAS
+from pytest_ragcheck.metrics.catalogue import EXTRAS, LOCAL_PACKAGES
 from pytest_ragcheck.metrics.mentions import Mentions
-from pytest_ragcheck.option_values import read_model
+from pytest_ragcheck.option_values import LOCAL, read_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,13 +62,21 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
 
 
 def check_installed(settings: Settings) -> None:
-    """Raises a `UsageError` where a group needs a package that is not installed."""
+    """Raises a `UsageError` where a group, or a local model, needs a package that is not installed."""
     for group, packages in EXTRAS.items():
         missing = [package for package in packages if find_spec(package) is None] if group in settings.metrics else []
         if missing:
             raise UsageError(
                 f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
                 f"pip install 'pytest-ragcheck[{group}]', or leave the group out"
+            )
+    embeds = settings.judge == "ragas" or not {"semantic", "ragas"}.isdisjoint(settings.metrics)
+    if embeds and (settings.embedding_model or "").startswith(LOCAL):
+        missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+        if missing:
+            raise UsageError(
+                f"rag_embedding_model: a local model needs {' and '.join(missing)}, not installed here: "
+                "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
             )
 
 

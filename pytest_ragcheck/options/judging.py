@@ -6,6 +6,7 @@ from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
 from pytest_ragcheck.option_values import (
     read_base_url,
     read_count,
+    read_embedding_model,
     read_fraction,
     read_group,
     read_judge,
@@ -146,8 +147,9 @@ JUDGING: tuple[Option, ...] = (
     Option(
         name="rag_embedding_model",
         help="Model of the metrics that compare meanings by embeddings, on the judge's server unless rag_embedding_url "
-        "names another.",
-        read=read_name,
+        "names another; or local: and a folder or a name on the hub, such as "
+        "local:sentence-transformers/all-MiniLM-L6-v2.",
+        read=read_embedding_model,
         flag=False,
         environment="RAGCHECK_EMBEDDING_MODEL",
     ),

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, EXTRAS, MENTIONS, OVERLAP, RETRIEVAL
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, EXTRAS, LOCAL_PACKAGES, MENTIONS, OVERLAP, RETRIEVAL
 from pytest_ragcheck.metrics.choice import choose_metrics
 from pytest_ragcheck.metrics.own import read_own
 from pytest_ragcheck.settings import Settings
@@ -41,3 +42,18 @@ def test_a_group_whose_packages_are_not_installed_is_refused_with_how_to_install
         f"rag_metrics: the group lexical needs {' and '.join(MISSING)}, not installed here: "
         "pip install 'pytest-ragcheck[lexical]', or leave the group out"
     )
+
+
+NO_MODELS = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+
+
+@pytest.mark.skipif(not NO_MODELS, reason="the extra semantic is installed")
+@pytest.mark.parametrize("wanting", [{"metrics": ("semantic",)}, {"metrics": ("ragas",)}, {"judge": "ragas"}])
+def test_a_local_embedding_model_without_its_packages_is_refused_where_it_is_used(wanting: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        choose_metrics(Settings(**wanting, embedding_model="local:models/mini"))
+    assert str(caught.value) == (
+        f"rag_embedding_model: a local model needs {' and '.join(NO_MODELS)}, not installed here: "
+        "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
+    )
+    assert choose_metrics(Settings(embedding_model="local:models/mini"))

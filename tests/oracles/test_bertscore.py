@@ -18,61 +18,18 @@ from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.making import a_question
 from tests.oracles.comparison import check, program
+from tests.oracles.tiny_model import LAYERS, make_tiny_model, some_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-WORDS = [
-    "the",
-    "refund",
-    "window",
-    "is",
-    "thirty",
-    "days",
-    "and",
-    "returns",
-    "are",
-    "free",
-    "for",
-    "members",
-    "who",
-    "paid",
-    "in",
-    "full",
-]
-LAYERS = 3
 CASES = 300
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a BERT of a few thousand random numbers."""
-    torch, transformers = program("torch"), program("transformers")
-    folder: Path = tmp_path_factory.mktemp("models") / "tiny"
-    folder.mkdir()
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    tokenizer = (
-        transformers.BertTokenizer(vocab={word: i for i, word in enumerate(vocabulary)}, model_max_length=32)
-        if int(transformers.__version__.partition(".")[0]) >= 5
-        else transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=32)
-    )
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(7)
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    transformers.BertModel(config).save_pretrained(folder)
-    return folder
-
-
-def some_text(rng: random.Random) -> str:
-    return " ".join(rng.choice([*WORDS, "unknown"]) for _ in range(rng.randint(1, 40)))
+    return make_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def ours(metric: BertScore, answer: str, *accepted: str) -> list[float]:
