@@ -12,7 +12,7 @@ from pytest_ragcheck.documents.outcome import Documents, Left
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from pytest_ragcheck.documents.ingestion import Room
     from pytest_ragcheck.documents.ledger import Entries, Ledger
@@ -27,6 +27,8 @@ _UNCLEAR = (
     "which of several new documents of one name is this run's is not known; when no other run is at work, "
     "ragcheck cleanup with the question file deletes them"
 )
+
+_NOBODY = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
 
 
 async def clean_up(
@@ -65,9 +67,20 @@ async def take_out(
         for (document_id, name), reason in zip(known, reasons, strict=True)
         if reason is not None
     ]
-    for each in left:
-        _log.warning("%s: document %s (file %s) is left: %s", routes.shown, each.id, each.file_name, each.reason)
+    _log_left(left, routes.shown)
     return Documents(deleted=reasons.count(None), left=tuple(left))
+
+
+def give_up(ledger: Ledger) -> Documents:
+    """What stays of a run that has nobody left who could ask the server; logged, as by `clean_up`."""
+    entries = ledger.read()
+    names = entries.before.keys() - entries.documents.values() - entries.refused
+    left = [Left(file_name=name, id=each, reason=_NOBODY) for each, name in entries.documents.items()]
+    left += [Left(file_name=name, id=None, reason=_NOBODY) for name in sorted(names)]
+    if not left:
+        ledger.remove()
+    _log_left(left, entries.base)
+    return Documents(left=tuple(left))
 
 
 async def _delete(ledger: Ledger, document_id: str, routes: DocumentRoutes, room: Room, down: list[str]) -> str | None:
@@ -144,6 +157,11 @@ def _forget_what_is_gone(ledger: Ledger, entries: Entries, there: Collection[str
         if remaining != ids:
             ledger.write(unclear=remaining, file_name=name)
             entries.unclear[name] = remaining
+
+
+def _log_left(left: Iterable[Left], base: str) -> None:
+    for each in left:
+        _log.warning("%s: document %s (file %s) is left: %s", base, each.id, each.file_name, each.reason)
 
 
 async def _settled(batch_id: str, routes: DocumentRoutes, room: Room, settling_seconds: float) -> None:

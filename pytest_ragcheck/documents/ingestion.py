@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from pytest_ragcheck.errors import EndpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from pytest_ragcheck.documents.ledger import Ledger
     from pytest_ragcheck.documents.uploads import Upload
@@ -109,6 +109,15 @@ async def ingest(
         if failure is not None:
             failures[upload.doc_id] = failure
     return Ingested(ids=ids, failures=failures)
+
+
+async def has(routes: DocumentRoutes, ids: Collection[str], room: Room) -> bool:
+    """Whether the system lists all of these documents; one that does not answer is taken to have them."""
+    try:
+        listed = await room.run(routes.listed)
+    except EndpointError:
+        return True
+    return {document.id for document in listed}.issuperset(ids)
 
 
 class _Batch:

@@ -48,6 +48,17 @@ class Entries:
     kept: bool = False
     """Whether the documents are to stay until somebody says otherwise."""
 
+    failed: bool = False
+    """Whether a process of the run that has ended had a failure."""
+
+    told: bool = False
+    """Whether the run itself has told what it could not delete."""
+
+    @property
+    def seen_to(self) -> bool:
+        """Whether the run itself has nothing more to do with the documents."""
+        return self.kept or self.told
+
 
 class Ledger:
     """
@@ -116,12 +127,16 @@ def folder_of_documents(output: Path) -> Path:
 
 def abandoned(output: Path) -> Iterator[Ledger]:
     """The ledgers of runs that have ended and left something on a server, the oldest first."""
-    folder = folder_of_documents(output)
-    paths = sorted(folder.glob(f"*/{_FILE}"), key=lambda path: (path.stat().st_mtime, path)) if folder.is_dir() else ()
-    for path in paths:
+    paths = folder_of_documents(output).glob(f"*/{_FILE}")
+    for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path)):
         ledger = Ledger(path.parent)
         if not ledger.alive:
             yield ledger
+
+
+def ledgers_of(output: Path, run: str) -> Iterator[Ledger]:
+    """The ledgers of a run's processes, whatever they say."""
+    return map(Ledger, sorted(folder_of_documents(output).glob(f"{run}*")))
 
 
 def _apply(entries: Entries, line: dict[str, Any]) -> None:
@@ -141,5 +156,6 @@ def _apply(entries: Entries, line: dict[str, Any]) -> None:
         case {"gone": document_id}:
             name = entries.documents.pop(document_id, None)
             entries.before.pop(name or "", None)
-        case {"kept": kept}:
-            entries.kept = kept
+        case {"kept": _} | {"failed": _} | {"told": _}:
+            ((flag, value),) = line.items()
+            setattr(entries, flag, value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,11 @@ class Documents:
         return Documents(
             deleted=self.deleted + other.deleted, kept=self.kept + other.kept, left=(*self.left, *other.left)
         )
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Documents:
+        """What `asdict` made of one, be it by way of JSON."""
+        return cls(**{**row, "left": tuple(Left(**left) for left in row["left"])})
 
     def lines(self) -> Iterator[str]:
         """For people."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,7 +13,7 @@ from pytest_ragcheck.engine.lock import FileLock
 from pytest_ragcheck.errors import StepFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from pytest_ragcheck.redaction import Redactor
@@ -48,20 +49,42 @@ class Once:
             StepFailed: The step raised an error, here or in the process that did it.
             OSError: The folder cannot be written to.
         """
+        async with self._turn(name):
+            said = self._read(name)
+            if said is None:
+                said = await self._did(name, step)
+                self._write(name, said)
+        if "error" in said:
+            raise StepFailed(said["error"], name=name)
+        return said["result"]
+
+    async def undo(self, name: str, opposite: Callable[[], Awaitable[bool]]) -> None:
+        """
+        Has the opposite of a step done while nobody does the step, or gets its result.
+
+        Args:
+            name: Of the step.
+            opposite: A coroutine function; says whether it has come to that. If so, the step is done anew for
+                whoever asks for it next.
+
+        Raises:
+            OSError: The folder cannot be written to.
+        """
+        async with self._turn(name):
+            if await opposite():
+                (self._folder / f"{name}.json").unlink(missing_ok=True)
+
+    @asynccontextmanager
+    async def _turn(self, name: str) -> AsyncIterator[None]:
+        """Waits until no other process has to do with the step."""
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._folder / f"{name}.lock")
         while not lock.take():  # noqa: ASYNC110 - no event crosses processes
             await anyio.sleep(_POLL_SECONDS)
         try:
-            said = self._read(name)
-            if said is None:
-                said = await self._did(name, step)
-                self._write(name, said)
+            yield
         finally:
             lock.free()
-        if "error" in said:
-            raise StepFailed(said["error"], name=name)
-        return said["result"]
 
     async def _did(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
         try:

@@ -147,7 +147,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
         began = last.began
         last.folder.rename(folder)
         (folder / _STOPPED).unlink(missing_ok=True)
-        for name in ("owners", "steps"):
+        for name in ("owners", "steps", "documents"):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:
         folder.mkdir()

@@ -28,6 +28,8 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     Writes the result files of a run in which questions ran, and returns the lines to show.
 
     Where they cannot be written, a run that would be green is not: whoever reads the files next would read old ones.
+    Nor is one that leaves documents behind: nobody reads the warnings of a green run, and the next run would be asked
+    over them.
     """
     config = session.config
     settings = settings_of(config)
@@ -42,6 +44,9 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     if run.over_budget:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")
+    if run.documents is not None and run.documents.left and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        lines.append("documents: the run is red for what is left; the verdicts are not touched by it")
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
         if settings.shard is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
-from pytest_ragcheck.plugin.keys import LOOP, RECORDS
+from pytest_ragcheck.plugin.keys import CLIENT, LOOP, RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,7 +55,8 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
     from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - only where a question is asked
 
     with _usage_errors_as_failures():
-        return RagClient.from_settings(rag_settings)
+        pytestconfig.stash[CLIENT] = client = RagClient.from_settings(rag_settings)
+    return client
 
 
 @pytest.fixture(scope="session")

@@ -8,22 +8,24 @@ import math
 import os
 import time
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.documents.asking import AsksIngested
 from pytest_ragcheck.documents.cleanup import clean_up, take_out
-from pytest_ragcheck.documents.ingestion import Ingested, ingest
+from pytest_ragcheck.documents.ingestion import Ingested, has, ingest
 from pytest_ragcheck.documents.ledger import Ledger, abandoned, folder_of_documents
-from pytest_ragcheck.documents.outcome import Documents
 from pytest_ragcheck.documents.uploads import uploads_of
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.once import Once
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.deletion import finished, note
 from pytest_ragcheck.plugin.fixtures import loop_of
-from pytest_ragcheck.plugin.keys import DOCUMENTS
-from pytest_ragcheck.plugin.processes import part_of, run_id
+from pytest_ragcheck.plugin.keys import CLIENT, DOCUMENTS
+from pytest_ragcheck.plugin.processes import part_of
 from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.plugin.storing import home_of
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.redaction import shown_url
@@ -42,8 +44,9 @@ class RunDocuments:
     """
     The documents of the questions that this process runs, by the system that they are in.
 
-    Under xdist the first worker puts them into the system of `--rag-url`, for all, and the controller deletes them.
-    A system that only a conftest.py knows is the worker's own affair.
+    Under xdist the first worker puts them in, for all. The controller deletes those in the system of `--rag-url`; of
+    one that only a conftest.py knows, the last worker does. Where a system is called the same in every worker, and is
+    another one in each, as an app in the process, each sees to its own.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -53,8 +56,10 @@ class RunDocuments:
         # An upload that came through and was not answered is not to be repeated: only what was refused is.
         self._room = Gate(math.ceil(self._settings.concurrency / self._part.share), retries=0)
         self._put: dict[str, asyncio.Task[Ingested]] = {}
+        self._once = Once(home_of(self._settings) / self._part.run_id, self._settings.redactor)
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
-        self._held: list[Ledger] = []
+        self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
+        self._held: dict[str, tuple[Ledger, DocumentRoutes]] = {}
 
     async def asks(self, client: Asks) -> AsksIngested:
         """The client, once the documents of the run are in the system that it asks, or known not to be."""
@@ -75,10 +80,25 @@ class RunDocuments:
         self._put.clear()
         own, self._own = self._own, []
         for ledger, routes in own:
-            done = await finished(ledger, routes, self._room, keep=_keeps(self._settings.keep_documents, failed=failed))
-            note(self._config, done)
-        for ledger in self._held:
+            await self._finish(ledger, routes, failed=failed)
+        shared, self._shared = self._shared, {}
+        for name, (ledger, routes) in shared.items():
+            await self._once.undo(_step(name), partial(self._finish_as_last, ledger, routes, failed=failed))
+        for ledger, _ in self._held.values():
             ledger.release()
+
+    async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
+        note(self._config, await finished(ledger, routes, self._room, settings=self._settings, failed=failed))
+
+    async def _finish_as_last(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> bool:
+        """Whether no other worker has need of the documents, and so they are seen to."""
+        if failed:
+            ledger.write(failed=True)
+        ledger.release()
+        if ledger.alive:
+            return False
+        await self._finish(ledger, routes, failed=failed)
+        return True
 
     async def _ingest(self, client: Asks, name: str) -> Ingested:
         uploads = uploads_of(run_of(self._config).selected.values())
@@ -88,22 +108,42 @@ class RunDocuments:
             routes = _routes(client, name)
         except UsageError as error:
             return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
-        folder = folder_of_documents(self._settings.output)
-        # The system of --rag-url is one for all workers, and the controller can reach it.
-        if self._part.is_worker and self._part.shares_disk and name == shown_url(self._settings.url or ""):
-            ledger = Ledger(folder / self._part.run_id)
-            ledger.hold()
-            self._held.append(ledger)
-            once = Once(ledger.folder, self._settings.redactor)
-            step = f"documents-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-            return Ingested.from_json(await once.do(step, lambda: self._ingest_as_text(uploads, routes, ledger)))
-        ledger = Ledger(folder / f"{self._part.run_id}-{os.getpid()}-{len(self._own)}")
+        if self._part.is_worker and self._part.shares_disk:
+            ingested = await self._ingest_once(uploads, client, routes, name)
+            if ingested is not None:
+                return ingested
+        ledger = self._ledger(f"{os.getpid()}-{len(self._own)}")
         ledger.hold()
         self._own.append((ledger, routes))
         return await self._put_in(uploads, routes, ledger)
 
-    async def _ingest_as_text(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> str:
-        return (await self._put_in(uploads, routes, ledger)).to_json()
+    async def _ingest_once(
+        self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
+    ) -> Ingested | None:
+        """What a worker put in for all; None where that was into another system that is called the same."""
+        ledger = self._ledger(_digest(name))
+        ledger.hold()
+        known = client is self._config.stash.get(CLIENT, None) and name == shown_url(self._settings.url or "")
+        # Before anything goes up: who ends meanwhile has to take it out.
+        (self._held if known else self._shared)[name] = (ledger, routes)
+
+        async def put_in() -> str:
+            nonlocal known
+            known = True
+            # Whoever has ended in the meantime has taken the folder away, and the lock in it.
+            ledger.release()
+            ledger.hold()
+            return (await self._put_in(uploads, routes, ledger)).to_json()
+
+        ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
+        if not known and not await has(routes, ingested.ids, self._room):
+            del self._shared[name]
+            ledger.release()
+            return None
+        return ingested
+
+    def _ledger(self, name: str) -> Ledger:
+        return Ledger(folder_of_documents(self._settings.output) / f"{self._part.run_id}-{name}")
 
     async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
         for old in abandoned(self._settings.output):
@@ -150,44 +190,6 @@ def documents_of_run(config: pytest.Config) -> RunDocuments:
     return config.stash[DOCUMENTS]
 
 
-def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
-    """On the controller of xdist, after the last worker: deletes what they put into the system of `--rag-url`."""
-    settings = settings_of(config)
-    ledger = Ledger(folder_of_documents(settings.output) / run_id(config))
-    if settings.url is None or not ledger.folder.is_dir():
-        return
-    client = RagClient.from_settings(settings)
-
-    async def delete() -> Documents:
-        async with client:
-            room = Gate(settings.concurrency, retries=settings.retries)
-            keep = _keeps(settings.keep_documents, failed=failed)
-            return await finished(ledger, client.documents, room, keep=keep)
-
-    note(config, loop_of(config).run(delete))
-
-
-async def finished(ledger: Ledger, routes: DocumentRoutes, room: Gate, *, keep: bool) -> Documents:
-    """What becomes of the ledger's documents at the end of the run."""
-    if keep:
-        ledger.write(kept=True)
-        ledger.release()
-        return Documents(kept=len(ledger.read().documents))
-    done = await clean_up(ledger, routes, room)
-    ledger.release()
-    return done
-
-
-def note(config: pytest.Config, done: Documents) -> None:
-    """Has the run's summary say it."""
-    run = run_of(config)
-    run.documents = done if run.documents is None else run.documents + done
-
-
-def _keeps(when: str, *, failed: bool) -> bool:
-    return when == "always" or (when == "on-failure" and failed)
-
-
 def _routes(client: Asks, name: str) -> DocumentRoutes:
     if not isinstance(client, RagClient):
         raise UsageError(
@@ -195,3 +197,11 @@ def _routes(client: Asks, name: str) -> DocumentRoutes:
             "Ingestion needs a RagClient of a server: return one from the rag_client fixture, or do not ask for it."
         )
     return client.documents
+
+
+def _step(name: str) -> str:
+    return f"documents-{_digest(name)}"
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:12]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ahead import Ahead, Evaluated
     from pytest_ragcheck.plugin.ingestion import RunDocuments
     from pytest_ragcheck.plugin.run import Run
+    from pytest_ragcheck.rag.client import RagClient
     from pytest_ragcheck.settings import Settings
     from pytest_ragcheck.summary.baseline import Baseline
 
@@ -54,6 +55,9 @@ DOCUMENTS: pytest.StashKey[RunDocuments] = pytest.StashKey()
 
 SET_UP: pytest.StashKey[dict[pytest.FixtureDef[Any], int]] = pytest.StashKey()
 """Of the config: the fixtures of `EVALUATED_WITH` that are set up and not yet torn down, with their values' ids."""
+
+CLIENT: pytest.StashKey[RagClient] = pytest.StashKey()
+"""Of the config: the client of --rag-url that the plugin made; any process of the run could make the same."""
 
 RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
 """Of the config: the run that is replayed."""

@@ -118,7 +118,7 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if HEADED in self._config.stash and self._config.pluginmanager.has_plugin("dsession"):
-            from pytest_ragcheck.plugin.ingestion import delete_for_all  # noqa: PLC0415 - only where questions are
+            from pytest_ragcheck.plugin.deletion import delete_for_all  # noqa: PLC0415 - only where questions are
 
             delete_for_all(self._config, failed=bool(session.testsfailed))
         if self._run is not None:

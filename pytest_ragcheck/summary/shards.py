@@ -11,7 +11,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.documents.outcome import Documents, Left
+from pytest_ragcheck.documents.outcome import Documents
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
@@ -160,14 +160,8 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         groups=tuple(same["metrics"]),
         cut_short=document["cut_short"],
         on_demand=document["on_demand"],
-        documents=_documents(document["documents"]),
+        documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
-
-
-def _documents(document: Mapping[str, Any] | None) -> Documents | None:
-    if document is None:
-        return None
-    return Documents(**{**document, "left": tuple(Left(**left) for left in document["left"])})
 
 
 def _all_documents(each: Iterable[Documents | None]) -> Documents | None:

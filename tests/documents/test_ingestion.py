@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.documents.asking import AsksIngested
-from pytest_ragcheck.documents.cleanup import clean_up
-from pytest_ragcheck.documents.ingestion import Ingested, ingest
+from pytest_ragcheck.documents.cleanup import clean_up, give_up
+from pytest_ragcheck.documents.ingestion import Ingested, has, ingest
 from pytest_ragcheck.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.documents.outcome import Documents, Left
 from pytest_ragcheck.documents.uploads import Upload
@@ -246,6 +246,46 @@ def test_a_server_that_is_gone_is_not_asked_for_each_document(ledger: Ledger) ->
     assert len(done.left) == 2
     assert all("connection refused" in each.reason for each in done.left)
     assert len(ledger.read().documents) == 2
+
+
+@pytest.mark.parametrize(("there", "ids", "expected"), [("a", ["a"], True), ("a", [], True), ("a", ["a", "b"], False)])
+def test_a_system_has_the_documents_that_it_lists(there: str, ids: list[str], expected: bool) -> None:
+    with DocumentServer(there={there: "a.txt"}) as server:
+        assert listed(server.url, ids) is expected
+
+
+def test_a_system_that_does_not_answer_is_taken_to_have_the_documents() -> None:
+    with DocumentServer(replies={"GET /documents": (500, {})}) as server:
+        assert listed(server.url, ["a"]) is True
+
+
+def listed(url: str, ids: list[str]) -> bool:
+    async def run() -> bool:
+        async with RagClient(url) as client:
+            return await has(client.documents, ids, Gate(1, retries=0))
+
+    return asyncio.run(run())
+
+
+def test_what_nobody_can_delete_any_more_is_told_with_what_is_known_of_it(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger.write(base="http://rag.example")
+    for name in ("a.txt", "b.txt", "c.txt"):
+        ledger.write(upload=name, before=[])
+    ledger.write(document="id-a", file_name="a.txt")
+    ledger.write(refused="c.txt")
+    with caplog.at_level(logging.WARNING):
+        left = give_up(ledger).left
+    assert [(each.file_name, each.id) for each in left] == [("a.txt", "id-a"), ("b.txt", None)]
+    assert "http://rag.example: document id-a (file a.txt) is left: the workers that had a client" in caplog.text
+    assert ledger.read().documents == {"id-a": "a.txt"}
+
+
+def test_a_ledger_of_nothing_goes_when_it_is_given_up(ledger: Ledger) -> None:
+    ledger.write(base="http://rag.example")
+    assert give_up(ledger) == Documents()
+    assert not ledger.folder.exists()
 
 
 def test_a_run_that_died_before_it_knew_the_ids_is_cleaned_up_after_by_name(tmp_path: Path) -> None:

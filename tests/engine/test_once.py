@@ -86,6 +86,32 @@ def test_in_one_process_too_it_is_done_once(tmp_path: Path) -> None:
     assert len(done) == 1
 
 
+@pytest.mark.parametrize(("come_to_it", "times"), [(True, 2), (False, 1)])
+def test_what_was_undone_is_done_anew_for_whoever_asks_next(tmp_path: Path, come_to_it: bool, times: int) -> None:
+    done = []
+
+    async def step() -> str:
+        done.append(1)
+        return "ready"
+
+    async def opposite() -> bool:
+        # Whoever asks meanwhile has to wait.
+        asking.append(asyncio.ensure_future(once.do("documents", step)))
+        await asyncio.sleep(0.05)
+        assert not asking[0].done()
+        return come_to_it
+
+    async def scenario() -> list[str]:
+        said = await once.do("documents", step)
+        await once.undo("documents", opposite)
+        return [said, await asking[0]]
+
+    once = Once(tmp_path, CLEAN)
+    asking: list[asyncio.Future[str]] = []
+    assert asyncio.run(scenario()) == ["ready"] * 2
+    assert len(done) == times
+
+
 def test_steps_of_other_names_are_other_steps(tmp_path: Path) -> None:
     async def scenario() -> list[str]:
         once = Once(tmp_path, CLEAN)

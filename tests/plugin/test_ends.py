@@ -128,8 +128,8 @@ ENDS = {
     "two runs at once, each with documents of its own": End(second="town", status=0),
     "SIGKILL": End(what=sends("SIGKILL"), status=-9),
     "SIGKILL of the controller, with `-n2`": End(what=sends("SIGKILL", to="getppid"), arguments=N2, status=-9),
-    "the server is down when they are to be deleted": End(what=DOWN, status=0),
-    "the server does not delete one of them": End(server={"undeletable": "hours"}, status=0),
+    "the server is down when they are to be deleted": End(what=DOWN, status=1),
+    "the server does not delete one of them": End(server={"undeletable": "hours"}, status=1),
     "two runs at once, with the same documents": End(second="shop", status=1),
 }
 """By the words of the page."""

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.check_documents import THERE
 from tests.check_documents import run as shared
 from tests.harness import two_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
+    import socket
     from pathlib import Path
 
     from tests.harness import Project, Run
+    from tests.servers.fake_endpoint import Request
 
 QUESTIONS = """\
 ingest: true
@@ -101,13 +105,15 @@ def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project) -> None
     assert ledgers(project) == []
 
 
-def test_what_cannot_be_deleted_is_told_and_the_results_are_there(project: Project) -> None:
+def test_what_cannot_be_deleted_is_told_and_turns_the_run_red_and_no_verdict(project: Project) -> None:
     with DocumentServer(there=BEFORE, undeletable="hours") as server:
         run = run_to(project, server, "pass")
         assert sorted(server.documents.values()) == ["shop_hours.txt", "shop_terms.txt"]
     (left,) = run.summary["documents"]["left"]
     assert left["file_name"] == "shop_hours.txt"
     assert f"WARNING: document {left['id']} (file shop_hours.txt) is left: {left['reason']}" in run.lines
+    assert "documents: the run is red for what is left; the verdicts are not touched by it" in run.lines
+    assert run.exit_status == 1
     assert run.verdicts == {"refund": "PASS", "opens": "PASS"}
     assert len(ledgers(project)) == 1
 
@@ -162,3 +168,125 @@ def test_a_function_takes_no_documents(project: Project) -> None:
 def test_documents_that_questions_share_go_up_once(tmp_path: Path, options: tuple[str, ...]) -> None:
     seen = shared(tmp_path / "run", *options, documents=20, questions=100)
     assert (seen.status, seen.uploads, seen.distinct, seen.left) == (0, 20, 20, THERE), seen.text
+
+
+class Met(DocumentServer):
+    """
+    Answers no question before the workers of the run have met: so often is the list of documents asked for.
+
+    Args:
+        lists: How often; one object for all the servers of a run.
+    """
+
+    def __init__(self, lists: CountDown) -> None:
+        super().__init__(there=BEFORE)
+        self._lists = lists
+
+    def _reply(self, connection: socket.socket, request: Request) -> bool:
+        if (request.method, request.path) == ("GET", "/documents"):
+            self._lists.step()
+        if (request.method, request.path) == ("POST", "/query"):
+            assert self._lists.over.wait(30)
+        return super()._reply(connection, request)
+
+
+class CountDown:
+    """Is over after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._left = steps
+        self._lock = threading.Lock()
+        self.over = threading.Event()
+
+    def step(self) -> None:
+        with self._lock:
+            self._left -= 1
+            if self._left <= 0:
+                self.over.set()
+
+
+# More than one worker takes upon itself, so that every worker has some.
+MANY = "ingest: true\nquestions:\n" + "".join(
+    f"  - {{id: q{number}, question: What does item {number} cost?, expected_answer: {number} euro, "
+    f"gold_passages: [{{doc_id: 'shop:{number % 3}', text: Item {number % 3} costs {number % 3} euro.}}]}}\n"
+    for number in range(6)
+)
+
+OWN_CLIENT = """\
+import pytest
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient({url!r}, headers={{"Authorization": "Bearer of-the-conftest"}})
+"""
+
+NAMESAKES = """\
+import os
+import httpx, pytest
+from pytest_ragcheck import RagClient
+
+class Own(httpx.AsyncHTTPTransport):
+    async def handle_async_request(self, request):
+        request.url = request.url.copy_with(host="127.0.0.1", port={ports}[os.environ["PYTEST_XDIST_WORKER"]])
+        return await super().handle_async_request(request)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient("http://shop.test/query", http=httpx.AsyncClient(transport=Own()), close_http=True)
+"""
+
+
+def run_many(project: Project, conftest: str, *options: str) -> Run:
+    project.write("shop.rag.yaml", MANY)
+    project.write("conftest.py", conftest)
+    return project.run("--rag-judge=none", "--rag-concurrency=2", "-o", "rag_judge_concurrency=2", *options)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["same_url", "no_url"])
+def test_a_client_of_one_s_own_puts_the_documents_in_once_for_all_workers(project: Project, known: bool) -> None:
+    with Met(CountDown(3)) as server:
+        url = [f"--rag-url={server.url}"] if known else []
+        run = run_many(project, OWN_CLIENT.format(url=server.url), "-n2", *url)
+        assert len(server.uploaded) == 3, run.text
+        assert server.documents == BEFORE
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer of-the-conftest"}
+    assert run.counts["pass"] == 6, run.text
+    assert run.summary["documents"] == {"deleted": 3, "kept": 0, "left": []}
+    assert ledgers(project) == []
+
+
+def test_a_system_of_the_same_name_in_every_worker_has_its_documents_in_each(project: Project) -> None:
+    lists = CountDown(3)
+    with Met(lists) as one, Met(lists) as other:
+        run = run_many(project, NAMESAKES.format(ports={"gw0": one.port, "gw1": other.port}), "-n2")
+        assert (len(one.uploaded), len(other.uploaded)) == (3, 3), run.text
+        assert one.documents == other.documents == BEFORE
+    assert run.counts["pass"] == 6, run.text
+    assert run.summary["documents"] == {"deleted": 6, "kept": 0, "left": []}
+
+
+def test_what_dead_workers_alone_could_delete_is_told_and_left_to_the_command(project: Project) -> None:
+    with DocumentServer(there=BEFORE) as server:
+        project.write("conftest.py", OWN_CLIENT.format(url=server.url))
+        project.write("shop.rag.yaml", QUESTIONS)
+        url = f"{server.url.removesuffix('/query')}/documents"
+        project.write("test_zz_end.py", END.format(url=url, what="os.kill(os.getpid(), signal.SIGKILL)"))
+        run = project.run("--rag-judge=offline", "-n1", "--max-worker-restart=0")
+        left = {row["id"]: row["file_name"] for row in run.summary["documents"]["left"]}
+        assert left == {key: name for key, name in server.documents.items() if key != "old"}
+        assert len(left) == 3
+        reason = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
+        assert {row["reason"] for row in run.summary["documents"]["left"]} == {reason}
+        assert main(["cleanup", f"--rag-url={server.url}", f"--output={project.folder / 'ragcheck-results'}"]) == 0
+        assert server.documents == BEFORE
+
+
+def test_a_failure_of_any_worker_keeps_the_documents_of_a_client_of_one_s_own(project: Project) -> None:
+    with Met(CountDown(3)) as server:
+        project.write("test_first.py", "def test_first(): assert False")
+        conftest = OWN_CLIENT.format(url=server.url)
+        run = run_many(project, conftest, "-n2", "-o", "rag_keep_documents=on-failure")
+        assert len(server.documents) == DURING
+    assert run.counts["pass"] == 6, run.text
+    assert run.summary["documents"] == {"deleted": 0, "kept": 3, "left": []}
