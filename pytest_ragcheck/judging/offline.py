@@ -9,8 +9,9 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline_evidence import Passages
 from pytest_ragcheck.judging.offline_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline_support import PASS_LINE, Groundedness, groundedness
-from pytest_ragcheck.judging.refusals import declines, is_refusal
-from pytest_ragcheck.judging.text import Terms, folded_words, normalised, sentences
+from pytest_ragcheck.judging.refusals import Statement, Statements, is_refusal
+from pytest_ragcheck.judging.terms import Terms
+from pytest_ragcheck.judging.text import sentences
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
@@ -57,8 +58,11 @@ class OfflineJudge:
             self._passages = Passages(self._terms)
         if not answer.text.strip():
             return _empty(question)
-        abstained = is_refusal(answer.text)
-        correctness, wrong = self._correctness(question, answer.text, abstained=abstained)
+        statements = Statements()
+        if question.answerable and question.acceptable_answers:
+            statements[answer.text]  # is read as a whole in any case, and then mostly shows that nothing is declined
+        abstained = is_refusal(answer.text, statements)
+        correctness, wrong = self._correctness(question, answer.text, statements, abstained=abstained)
         # Without contexts a refusal alone is grounded; "Yes." claims nothing that words show, and yet is not.
         if not abstained and not any(map(str.strip, answer.contexts)):
             score, complaint, unsupported = 0.0, NO_CONTEXTS, tuple(sentences(answer.text))
@@ -69,6 +73,7 @@ class OfflineJudge:
                 contexts=answer.contexts,
                 terms=self._terms,
                 passages=self._passages,
+                statements=statements,
             )
             score, complaint = grounded.score, _ungrounded(grounded)
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
@@ -82,7 +87,9 @@ class OfflineJudge:
             unsupported_claims=unsupported,
         )
 
-    def _correctness(self, question: Question, text: str, *, abstained: bool) -> tuple[float | None, str]:
+    def _correctness(
+        self, question: Question, text: str, statements: Statements, *, abstained: bool
+    ) -> tuple[float | None, str]:
         """The score, None where it does not apply, and what is wrong; empty where nothing is."""
         if not question.answerable:
             return (1.0, "") if abstained else (0.0, NOT_DECLINED)
@@ -92,10 +99,12 @@ class OfflineJudge:
         if abstained and any(map(is_refusal, acceptable)):
             return 1.0, ""
         said = _without_refusals(text) if abstained else text
-        recall = AnswerText(said, question=question.question, terms=self._terms).best_recall(acceptable)
+        recall = AnswerText(
+            said, found=statements[said].words, question=question.question, terms=self._terms
+        ).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
             return recall.score, DECLINED
-        return recall.score, _incorrect(recall)
+        return recall.score, _incorrect(recall, self._terms)
 
 
 def _empty(question: Question) -> Judgement:
@@ -112,25 +121,24 @@ def _empty(question: Question) -> Judgement:
 
 def _without_refusals(text: str) -> str:
     """What *text* says beside declining."""
-    clauses = (normalised(clause) for sentence in sentences(text) for clause in _TURN.split(sentence))
-    return "\n".join(clause for clause in clauses if not declines(clause, folded_words(clause)))
+    clauses = (Statement(clause) for sentence in sentences(text) for clause in _TURN.split(sentence))
+    return "\n".join(clause.folded for clause in clauses if not clause.declines)
 
 
-def _incorrect(recall: Recall) -> str:
+def _incorrect(recall: Recall, terms: Terms) -> str:
     """What is wrong with an answer of this recall; empty where nothing is."""
     if recall.score >= 1.0:
         return ""
     expected = _quoted(recall.expected)
     if recall.is_opposed:
         return f"the answer says the opposite of {expected}"
-    if not recall.missing:
+    if recall.score and not recall.missing:
         return f"the answer has the words of {expected} only apart from each other"
     if len(recall.expected) <= _LONGEST_NAMED_WHOLE:
         return f"the answer does not have {expected}"
-    named = ", ".join(map(_quoted, recall.missing[:_MOST_WORDS_NAMED]))
-    more = (
-        f" and {len(recall.missing) - _MOST_WORDS_NAMED} more words" if len(recall.missing) > _MOST_WORDS_NAMED else ""
-    )
+    missing = recall.missing_as_written(terms)
+    named = ", ".join(map(_quoted, missing[:_MOST_WORDS_NAMED]))
+    more = f" and {len(missing) - _MOST_WORDS_NAMED} more words" if len(missing) > _MOST_WORDS_NAMED else ""
     return f"the answer does not have {named}{more} of the expected {expected}"
 
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline_words import LINKS, NEGATIONS, NO, STOP_WORDS, UNITS, YES
-from pytest_ragcheck.judging.text import is_number, sentences, words
+from pytest_ragcheck.judging.offline_expected import Sought, Weights, units_after_numbers, without_stop_words
+from pytest_ragcheck.judging.offline_words import LINKS, NEGATIONS, NO, STOP_WORDS, YES
+from pytest_ragcheck.judging.terms import is_number
+from pytest_ragcheck.judging.text import sentences, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
-    from pytest_ragcheck.judging.text import Terms
+    from pytest_ragcheck.judging.terms import Terms
 
 # Behind each constant is what it changes on EVOUNA-NQ, EVOUNA-TQ and NQ301.
 
-# Weights of an expected answer's terms, beside 1 for a word. Stop words at 1: -0.002 of the area under the curve each.
-# The other two change nothing there; they let "30" answer "how many days?", and stop "45 days" for "30 days".
-_STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 # The share of spelling and order in the score. Without it: -0.006, -0.002, -0.010 of the area under the curve.
 _FORM = 0.1
 _LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
@@ -49,11 +49,17 @@ class Recall:
     expected: str
     """The expected answer, verbatim."""
 
-    missing: tuple[str, ...] = ()
-    """What the answer lacks of it, verbatim as far as blanks divide words."""
+    missing: AbstractSet[str] = frozenset()
+    """The terms of it that the answer lacks; none, at a score of 0, of an expected answer without words."""
 
     is_opposed: bool = False
     """The answer says the opposite: no for yes, "not Paris" for "Paris"."""
+
+    def missing_as_written(self, terms: Terms) -> tuple[str, ...]:
+        """What the answer lacks, as far as blanks divide words, each once; stop words only among themselves."""
+        telling = self.missing - STOP_WORDS or self.missing
+        found = (word.strip(_PUNCTUATION) for word in self.expected.split() if not telling.isdisjoint(terms.of(word)))
+        return tuple(dict.fromkeys(found)) or (self.expected.strip(),)
 
 
 class AnswerText:
@@ -62,29 +68,38 @@ class AnswerText:
 
     Args:
         text: The answer, or what is left of it without its refusals.
+        found: Its words.
         question: The question, whose words answer nothing.
         terms: The dictionary of terms to use.
     """
 
-    def __init__(self, text: str, *, question: str, terms: Terms) -> None:
+    def __init__(self, text: str, *, found: list[str], question: str, terms: Terms) -> None:
         self._text = text
         self._terms = terms
         self._asked = frozenset(terms.of(question))
-        self._words = words(text)
-        self._in_order = terms.of_words(self._words)
+        self._weights = Weights(self._asked)
+        self._words = found
+        self._spelt = f" {' '.join(found)} "
+        self._in_order = terms.of_words(found)
         self._all = frozenset(self._in_order)
+        self._has_negation = not NEGATIONS.isdisjoint(found) or "n't " in self._spelt
 
-    def best_recall(self, acceptable: Iterable[str]) -> Recall:
+    def best_recall(self, acceptable: Sequence[str]) -> Recall:
         """
         The recall of the acceptable answer that the answer has most of; the first one's of equals.
 
         Raises:
             ValueError: There is no acceptable answer.
         """
+        # Mostly one of many stands in a right answer as it is written, and then the others need not be read.
+        written = self._text.lower()
+        for expected in acceptable:
+            if expected.lower() in written and (whole := self._recall(expected, above=-1.0)) and whole.score == 1.0:
+                return whole
         best: Recall | None = None
         for expected in acceptable:
             recall = self._recall(expected, above=-1.0 if best is None else best.score)
-            if best is None or (recall is not None and recall.score > best.score):
+            if recall is not None:
                 best = recall
             if best is not None and best.score == 1.0:
                 break
@@ -93,14 +108,15 @@ class AnswerText:
         return best
 
     def _recall(self, expected: str, *, above: float) -> Recall | None:
-        """How much of *expected* the answer has; None where that is clearly no more than *above*."""
+        """How much of *expected* the answer has; None where that is no more than *above*."""
         wanted = _says_yes(expected)
         if wanted is not None and len(expected.split()) == 1:
-            return self._agreement(expected, yes=wanted)
+            agreement = self._agreement(expected, yes=wanted)
+            return agreement if agreement.score > above else None
         found = words(expected)
-        sought = _Sought(expected=expected, words=found, terms=self._terms.of_words(found), asked=self._asked)
+        sought = Sought(words=found, terms=self._terms.of_words(found), all_weights=self._weights)
         if not sought.weights:
-            return Recall(score=0.0, expected=expected, missing=(expected.strip(),))
+            return Recall(score=0.0, expected=expected) if above < 0 else None
         missing = self._missing(sought)
         share = sought.share_without(missing)
         is_part = self._is_part(sought, share)
@@ -109,15 +125,15 @@ class AnswerText:
         raw = (1 - _FORM) * share + _FORM * self._form(sought, missing, default=share)
         if is_part:
             raw = max(raw, _PART)
-        lacks_number = self._lacks_number(sought, missing)
-        if lacks_number:
+        if sought.has_number and self._lacks_number(sought, missing):
             raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
         opposed = (wanted is not None and self._says_yes is (not wanted)) or self._denies(sought, missing)
         if opposed:
             raw = min(raw, _OPPOSED)
-        return Recall(
-            score=_calibrated(raw), expected=expected, missing=sought.verbatim(missing, self._terms), is_opposed=opposed
-        )
+        score = _calibrated(raw)
+        if score <= above:
+            return None
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=opposed)
 
     @cached_property
     def _says_yes(self) -> bool | None:
@@ -129,31 +145,25 @@ class AnswerText:
         return self._all - STOP_WORDS - self._asked
 
     @cached_property
-    def _spelt(self) -> str:
-        return f" {' '.join(self._words)} "
-
-    @cached_property
-    def _pairs(self) -> frozenset[tuple[str, str]]:
-        return frozenset(_neighbours(self._in_order))
+    def _content(self) -> str:
+        """The terms that are no stop words, in order, each between blanks."""
+        return f" {' '.join(without_stop_words(self._in_order))} "
 
     @cached_property
     def _units(self) -> Mapping[str, set[str]]:
         """The units that stand after each number."""
-        return _units(self._in_order)
+        return units_after_numbers(self._in_order)
 
-    @cached_property
-    def _has_negation(self) -> bool:
-        return not NEGATIONS.isdisjoint(self._words) or "n't " in self._spelt
-
-    def _missing(self, sought: _Sought) -> frozenset[str]:
+    def _missing(self, sought: Sought) -> set[str]:
         """The terms that the answer has not, or has with another unit."""
         missing = sought.weights.keys() - self._all
-        for number, units in _units(sought.terms).items():
-            if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
-                missing.add(number)
-        return frozenset(missing)
+        if sought.has_number:
+            for number, units in units_after_numbers(sought.terms).items():
+                if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
+                    missing.add(number)
+        return missing
 
-    def _form(self, sought: _Sought, missing: frozenset[str], *, default: float) -> float:
+    def _form(self, sought: Sought, missing: AbstractSet[str], *, default: float) -> float:
         """
         How near the answer's spelling and order are, 0..1.
 
@@ -161,15 +171,15 @@ class AnswerText:
         expected answer's groups of three characters that the answer has, or *default* where it is long.
         """
         if not missing:
-            pairs = _neighbours(sought.terms)
-            return sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else 1.0
+            pairs = list(itertools.pairwise(without_stop_words(sought.terms)))
+            return sum([f" {a} {b} " in self._content for a, b in pairs]) / len(pairs) if pairs else 1.0
         spelt = f" {' '.join(sought.words)} "
         if len(spelt) > _LONGEST_SPELT:
             return default
         groups = {spelt[place : place + 3] for place in range(len(spelt) - 2)}
-        return sum(group in self._spelt for group in groups) / len(groups)
+        return sum(map(self._spelt.__contains__, groups)) / len(groups)
 
-    def _is_part(self, sought: _Sought, share: float) -> bool:
+    def _is_part(self, sought: Sought, share: float) -> bool:
         """Is the answer nothing but a good part of a short expected answer."""
         return (
             _LEAST_OF_A_PART <= share < 1
@@ -178,7 +188,7 @@ class AnswerText:
             and self._own <= sought.weights.keys()
         )
 
-    def _lacks_number(self, sought: _Sought, missing: frozenset[str]) -> bool:
+    def _lacks_number(self, sought: Sought, missing: AbstractSet[str]) -> bool:
         """
         Does the answer lack an expected number.
 
@@ -198,10 +208,10 @@ class AnswerText:
             opening = words(next(sentences(self._text[:_OPENING]), ""))
             agrees, certainty = any(map(_negates, opening)) is not yes, _INFERRED_AGREEMENT
         score = certainty if agrees else 1 - certainty
-        missing = () if score == 1.0 else (expected.strip(),)
+        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
         return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
 
-    def _denies(self, sought: _Sought, missing: frozenset[str]) -> bool:
+    def _denies(self, sought: Sought, missing: AbstractSet[str]) -> bool:
         """Does a negation stand before every mention of what the answer has of the expected one."""
         if not self._has_negation or any(map(_negates, sought.words)):
             return False
@@ -219,61 +229,17 @@ class AnswerText:
         return mentions > 0
 
 
-class _Sought:
-    """An expected answer, as it is looked for."""
-
-    def __init__(self, *, expected: str, words: list[str], terms: list[str], asked: frozenset[str]) -> None:
-        self.expected = expected
-        self.words = words
-        self.terms = terms
-        only_stop_words = STOP_WORDS.issuperset(terms)
-        self.weights = {term: 1.0 if only_stop_words else _weight(term, asked) for term in terms}
-
-    def share_without(self, missing: frozenset[str]) -> float:
-        """The share of the weight that is not *missing*."""
-        found = sum(weight for term, weight in self.weights.items() if term not in missing)
-        return found / sum(self.weights.values())
-
-    def verbatim(self, missing: frozenset[str], terms: Terms) -> tuple[str, ...]:
-        """The words that hold *missing* terms, as they are written, each once; stop words only among themselves."""
-        if not missing:
-            return ()
-        telling = missing - STOP_WORDS or missing
-        found = (word.strip(_PUNCTUATION) for word in self.expected.split() if not telling.isdisjoint(terms.of(word)))
-        return tuple(dict.fromkeys(found)) or (self.expected.strip(),)
-
-
-def _weight(term: str, asked: frozenset[str]) -> float:
-    if term in STOP_WORDS:
-        return _STOP_WORD
-    weight = _NUMBER if is_number(term) else 1.0
-    return weight * _ASKED if term in asked else weight
-
-
-def _units(in_order: list[str]) -> dict[str, set[str]]:
-    """The units that stand right after each number."""
-    units: dict[str, set[str]] = {}
-    for term, following in itertools.pairwise(in_order):
-        if following in UNITS and is_number(term):
-            units.setdefault(term, set()).add(following)
-    return units
-
-
-def _neighbours(in_order: list[str]) -> list[tuple[str, str]]:
-    content = [term for term in in_order if term not in STOP_WORDS]
-    return list(itertools.pairwise(content))
-
-
 def _negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 
 
 def _says_yes(text: str) -> bool | None:
     """True for a text that begins with "Yes," or the like, False with "No,", None with neither ("No one knows")."""
-    first = _FIRST_WORD.match(text.casefold())
+    first = _FIRST_WORD.match(text)
     if first is None:
         return None
-    return True if first[1] in YES else False if first[1] in NO else None
+    word = first[1].casefold()
+    return True if word in YES else False if word in NO else None
 
 
 def _calibrated(raw: float) -> float:

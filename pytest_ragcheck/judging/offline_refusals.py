@@ -7,6 +7,7 @@ One alternative a line; `<NAME>` stands for the pattern of that name in `_NAMED`
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from pytest_ragcheck.judging.text import listed
 
@@ -91,7 +92,7 @@ _ENGLISH = {
 """Patterns, by the words of which a sentence has to have one: to look for these first makes it ten times faster."""
 
 # Accents are folded away in these, as in the text: Spanish "no se" is "I do not know" and "is not", so it needs more.
-_ELSEWHERE = r"""
+_LATIN = r"""
 \b(?:weiss ich|ich weiss(?: es| das)?)(?: leider)? nicht\b
 \bich (?:kann|konnte)\b<FAR>\b(?:nicht|keine?n?)\b
 \b(?:kann|konnte|konnen|konnten)\b<FAR>\b(?:nicht|keine?n?)\b<NEAR>\b(?:beantwort|entn[eo]hm|entnomm|ermitt|beurteil)
@@ -102,20 +103,26 @@ _ELSEWHERE = r"""
 \b(?:aucune|pas d'|pas (?:assez|suffisamment) d')\s?(?:information|mention|reponse|indication)s?\b
 \b(?:contexte|documents?|textes?|passages?|extraits?|sources?)\b<NEAR>\bn(?:e |')\w+ (?:pas|aucune?)\b
 \bn'est pas (?:\w+ )?(?:mentionne|precise|indique|specifie)
-\bno (?:lo se|puedo|dispongo|tengo|encuentro|encontre|he encontrado)\b|^\W*(?:lo siento\W+)?no se\W*$
+\bno (?:lo se|puedo|dispongo|tengo|encuentro|encontre|he encontrado)\b
+^\W*(?:lo siento\W+)?no se\W*$
 \bno (?:se (?:menciona|especifica|indica)|es posible (?:determinar|responder|saber))
 \bnao (?:sei|posso|tenho|encontrei|consigo|e possivel (?:determinar|responder|saber)|ha informac\w+|e mencionad\w+)\b
 \bnon (?:lo so|posso|ho trovato|dispongo|sono in grado|e possibile (?:determinare|rispondere)|ci sono informazioni)\b
 \b(?:contexto|contesto|documentos?|documenti|textos?|testo|informacion|informacoes)\b<NEAR>\b(?:no|nao|non) \w+
 \b(?:ninguna informacion|nenhuma informacao|nessuna informazione|informacion insuficiente)\b
 \b(?:ik weet het niet|geen (?:informatie|antwoord)|niet (?:vermeld|genoemd|beantwoorden))\b
+\b(?:nie (?:wiem|moge|znalazl\w*|ma (?:informacji|danych)|podano)|brak (?:informacji|danych|odpowiedzi)|nevim|nemohu)\b
+\b(?:bilmiyorum|bilgi (?:yok|bulunm\w+|verilm\w+)|belirtilm\w+|cevap veremiyorum)\b
+\bkhong (?:biet|co thong tin|the tra loi|de cap|tim thay)\b
+\b(?:tidak (?:tahu|ada informasi|dapat (?:menjawab|menemukan)|disebutkan)|saya tidak)\b
+"""
+
+_OTHER_SCRIPTS = r"""
 не (?:знаю|могу|удалось|наиден\w*|указан\w*|упомин\w+|известно|говорится|сообщается|располагаю|нашел|нашла|можу|вказано)
 (?:контекст|документ|текст|отрыв|источник|материал)\w*\b<NEAR>\b(?:не (?:содерж|предостав|описыв|указыв)|нет\b)
 нет (?:\w+ ){0,2}?(?:информации|данных|ответа|сведении|упоминани)
 недостаточно (?:информации|данных|сведении|контекста)|немае (?:\w+ )?(?:інформаціі|даних)
 информаци[яи] отсутств|отсутству\w+ (?:\w+ )?(?:информаци|данные|сведени)
-\b(?:nie (?:wiem|moge|znalazl\w*|ma (?:informacji|danych)|podano)|brak (?:informacji|danych|odpowiedzi)|nevim|nemohu)\b
-\b(?:bilmiyorum|bilgi (?:yok|bulunm\w+|verilm\w+)|belirtilm\w+|cevap veremiyorum)\b
 不知道|不清楚|不确定|(?:无法|無法|不能)(?:回答|确定|確定|提供|找到|判断|判斷|得知|根据|根據|从|從|给出|給出|告)|找不到|抱歉
 (?:没有|沒有|未|并未|並未)(?:提供|提及|提到|说明|說明|找到|给出|給出|相关信息|相關資訊|足够|足夠|明确说明|任何信息)|信息不足|資訊不足
 わかりません|分かりません|分かりかねます|不明です|見つかりません|記載(?:が|は|されて)(?:ありません|いません)
@@ -124,29 +131,41 @@ _ELSEWHERE = r"""
 모르겠|알 수 없|찾을 수 없|답변할 수 없|정보가 없|언급되지 않|제공되지 않|포함되어 있지 않|죄송
 لا (?:اعرف|أعرف|يمكنني|استطيع|أستطيع|توجد معلومات|يذكر)|لم (?:يذكر|اجد|أجد|يرد)
 पता नही|नहीं? पता|जानकारी नही|उल्लेख नही|उत्तर नही
-\bkhong (?:biet|co thong tin|the tra loi|de cap|tim thay)\b
-\b(?:tidak (?:tahu|ada informasi|dapat (?:menjawab|menemukan)|disebutkan)|saya tidak)\b
 """
+
+
+_AT_WORD = r"\b"
 
 
 def _compiled(alternatives: str) -> re.Pattern[str]:
     whole = re.sub(r"<([A-Z]+)>", lambda name: _NAMED[name[1]], alternatives)
-    return re.compile("|".join(f"(?:{line})" for line in whole.strip().splitlines()))
+    groups = (
+        (begins_a_word, "|".join(f"(?:{line.removeprefix(_AT_WORD)})" for line in lines))
+        for begins_a_word, lines in groupby(whole.strip().splitlines(), lambda line: line.startswith(_AT_WORD))
+    )
+    # To ask once whether a word begins here, and not in each alternative, is three times as fast.
+    return re.compile("|".join(rf"\b(?=\w)(?:{lines})" if begins_a_word else lines for begins_a_word, lines in groups))
 
 
 ENGLISH = tuple((listed(triggers), _compiled(alternatives)) for triggers, alternatives in _ENGLISH.items())
 """Of each kind the words of which a sentence has to have one, and the pattern that finds where it declines."""
 
-ENGLISH_TRIGGERS = frozenset().union(*(triggers for triggers, _ in ENGLISH))
-"""All of those words: most sentences have none."""
+LATIN = _compiled(_LATIN)
+"""Finds where a sentence declines in another language in Latin letters."""
 
-ELSEWHERE = _compiled(_ELSEWHERE)
-"""Finds where a sentence declines in one of some twenty other languages."""
-
-ELSEWHERE_TRIGGERS = listed(
+LATIN_TRIGGERS = listed(
     "nicht kein keine keinen ne pas aucun aucune lo se puedo dispongo tengo encuentro encontre encontrado posible nao "
     "posso ho grado possibile contexto contesto documento documentos documenti texto textos testo informacion ninguna "
     "nenhuma nessuna insuficiente niet geen "
-    "nie brak nevim nemohu bilmiyorum bilgi belirtilmemis cevap khong tidak"
+    "nie brak nevim nemohu bilmiyorum bilgi belirtilmemis belirtilmedi cevap khong tidak"
 )
-"""The same for those of them that may be written in plain ASCII."""
+"""Words of which such a sentence has to have one, or an `n'`."""
+
+TRIGGERS = LATIN_TRIGGERS.union(*(triggers for triggers, _ in ENGLISH))
+"""All words of which one is needed in Latin letters: most sentences have none."""
+
+OTHER_SCRIPTS = _compiled(_OTHER_SCRIPTS)
+"""Finds where a sentence declines in a language that is not written in Latin letters."""
+
+OTHER_LETTERS = re.compile("[\u0400-\u1dff\u3040-\ud7ff]")
+"""Such letters."""

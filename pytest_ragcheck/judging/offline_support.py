@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline_evidence import Evidence
 from pytest_ragcheck.judging.offline_numbers import canonical_number
 from pytest_ragcheck.judging.offline_words import FRAMING, REFUSING, STOP_WORDS
-from pytest_ragcheck.judging.refusals import beside_declining, declines
-from pytest_ragcheck.judging.text import NUMBER, folded_words, normalised, numbers_in, sentences
+from pytest_ragcheck.judging.refusals import Statements, beside_declining
+from pytest_ragcheck.judging.terms import numbers_in
+from pytest_ragcheck.judging.text import NUMBER, folded_words, listed, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ragcheck.judging.offline_evidence import Passages
-    from pytest_ragcheck.judging.text import Terms
+    from pytest_ragcheck.judging.terms import Terms
 
 PASS_LINE = 0.7
 
@@ -39,7 +40,7 @@ _REFUSAL_IN_OWN_WORDS = 0.7
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 
 _SILENT = STOP_WORDS | FRAMING
-_DIGIT = re.compile(r"\d")
+_CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
 _CITATION = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
     r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]",
@@ -82,17 +83,24 @@ class Groundedness:
 
 
 def groundedness(
-    answer: str, *, question: str, contexts: Sequence[str], terms: Terms, passages: Passages
+    answer: str,
+    *,
+    question: str,
+    contexts: Sequence[str],
+    terms: Terms,
+    passages: Passages,
+    statements: Statements | None = None,
 ) -> Groundedness:
     """
-    How far *contexts* support *answer*.
+    How far *contexts* support *answer*; what *statements* has of its sentences is not read again.
 
     Returns:
         The score over the whole answer and each sentence's. An answer that claims nothing (a bare refusal, "Yes.")
         scores 1.0.
     """
     asked = frozenset(terms.of(question))
-    claims = [claim for sentence in sentences(answer) if (claim := _claim(sentence, asked, terms)) is not None]
+    read = Statements() if statements is None else statements
+    claims = [claim for sentence in sentences(answer) if (claim := _claim(sentence, asked, terms, read)) is not None]
     evidence = Evidence(
         map(passages.__getitem__, contexts),
         wanted=frozenset().union(*(claim.content for claim in claims)),
@@ -111,7 +119,7 @@ def groundedness(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: there is one a sentence, and to make it takes a third of the time
 class _Claim:
     sentence: str
     terms: Sequence[str]
@@ -119,7 +127,7 @@ class _Claim:
     is_refusal: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen, as `_Claim` is not
 class _Measured:
     claim: _Claim
     support: float
@@ -131,12 +139,12 @@ class _Measured:
         return len(self.claim.content)
 
 
-def _claim(sentence: str, asked: frozenset[str], terms: Terms) -> _Claim | None:
-    folded = normalised(_CITATION.sub(" ", sentence) if _DIGIT.search(sentence) else sentence)
-    found = folded_words(folded)
-    if refuses := declines(folded, found):
-        found = folded_words(beside_declining(folded))
-    all_terms = terms.of_words(found)
+def _claim(sentence: str, asked: frozenset[str], terms: Terms, statements: Statements) -> _Claim | None:
+    statement = statements[sentence]
+    if "[" in sentence or not _CITED.isdisjoint(statement.words):
+        statement = statements[_CITATION.sub(" ", sentence)]
+    refuses = statement.declines
+    all_terms = terms.of_words(folded_words(beside_declining(statement.folded)) if refuses else statement.words)
     content = [term for term in all_terms if term not in _SILENT]
     if refuses:
         content = [term for term in content if term not in asked and term not in REFUSING]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.text import Terms, listed
+from pytest_ragcheck.judging.terms import Terms
+from pytest_ragcheck.judging.text import listed
 
 _TERMS = Terms()
 

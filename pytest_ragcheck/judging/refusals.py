@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline_refusals import (
-    ELSEWHERE,
-    ELSEWHERE_TRIGGERS,
     ENGLISH,
-    ENGLISH_TRIGGERS,
+    LATIN,
+    LATIN_TRIGGERS,
+    OTHER_LETTERS,
+    OTHER_SCRIPTS,
+    TRIGGERS,
 )
 from pytest_ragcheck.judging.text import folded_words, normalised, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 # Over the first two sentences: in the third and later ones "not mentioned" mostly qualifies an answer that was given.
 _SENTENCES_READ = 2
@@ -23,38 +21,77 @@ _CHARACTERS_READ = 2000
 _SENTENCE_READ = 400
 
 
-def is_refusal(answer: str) -> bool:
+class Statement:
+    """
+    A sentence, or a whole answer, as it was read: normalised, and its words.
+
+    Args:
+        text: The sentence.
+    """
+
+    __slots__ = ("_declines", "folded", "words")
+
+    def __init__(self, text: str) -> None:
+        self.folded = normalised(text)
+        self.words = folded_words(self.folded)
+        self._declines: bool | None = None
+
+    @property
+    def may_decline(self) -> bool:
+        """False where nothing is in it without which no sentence declines."""
+        folded = self.folded
+        return (
+            not TRIGGERS.isdisjoint(self.words)
+            or "n'" in folded
+            or (not folded.isascii() and OTHER_LETTERS.search(folded) is not None)
+        )
+
+    @property
+    def declines(self) -> bool:
+        """Does it say that something is not known or not in the sources; looked for once."""
+        if self._declines is None:
+            self._declines = self.may_decline and _declines(self.folded[:_SENTENCE_READ], frozenset(self.words))
+        return self._declines
+
+
+def _declines(opening: str, words: frozenset[str]) -> bool:
+    for triggers, pattern in ENGLISH:
+        if not triggers.isdisjoint(words) and pattern.search(opening):
+            return True
+    if (not LATIN_TRIGGERS.isdisjoint(words) or "n'" in opening) and LATIN.search(opening):
+        return True
+    return not opening.isascii() and OTHER_SCRIPTS.search(opening) is not None
+
+
+class Statements(dict[str, Statement]):
+    """What was read of one answer and its sentences, so that none is read twice."""
+
+    def __missing__(self, sentence: str) -> Statement:
+        statement = self[sentence] = Statement(sentence)
+        return statement
+
+
+def is_refusal(answer: str, statements: Statements | None = None) -> bool:
     """
     Does *answer* decline to answer: says that it does not know, that the sources are silent, asks back, or is blank.
 
     Read are the first two sentences. An answer that declines and then gives something all the same is a refusal.
-    """
-    opening = [normalised(sentence) for sentence in islice(sentences(answer[:_CHARACTERS_READ]), _SENTENCES_READ)]
-    return not opening or any(declines(sentence, folded_words(sentence)) for sentence in opening)
-
-
-def declines(folded: str, words: Collection[str]) -> bool:
-    """
-    Does a sentence say that something is not known or not in the sources.
 
     Args:
-        folded: The sentence, normalised.
-        words: Its words.
+        answer: The answer.
+        statements: What was read of the answer already, and where what is read now is kept.
     """
-    opening = folded[:_SENTENCE_READ]
-    if not ENGLISH_TRIGGERS.isdisjoint(words):
-        present = frozenset(words)
-        for triggers, pattern in ENGLISH:
-            if not triggers.isdisjoint(present) and pattern.search(opening):
-                return True
-    if folded.isascii() and ELSEWHERE_TRIGGERS.isdisjoint(words) and "n'" not in folded:
-        return False
-    return ELSEWHERE.search(opening) is not None
+    read = Statements() if statements is None else statements
+    opening = answer[:_CHARACTERS_READ]
+    if opening in read and not read[opening].may_decline:
+        return not any(sentences(opening))
+    first = list(islice(sentences(opening), _SENTENCES_READ))
+    return not first or any(read[sentence].declines for sentence in first)
 
 
 def beside_declining(folded: str) -> str:
     """A normalised sentence without the words by which it declines."""
     opening = folded[:_SENTENCE_READ]
-    for pattern in (*(pattern for _, pattern in ENGLISH), ELSEWHERE):
+    for pattern in (*(pattern for _, pattern in ENGLISH), LATIN, OTHER_SCRIPTS):
         opening = pattern.sub(" ", opening)
     return opening + folded[_SENTENCE_READ:]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline import OfflineJudge
 from pytest_ragcheck.judging.offline_recall import AnswerText
-from pytest_ragcheck.judging.text import Terms
+from pytest_ragcheck.judging.terms import Terms
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -76,7 +76,7 @@ class TestCorrectness:
 
     def test_needs_an_acceptable_answer(self):
         with pytest.raises(ValueError, match=r"^there is no acceptable answer$"):
-            AnswerText("30 days", question="", terms=Terms()).best_recall(())
+            AnswerText("30 days", found=["30", "days"], question="", terms=Terms()).best_recall(())
 
     def test_finds_the_expected_answer_inside_a_longer_text(self):
         text = "Thank you for asking! As a rule it is 30 days, though of course you may call us before."

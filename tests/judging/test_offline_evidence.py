@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_ragcheck.judging.offline_evidence import Evidence, Passages
-from pytest_ragcheck.judging.text import Terms
+from pytest_ragcheck.judging.terms import Terms
 
 
 def evidence(*contexts: str, wanted: str) -> Evidence:

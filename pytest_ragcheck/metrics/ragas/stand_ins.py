@@ -14,7 +14,8 @@ from pytest_ragcheck.judging.offline_evidence import Passages
 from pytest_ragcheck.judging.offline_support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline_words import STOP_WORDS
 from pytest_ragcheck.judging.refusals import is_refusal
-from pytest_ragcheck.judging.text import Terms, sentences
+from pytest_ragcheck.judging.terms import Terms
+from pytest_ragcheck.judging.text import sentences
 from pytest_ragcheck.metrics.catalogue import RAGAS_STAND_INS
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
 from pytest_ragcheck.metrics.score import Score

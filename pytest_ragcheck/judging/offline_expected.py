@@ -1,0 +1,67 @@
+"""An expected answer, as the offline judge looks for it in an answer."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline_words import STOP_WORDS, UNITS
+from pytest_ragcheck.judging.terms import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+# Behind each constant is what it changes on EVOUNA-NQ, EVOUNA-TQ and NQ301.
+
+# Weights of an expected answer's terms, beside 1 for a word. Stop words at 1: -0.002 of the area under the curve each.
+# The other two change nothing there; they let "30" answer "how many days?", and stop "45 days" for "30 days".
+_STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
+
+
+class Weights(dict[str, float]):
+    """The weight of each term of an expected answer, given the terms that were *asked*; fills itself."""
+
+    def __init__(self, asked: frozenset[str]) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def __missing__(self, term: str) -> float:
+        weight = _STOP_WORD if term in STOP_WORDS else _NUMBER if is_number(term) else 1.0
+        if weight >= 1 and term in self._asked:
+            weight *= _ASKED
+        self[term] = weight
+        return weight
+
+
+class Sought:
+    """An expected answer, as it is looked for."""
+
+    __slots__ = ("has_number", "terms", "weights", "words")
+
+    def __init__(self, *, words: list[str], terms: list[str], all_weights: Weights) -> None:
+        self.words = words
+        self.terms = terms
+        if STOP_WORDS.issuperset(terms):
+            self.weights = dict.fromkeys(terms, 1.0)
+        else:
+            self.weights = {term: all_weights[term] for term in terms}
+        self.has_number = bool(terms) and is_number(min(terms))  # numbers sort before all else
+
+    def share_without(self, missing: AbstractSet[str]) -> float:
+        """The share of the weight that is not *missing*."""
+        found = sum([weight for term, weight in self.weights.items() if term not in missing])
+        return found / sum(self.weights.values())
+
+
+def units_after_numbers(in_order: list[str]) -> dict[str, set[str]]:
+    """The units that stand right after each number of a text."""
+    units: dict[str, set[str]] = {}
+    for term, following in itertools.pairwise(in_order):
+        if following in UNITS and is_number(term):
+            units.setdefault(term, set()).add(following)
+    return units
+
+
+def without_stop_words(in_order: list[str]) -> list[str]:
+    """What says something, in order."""
+    return [term for term in in_order if term not in STOP_WORDS]
