@@ -24,7 +24,7 @@ _LONGEST_POLL_SECONDS = 0.04
 
 
 _STOPPED_SECONDS = 0.1
-"""Between two looks at whether anybody still wants the records."""
+"""Between two looks at whether anybody still wants the records, or one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +104,16 @@ class ReadAhead:
             if found is Claim.FREE and self._store.claim([key], 1):
                 self._begin(job)
             elif found is Claim.UNDER_WAY:
-                await asyncio.sleep(poll)
+                await self._pause(key, poll)
                 poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
+
+    async def _pause(self, key: Hashable, seconds: float) -> None:
+        """Leaves whoever has the job some time; should the item that waits end here, that one need not go on."""
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            self._store.give_up(key)
+            raise
 
     async def drop(self, key: Hashable) -> None:
         """Forgets a job, whatever has become of it."""
@@ -134,7 +142,11 @@ class ReadAhead:
         await self._end()
 
     async def _watch(self, stopped: Callable[[], bool]) -> None:
-        while not stopped():  # noqa: ASYNC110 - no event crosses processes
+        while not stopped():
+            # No event crosses processes.
+            for key in self._store.unwanted():
+                if key in self._tasks:
+                    self._tasks[key].cancel()
             await asyncio.sleep(_STOPPED_SECONDS)
         await self._end()
 

@@ -72,6 +72,14 @@ class FallbackStore:
         """See `Store`."""
         return self._on_disk(lambda: self._disk.take(key), lambda: self._take_in_memory(key))
 
+    def give_up(self, key: Hashable) -> None:
+        """See `Store`."""
+        self._on_disk(lambda: self._disk.give_up(key), lambda: self._memory.give_up(key))
+
+    def unwanted(self) -> list[Hashable]:
+        """See `Store`."""
+        return self._on_disk(self._disk.unwanted, self._memory.unwanted)
+
     def take_resumed(self, key: Hashable) -> Record | None:
         """See `SqliteStore`."""
         return self._on_disk(lambda: self._disk.take_resumed(key), lambda: None)

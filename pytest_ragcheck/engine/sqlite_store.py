@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.engine.lock import FileLock, is_held
+from pytest_ragcheck.engine.presence import Presence
 from pytest_ragcheck.engine.store import Claim
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.record import Record
@@ -28,6 +26,7 @@ _TABLE = """
 create table if not exists questions (
     key text primary key,
     owner text,
+    waiter text,
     record text,
     verdict text,
     taken integer not null default 0,
@@ -35,6 +34,10 @@ create table if not exists questions (
 )
 """
 _UNTAKEN = "create index if not exists untaken on questions (key) where taken = 0 and resumed = 0"
+_AWAITED = "create index if not exists awaited on questions (owner) where waiter is not null and record is null"
+_NOBODY = ""
+"""The waiter of a question whose item has ended without its record."""
+
 FINISHED = "select key from questions where verdict != 'ERROR'"
 """The keys of all questions that have a record which is no ERROR."""
 
@@ -63,15 +66,13 @@ class SqliteStore:
     def __init__(self, folder: Path, redactor: Redactor) -> None:
         self._path = folder / FILE
         self._clean = redactor
-        self._owners = folder / "owners"
-        self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
-        self._presence = FileLock(self._owners / self._owner)
+        self._awaited: Hashable = None
         self.resumed = 0
         """How many records of an earlier run were taken."""
 
         with self._told():
-            self._owners.mkdir(exist_ok=True)
-            self._presence.take()
+            self._presence = Presence(folder / "owners")
+            self._owner = self._presence.name
             self._database = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
             try:
                 self._prepare()
@@ -85,6 +86,7 @@ class SqliteStore:
         self._database.execute("pragma synchronous = normal")
         self._database.execute(_TABLE)
         self._database.execute(_UNTAKEN)
+        self._database.execute(_AWAITED)
 
     def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
         """See `Store`."""
@@ -115,13 +117,17 @@ class SqliteStore:
         """See `Store`."""
         with self._told(), self._transaction():
             self._database.executemany(
-                "delete from questions where key = ? and owner = ? and record is null",
+                "delete from questions where key = ? and owner = ? and record is null and taken = 0",
                 [(key, self._owner) for key in keys],
             )
 
     def take(self, key: Hashable) -> Record | Claim:
         """See `Store`."""
         found = self.look(key)
+        if found is Claim.UNDER_WAY and self._awaited != key:
+            self._awaited = key
+            with self._told():
+                self._database.execute("update questions set waiter = ? where key = ?", (self._owner, key))
         if isinstance(found, Claim):
             return found
         with self._told():
@@ -145,9 +151,31 @@ class SqliteStore:
             if row is None:
                 return Claim.FREE
             owner, record, taken = row
-            if record is None:
-                return self._claim_of(owner)
-            return Claim.USED if taken else Record.from_json(record)
+            if taken:
+                return Claim.USED
+            return self._claim_of(owner) if record is None else Record.from_json(record)
+
+    def give_up(self, key: Hashable) -> None:
+        """See `Store`."""
+        with self._told():
+            self._database.execute(
+                "update questions set waiter = ? where key = ? and waiter = ?", (_NOBODY, key, self._owner)
+            )
+
+    def unwanted(self) -> list[Hashable]:
+        """See `Store`."""
+        with self._told():
+            waiters = self._database.execute(
+                "select key, waiter from questions "
+                "where owner = ? and waiter is not null and record is null and taken = 0",
+                (self._owner,),
+            ).fetchall()
+            found: list[Hashable] = [
+                key for key, waiter in waiters if waiter == _NOBODY or not self._presence.is_alive(waiter)
+            ]
+            for key in found:
+                self._database.execute("update questions set taken = 1 where key = ?", (key,))
+        return found
 
     def untaken(self) -> int:
         """See `Store`."""
@@ -179,7 +207,7 @@ class SqliteStore:
 
     def leave(self) -> None:
         """Lets others take over what this process has claimed; it can still look."""
-        self._presence.free()
+        self._presence.leave()
 
     def _write(self, key: Hashable, record: Record, *, taken: bool) -> None:
         document = self._clean.document(record.to_document())
@@ -190,14 +218,10 @@ class SqliteStore:
             )
 
     def _claim_of(self, owner: str) -> Claim:
-        if self._is_alive(owner):
+        if self._presence.is_alive(owner):
             return Claim.UNDER_WAY
-        self._database.execute("delete from questions where owner = ? and record is null", (owner,))
+        self._database.execute("delete from questions where owner = ? and record is null and taken = 0", (owner,))
         return Claim.FREE
-
-    def _is_alive(self, owner: str) -> bool:
-        # A process that was forked off the owner would keep its lock.
-        return is_held(self._owners / owner) and _runs(int(owner.partition("-")[0]))
 
     def _is_resumed(self, key: Hashable) -> bool:
         with self._told():
@@ -221,19 +245,6 @@ class SqliteStore:
             yield
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self._path}: {error}", path=self._path) from error
-
-
-def _runs(process: int) -> bool:
-    """Whether there is a process of that number on this machine."""
-    if sys.platform == "win32":
-        return True  # the lock alone has to do: a signal 0 would end the process there
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

@@ -58,6 +58,14 @@ class Store(Protocol):
         """The record, for whoever takes it first; otherwise why there is none to take."""
         ...
 
+    def give_up(self, key: Hashable) -> None:
+        """Says that this process, which waits for another's record, will not take it any more."""
+        ...
+
+    def unwanted(self) -> list[Hashable]:
+        """Those that this process has claimed for another that gave them up or died; they count as taken now."""
+        ...
+
     def untaken(self) -> int:
         """How many questions were claimed in this run whose records were not yet taken."""
         ...
@@ -95,6 +103,13 @@ class MemoryStore:
             return self._state(key)
         self._used.add(key)
         return self._finished.pop(key)
+
+    def give_up(self, key: Hashable) -> None:
+        """See `Store`; here nobody waits for another."""
+
+    def unwanted(self) -> list[Hashable]:
+        """See `Store`; none."""
+        return []
 
     def untaken(self) -> int:
         """See `Store`."""

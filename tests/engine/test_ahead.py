@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
 from pytest_ragcheck.engine.sqlite_store import SqliteStore
-from pytest_ragcheck.engine.store import MemoryStore
+from pytest_ragcheck.engine.store import Claim, MemoryStore
 from pytest_ragcheck.redaction import Redactor
 from tests.making import a_record
 
@@ -314,6 +315,31 @@ def test_a_run_that_was_stopped_goes_on_for_nobody(stores: list[SqliteStore], fi
         # What it had claimed is anybody's again.
         assert stores[1].claim([0], 1) == [0]
         await reader.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("how", ["its item ended", "it died"])
+def test_what_the_process_that_wants_it_gave_up_is_ended_for_good(stores: list[SqliteStore], how: str) -> None:
+    async def scenario() -> None:
+        hanging, other = Records(1, ends=False), Records(1)
+        readers = [ReadAhead(alive=2, store=store, stopped=lambda: False) for store in stores]
+        await readers[0].add([replace(hanging.jobs[0], key="q0")])
+        await settle()
+        await readers[1].add([replace(other.jobs[0], key="q0")])
+        waiting = asyncio.create_task(take(readers[1], "q0"))
+        await settle()
+        if how == "it died":
+            stores[1].leave()
+        else:
+            waiting.cancel()
+        await asyncio.wait_for(readers[0].finish(), 10)
+        assert hanging.cancelled.is_set()
+        waiting.cancel()
+        # Nobody is to begin what has hung once.
+        assert (stores[0].claim(["q0"], 1), stores[0].take("q0"), stores[0].untaken()) == ([], Claim.USED, 0)
+        for reader in readers:
+            await reader.close()
 
     asyncio.run(scenario())
 
