@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +22,7 @@ from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.reason import reason_for
-from pytest_ragcheck.record import Record
+from pytest_ragcheck.record import Record, members
 from pytest_ragcheck.repeats import combined_record, spread
 from pytest_ragcheck.verdict import Thresholds, Verdict, decide
 
@@ -88,7 +88,8 @@ async def check_question(
     record = records[0] if settings.repeats == 1 else combined_record(records, _thresholds(settings, judge))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > settings.spread_limit}
-    cost = with_judge(summed(each.cost for each in records), uses, settings.own_prices)
+    asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
+    cost = with_judge(asked, uses, settings.own_prices)
     return replace(record, unstable=unstable, blame=_blame(record), cost=cost)
 
 
@@ -178,7 +179,10 @@ async def _measured(
     scores: dict[str, Score] = {}
     for metric in metrics:
         scores |= await measure(metric, question, answer, room)
-    return {name: replace(score, reason=clean.text(score.reason)) for name, score in scores.items()}
+    return {
+        name: replace(score, reason=clean.text(score.reason)) if score.reason else score
+        for name, score in scores.items()
+    }
 
 
 def _judged_scores(question: Question, judgement: Judgement, settings: Settings) -> dict[str, Score]:
@@ -227,4 +231,4 @@ def _without_secrets_of(judgement: Judgement, clean: Redactor) -> Judgement:
 def _without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
     if identity is None:
         return None
-    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in asdict(identity).items()})
+    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in members(identity).items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -135,13 +135,13 @@ class Record:
 
     def to_document(self) -> dict[str, Any]:
         """What `to_json` writes, as values of which JSON can be made; a user's metadata may hold others."""
-        document = {f.name: getattr(self, f.name) for f in fields(self)}
+        document = members(self)
         document["question"] = question_to_wire(self.question)
         document["verdict"] = self.verdict.value
         document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
-        document["judge"] = asdict(self.judge) if self.judge else None
-        document["cost"] = asdict(self.cost)
-        document["judgement"] = asdict(self.judgement) if self.judgement else None
+        document["judge"] = members(self.judge) if self.judge else None
+        document["cost"] = members(self.cost)
+        document["judgement"] = members(self.judgement) if self.judgement else None
         return document
 
     @classmethod
@@ -169,6 +169,11 @@ class Record:
         ):
             document[name] = None if document[name] is None else tuple(document[name])
         return cls(**document)
+
+
+def members(value: Any) -> dict[str, Any]:
+    """As `asdict` without its copies of what the values are made of: every record goes this way several times."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 def _plain(value: Any) -> Any:

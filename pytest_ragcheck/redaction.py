@@ -24,9 +24,17 @@ _SHORTEST_SECRET = 4
 _SHORTEST_INSIDE_A_WORD = 8
 """A shorter known value, such as the password `test`, is no secret inside of `latest`."""
 
-_MOST_REMEMBERED = 1_000
-_LONGEST_REMEMBERED = 80
-"""So many short texts of documents, keys and names above all, are remembered with what stands for them."""
+_LONGEST_REMEMBERED = 10_000
+_MOST_REMEMBERED = 500_000
+"""
+Of texts up to that length so many characters are remembered, with what stands for them.
+
+The same come again and again: names and keys in every row, passages in several answers, and all that a record holds
+when it is made, when it is stored and when it is written.
+"""
+
+_CHARACTERS_OF_AN_ENTRY = 100
+"""What remembering takes beside the text, in characters."""
 
 _SECRET_PARAMETER = re.compile(
     r"(?:key|token|secret|signature|sig|passw(?:or)?d|pwd|auth|authorization|credentials?|session|sessionid|^code)$",
@@ -165,6 +173,7 @@ class Redactor:
         forms = {form for secret in secrets for form in _forms(secret.strip())}
         longest_first = sorted(forms, key=lambda form: (-len(form), form))
         self._remembered: dict[str, str] = {}
+        self._characters = 0
         self._anywhere = [form for form in longest_first if len(form) >= _SHORTEST_INSIDE_A_WORD]
         self._words = [
             (form, re.compile(rf"(?<!\w){re.escape(form)}(?!\w)"))
@@ -174,6 +183,22 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text without secrets, and without lone surrogates, which no UTF-8 file can hold."""
+        known = self._remembered.get(text)
+        if known is None:
+            known = self._redacted(text)
+            # An equal text of a class of its own is not to come out for a plain one.
+            if type(text) is str and len(text) <= _LONGEST_REMEMBERED:
+                self._remember(text, known)
+        return known
+
+    def _remember(self, text: str, known: str) -> None:
+        self._characters += len(text) + _CHARACTERS_OF_AN_ENTRY
+        if self._characters > _MOST_REMEMBERED:
+            self._remembered.clear()
+            self._characters = 0
+        self._remembered[text] = known
+
+    def _redacted(self, text: str) -> str:
         for form in self._anywhere:
             text = text.replace(form, REDACTED)
         for form, pattern in self._words:
@@ -192,24 +217,16 @@ class Redactor:
 
     def document(self, value: Any) -> Any:
         """A copy of what JSON can hold, in which every string, keys too, went through `text`; the rest as text."""
+        # Those that rows are made of come first: every value of every result comes here.
         if type(value) is str:
-            return self._short(value) if len(value) <= _LONGEST_REMEMBERED else self.text(value)
+            return self.text(value)
         if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
             return value
-        if isinstance(value, Mapping):
-            return {self._short(str(key)): self.document(item) for key, item in value.items()}
+        if type(value) is dict or isinstance(value, Mapping):
+            return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.document(item) for item in value]
         return self.text(str(value))
-
-    def _short(self, text: str) -> str:
-        """As `text`; the rows of a document have the same keys, and many the same names and verdicts."""
-        known = self._remembered.get(text)
-        if known is None:
-            if len(self._remembered) >= _MOST_REMEMBERED:  # they may be ids
-                self._remembered.clear()
-            known = self._remembered[text] = self.text(text)
-        return known
 
 
 def url_secrets(url: str) -> list[str]:

@@ -150,6 +150,22 @@ def test_a_document_is_redacted_in_all_its_strings_keys_too() -> None:
     }
 
 
+def test_more_texts_than_are_remembered_are_all_redacted_each_time() -> None:
+    redactor = Redactor(["correct-horse"])
+    texts = [f"{n} correct-horse {'.' * 300}" for n in range(2000)]
+    for _ in range(2):
+        assert [redactor.text(text) for text in texts] == [text.replace("correct-horse", REDACTED) for text in texts]
+
+
+def test_a_text_of_a_class_of_its_own_is_not_remembered_for_an_equal_plain_one() -> None:
+    class Own(str):
+        __slots__ = ()
+
+    redactor = Redactor()
+    assert redactor.text(Own("30 days")) == "30 days"
+    assert type(redactor.text("30 days")) is str
+
+
 def test_what_json_cannot_hold_is_written_as_text_and_redacted_too() -> None:
     class Object:
         def __str__(self) -> str:

@@ -52,7 +52,7 @@ class Course:
     """Seconds in earlier stages."""
 
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    _held: Counter[Stage] = field(default_factory=Counter)
+    _held: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
     """In which stages its requests are; a judge may be asked several times at once."""
 
     def move(self, *, leave: Stage | None = None, enter: Stage | None = None) -> None:
@@ -114,8 +114,9 @@ class _Followed:
             move(self.stage)
             try:
                 return await operation()
-            finally:
+            except BaseException:
                 move(Stage.REFUSED)
+                raise
 
         try:
             return await self.room.run(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,15 +99,21 @@ def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
     changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
     ahead: dict[str, Planned] = {}
     on_demand: dict[str, str] = {}
+
+    @cache
+    def found_for(path: Path) -> tuple[bool, Source]:
+        """Of a file, which may have thousands of items: whether its questions are changed, and their source."""
+        return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
+
     for item in session.items:
         question = question_of(item)
         if question is None:
             continue
-        why = switched_off or (CHANGED if _nearest(item.path, changing) is not None else _why_special(item))
+        changed, source = found_for(item.path)
+        why = switched_off or (CHANGED if changed else _why_special(item))
         if why:
             on_demand[item.nodeid] = why
         else:
-            source = tuple(_nearest(item.path, where) for where in folders)
             ahead[item.nodeid] = Planned(question, source)
     return Plan(ahead=ahead, on_demand=on_demand)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ _MAPPINGS = ("thresholds", "metadata")
 
 def question_to_wire(question: Question) -> dict[str, Any]:
     """JSON values only, of which `question_from_wire` makes the question again."""
-    wire: dict[str, Any] = {f.name: getattr(question, f.name) for f in fields(question)}
-    wire |= {name: dict(wire[name]) for name in _MAPPINGS}
-    wire |= {name: [[passage.text, passage.doc_id] for passage in wire[name]] for name in _PASSAGES}
+    wire: dict[str, Any] = {name: getattr(question, name) for name in Question.__dataclass_fields__}
+    for name in _MAPPINGS:
+        wire[name] = dict(wire[name])
+    for name in _PASSAGES:
+        wire[name] = [[passage.text, passage.doc_id] for passage in wire[name]]
     wire["path"] = str(question.path) if question.path else None
     return wire
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import __version__
 from pytest_ragcheck.questions.tiers import tier_of
+from pytest_ragcheck.record import members
 from pytest_ragcheck.repeats import spread
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _measured(record: Record) -> dict[str, Any]:
 
 def _parties(record: Record) -> dict[str, Any]:
     return {
-        "judge": asdict(record.judge) if record.judge else None,
+        "judge": members(record.judge) if record.judge else None,
         "endpoint": record.endpoint,
         "tier": record.question.tier,
         "top_k": record.top_k,

@@ -8,7 +8,7 @@ import os
 import secrets
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 DECIMALS = 6
+
+_ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_SHORT_WAYS: dict[type, Callable[[Any], str]] = {float: repr, bool: {True: "true", False: "false"}.__getitem__}
+"""How the commonest values but strings are encoded, which takes the encoder ten times as long."""
 
 _UNSAFE = frozenset('<>:"/\\|?*')
 
@@ -133,9 +137,7 @@ class Writer:
         yield "{}\n" if between == "{" else "\n}\n"
 
     def _text(self, value: Any, *, depth: int = 0) -> str:
-        text = json.dumps(self._redactor.document(value), ensure_ascii=False, indent=2, allow_nan=False)
-        # A line break in a string is escaped: these are between values.
-        return text.replace("\n", "\n" + "  " * depth)
+        return _indented(self._redactor.document(value), "\n" + "  " * depth)
 
 
 def safe_name(name: str) -> str:
@@ -171,6 +173,24 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return value
+
+
+def _indented(value: Any, line: str) -> str:
+    """
+    The JSON value as `json.dumps` with an indent of two writes it, which takes four times as long.
+
+    Args:
+        value: As the redactor leaves it: of dicts, lists and what stands in them, without infinities.
+        line: A line break and the indent of the line that the value begins in.
+    """
+    inner = line + "  "
+    if type(value) is dict:
+        begin, rows, end = "{", [f"{_ENCODED(key)}: {_indented(item, inner)}" for key, item in value.items()], "}"
+    elif type(value) is list:
+        begin, rows, end = "[", [_indented(item, inner) for item in value], "]"
+    else:
+        return _SHORT_WAYS.get(type(value), _ENCODED)(value)
+    return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 
 def _folded(name: str) -> str:
