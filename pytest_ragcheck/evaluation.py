@@ -15,6 +15,7 @@ from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.choice import choose_judge
+from pytest_ragcheck.library_logs import redact_logs
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
 from pytest_ragcheck.metrics.choice import choose_metrics
 from pytest_ragcheck.preflight import preflight
@@ -93,6 +94,7 @@ async def evaluate(
     else:
         used = judge
     measured = choose_metrics(settings, used)
+    log_as_usual = redact_logs(settings.redactor)
     try:
         notes = await preflight(
             used,
@@ -103,6 +105,7 @@ async def evaluate(
         )
         records = await _records(sets, _asking(client, settings), used, (*measured, *metrics), settings)
     finally:
+        log_as_usual()
         for each in (*measured, *([] if used is judge else [used])):
             close = getattr(each, "aclose", None)
             if close is not None:

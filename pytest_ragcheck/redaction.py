@@ -43,6 +43,7 @@ _SECRET_PARAMETER = re.compile(
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential|session", re.IGNORECASE)
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
 _RANDOM_RUN = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}")
+_ESCAPED_BY_GO = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -278,9 +279,14 @@ def _forms(secret: str) -> set[str]:
     percent = {quote(sendable, safe=""), quote(sendable), quote_plus(sendable)}
     lower_case = {re.sub("%..", lambda match: match[0].lower(), form) for form in percent}
     encoded = {code(sendable).decode("ascii").rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)}
+    in_html = html.escape(secret)
     in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     slashed = {form.replace("/", "\\/") for form in in_json}
-    forms = {secret, html.escape(secret), *percent, *lower_case, *encoded, *in_json, *slashed}
+    # As the encoders of other languages write them: Go's of JSON, Jinja's and Django's of HTML.
+    others = {form.translate(_ESCAPED_BY_GO) for form in in_json} | {in_html.replace("&#x27;", "&#39;")}
+    twice = {quote(form, safe="") for form in percent}
+    in_python = {repr(secret)[1:-1], repr(sendable)[2:-1]}
+    forms = {secret, in_html, *percent, *twice, *lower_case, *encoded, *in_json, *slashed, *others, *in_python}
     return {form for form in forms if form not in REDACTED}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key: the SDK refuses an empty one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
     """
     The settings of a run; a `rag_settings` fixture makes a changed one with `dataclasses.replace`.
@@ -241,6 +241,11 @@ class Settings:
 
     redactor: Redactor = field(init=False, repr=False, compare=False)
     """Knows all secrets of these settings."""
+
+    def __repr__(self) -> str:
+        """As a dataclass is shown, without secrets: pytest's --showlocals shows it."""
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+        return self.redactor.text(f"Settings({', '.join(shown)})")
 
     def __post_init__(self) -> None:
         # A threshold that is no number would be one that nothing is below.

@@ -18,7 +18,7 @@ PACKAGE = Path(pytest_ragcheck.__file__).parent
 # folders where its own imports allow it.
 ORDER = (
     {"errors", "metrics.score", "metrics.catalogue"},
-    {"redaction", "loop", "threads"},
+    {"redaction", "loop", "threads", "library_logs"},
     {"questions"},
     {"rag"},
     {"option_values", "options", "settings", "given"},  # whose values the parts above read

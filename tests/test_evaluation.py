@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from pytest_ragcheck import (
 from pytest_ragcheck.errors import StepFailed
 from tests.making import a_question
 from tests.servers.canary_judge import says_of_canaries
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, verdict
 
 if TYPE_CHECKING:
@@ -227,3 +229,24 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
         "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
         "Settings(preflight=False); see ragcheck docs reference/judge-openai."
     )
+
+
+def test_libraries_log_no_secret_while_it_runs_and_as_usual_afterwards(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    settings = Settings(headers={"Authorization": "Bearer correct-horse-battery"})
+    echoes = json_reply({"answer": "30 days", "contexts": ["30 days"]}, x_echo="correct-horse-battery")
+    with FakeEndpoint(echoes) as endpoint:
+
+        async def ask() -> Evaluation:
+            client = RagClient(endpoint.url, headers=settings.headers)
+            try:
+                return await evaluate([a_question()], client, "offline", settings=settings)
+            finally:
+                await client.aclose()
+
+        (record,) = asyncio.run(ask()).records
+    assert record.answer == "30 days"
+    assert "x-echo" in caplog.text
+    assert "correct-horse" not in caplog.text
+    logging.getLogger("httpx").info("correct-horse")
+    assert "correct-horse" in caplog.text

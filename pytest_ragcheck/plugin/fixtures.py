@@ -227,9 +227,12 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
 def loop_of(config: pytest.Config) -> PrivateLoop:
     """The process's private event loop; it ends with the process's pytest run."""
     if LOOP not in config.stash:
-        from pytest_ragcheck.loop import PrivateLoop  # noqa: PLC0415 - only where a question is asked
+        from pytest_ragcheck.library_logs import redact_logs  # noqa: PLC0415 - only where a question is asked
+        from pytest_ragcheck.loop import PrivateLoop  # noqa: PLC0415 - as above
 
         config.stash[LOOP] = loop = PrivateLoop()
+        # Ended in the opposite order: what is closed is logged too.
+        config.add_cleanup(redact_logs(settings_of(config).redactor))
         config.add_cleanup(loop.close)
     return config.stash[LOOP]
 

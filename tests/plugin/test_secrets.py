@@ -7,14 +7,29 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pytest_ragcheck.cli import main
-from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers import openai_server
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply, reply
+from tests.servers.openai_server import OpenAIServer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pytest
 
     from tests.harness import Project
+
+VERBOSE = (
+    *("-vv", "-rA", "--tb=long", "--full-trace", "--showlocals", "--log-level=DEBUG", "--log-file=log.txt"),
+    *("-olog_cli=true", "-olog_cli_level=DEBUG"),
+)
+"""All that pytest can be made to tell of a failure: locals, frames, and what libraries log at their most."""
+
+OWN_TEST = """\
+def test_own(rag_check, rag_client, rag_settings):
+    result = rag_check("Which secrets are set?", expected="none")
+    assert result.latency_seconds < 0
+"""
 
 USER = "svc-reader-7719"
 """The name beside a password is no secret."""
@@ -62,11 +77,15 @@ WORDS = {
 
 def said() -> str:
     """What an endpoint says that shows its configuration and the whole request."""
-    known = {**IN_URL, **IN_HEADERS, **IN_ENVIRONMENT}
     basic = base64.b64encode(f"{USER}:{IN_URL['password']}".encode()).decode()
+    lines = [f"Authorization: Basic {basic}", '{"escaped": "' + IN_URL["password"] + '"}']
+    return "\n".join([said_of({**IN_URL, **IN_HEADERS, **IN_ENVIRONMENT}), *lines])
+
+
+def said_of(known: Mapping[str, str]) -> str:
+    """These, in two forms, and what nobody but the endpoint knew."""
     lines = [f"{name} {value} {quote(value, safe='')}" for name, value in known.items()]
-    lines += [WORDS.get(name, "{}").format(value) for name, value in ECHOED.items()]
-    return "\n".join([*lines, f"Authorization: Basic {basic}", '{"escaped": "' + IN_URL["password"] + '"}'])
+    return "\n".join([*lines, *(WORDS.get(name, "{}").format(value) for name, value in ECHOED.items())])
 
 
 def forms() -> list[str]:
@@ -96,19 +115,24 @@ def test_no_secret_is_in_any_output_the_store_included(
         "[pytest]\nrag_headers =\n"
         "    X-Api-Key: {env:SECRET_0}\n    Cookie: {env:SECRET_1}\n    X-Team-Token: {env:SECRET_2}\n",
     )
-    given = {question, ini}
-    answers = json_reply({"answer": said(), "contexts": [said()], "debug": said()})
-    fails = json_reply({"error": said()}, status=500)
+    given = {question, ini, project.write("test_own.py", OWN_TEST)}
+    echo = ", ".join([*forms()[:8], ECHOED["OpenAI"]])
+    answer = {"answer": said(), "contexts": [said()], "debug": said()}
+    answers = json_reply(answer, set_cookie=f"sid={IN_HEADERS['cookie']}", x_echo=echo)
+    fails = reply(said(), 500, reason=f"no {IN_HEADERS['api key']}", content_type=f"text/{IN_HEADERS['custom']}")
     for behaviour in (answers, fails):
         with FakeEndpoint(behaviour) as endpoint:
             host = endpoint.url.removeprefix("http://")
             password = quote(IN_URL["password"], safe="")
             url = f"http://{USER}:{password}@{host}?api_key={IN_URL['parameter']}&sig={IN_URL['signature']}"
             run = project.run(
-                *("-vv", "-rA", f"--rag-url={url}", "--rag-judge=offline", "--rag-shard=1/1", "-orag_retries=0"),
+                *(*VERBOSE, f"--rag-url={url}", "--rag-judge=offline", "--rag-shard=1/1", "-orag_retries=0"),
                 *("--rag-report=report.html", "--rag-markdown=step.md"),
             )
             assert any(IN_HEADERS["api key"] in request.headers.values() for request in endpoint.requests)
+            sent = ("X-Api-Key: {env:SECRET_0}", "Cookie: {env:SECRET_1}", "X-Team-Token: {env:SECRET_2}")
+            # What it prints is looked at below.
+            assert main(["probe", url, *(f"--header={header}" for header in sent)]) in {0, 1}
         results = run.folder / "ragcheck-results"
         printed = [run.text]
         for arguments in (
@@ -133,8 +157,32 @@ def test_no_secret_is_in_any_output_the_store_included(
             "report.html",
             "step.md",
             "junit.xml",
+            "log.txt",
         } <= {path.name for path in everything}
         assert {str(path.relative_to(run.folder)): leaked for path in everything if (leaked := leaks(path))} == {}
+
+
+def test_what_a_judge_s_server_says_of_its_key_is_nowhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in IN_ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    key = IN_ENVIRONMENT["RAGCHECK_JUDGE_API_KEY"]
+    question = project.write("leaks.rag.yaml", "questions:\n  - {id: leaks, question: What is set?}\n")
+
+    def refuse(_: openai_server.Request) -> openai_server.Reply:
+        return openai_server.json_reply({"error": {"message": said_of(IN_ENVIRONMENT)}}, status=401, x_echo=key)
+
+    with (
+        FakeEndpoint(json_reply({"answer": said_of(IN_ENVIRONMENT), "contexts": []})) as endpoint,
+        OpenAIServer(refuse) as judge,
+    ):
+        run = project.run(
+            *(*VERBOSE, f"--rag-url={endpoint.url}", "--rag-judge=openai", "--rag-judge-model=m"),
+            f"--rag-judge-url={judge.url}",
+        )
+    assert "x-echo" in run.text
+    assert found(run.text.encode("utf-8", "surrogateescape")) == []
+    everything = [path for path in run.folder.rglob("*") if path.is_file() and path != question]
+    assert {path.name: leaked for path in everything if (leaked := leaks(path))} == {}
 
 
 def leaks(path: Path) -> list[str]:
