@@ -12,7 +12,7 @@ from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.preflight import (
     SCORES,
     Trial,
-    prompted_judges,
+    judges_to_try,
     trial_key,
     try_out,
     weaknesses,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.judging.preflight import Prompted
+    from pytest_ragcheck.judging.preflight import Tried
     from pytest_ragcheck.metrics.metric import Room
     from pytest_ragcheck.settings import Settings
 
@@ -63,7 +63,7 @@ async def preflight(
     if not settings.preflight or "judge" not in settings.metrics:
         return ()
     notes = []
-    for each in prompted_judges(judge):
+    for each in judges_to_try(judge):
         key = trial_key(each)
         kept = _read(output)
         trial = read_trial(kept.get(key))
@@ -79,7 +79,7 @@ async def preflight(
     return tuple(notes)
 
 
-async def usable_trial(judge: Prompted, room: Room, scores: Iterable[str] = SCORES) -> Trial:
+async def usable_trial(judge: Tried, room: Room, scores: Iterable[str] = SCORES) -> Trial:
     """
     What the judge says of all canaries.
 
@@ -95,7 +95,7 @@ async def usable_trial(judge: Prompted, room: Room, scores: Iterable[str] = SCOR
     return trial
 
 
-def refusal(judge: Prompted, problem: str, settings: Settings, *, switch: str = IN_INI) -> str:
+def refusal(judge: Tried, problem: str, settings: Settings, *, switch: str = IN_INI) -> str:
     """Why the run ends, and what to do, without secrets."""
     return settings.redactor.text(
         f"{_who(judge)} was tried out before the first question: {problem}\n"
@@ -104,7 +104,7 @@ def refusal(judge: Prompted, problem: str, settings: Settings, *, switch: str = 
     )
 
 
-def weak_note(judge: Prompted, trial: Trial, settings: Settings) -> str:
+def weak_note(judge: Tried, trial: Trial, settings: Settings) -> str:
     """What a judge of some use gets wrong, in a line without secrets; empty where it is nothing."""
     weak = weaknesses(trial, threshold=settings.threshold)
     note = f"{_who(judge)} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
@@ -124,7 +124,7 @@ def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
     return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
 
 
-def _who(judge: Prompted) -> str:
+def _who(judge: Tried) -> str:
     identity = judge_identity(judge)
     return f"the judge {judge_words(identity)}" if identity is not None else "the judge"
 

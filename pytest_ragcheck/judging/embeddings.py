@@ -39,6 +39,11 @@ class OpenAIEmbeddings:
 
     server: ModelServer
 
+    @property
+    def fingerprint(self) -> str:
+        """Digest of model and address."""
+        return self.server.fingerprint
+
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """
         The vector of every text, by one request; a text that is given twice is sent once.

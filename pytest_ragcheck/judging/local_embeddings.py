@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError, MeasurementError
 from pytest_ragcheck.judging.local_model import LocalModel
+from pytest_ragcheck.judging.material import digest_of
 from pytest_ragcheck.judging.transformers_model import load
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ class LocalEmbeddings:
     """
 
     def __init__(self, model: str) -> None:
+        self.fingerprint = digest_of([model, _state_of(Path(model))])
+        """Digest of the name and, of a folder, of its files' names, sizes and times."""
+
         self._model = LocalModel(model, setting="rag_embedding_model", load=_Reader)
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
@@ -39,6 +44,13 @@ class LocalEmbeddings:
         except MeasurementError as error:
             raise JudgeError(str(error)) from error
         return dict(zip(distinct, vectors, strict=True))
+
+
+def _state_of(folder: Path) -> list[tuple[str, int, int]]:
+    if not folder.is_dir():
+        return []
+    stats = ((path.name, path.stat()) for path in sorted(folder.rglob("*")))
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
 class _Reader:

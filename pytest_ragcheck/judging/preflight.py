@@ -32,12 +32,13 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _LATIN = re.compile("[A-Za-z]")
 
 
-class Prompted(Judge, Protocol):
-    """A judge that is a language model with a prompt."""
+class Tried(Judge, Protocol):
+    """
+    A judge that asks language models.
 
-    prompt: JudgePrompt
-    fingerprint: str
-    """Digest of everything that its verdicts depend on; empty where that is not known."""
+    It says by which prompt, in an attribute `prompt`, or which canaries it is to be tried on, in `canaries`. What its
+    verdicts depend on it says by a digest, in `fingerprint`, or in `trial_fingerprint` where it is for its trial alone.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,31 +67,31 @@ class Trial:
         return json.dumps([asdict(said) for said in self.said])
 
 
-def prompted_judges(judge: Any) -> Iterator[Prompted]:
+def judges_to_try(judge: Any) -> Iterator[Tried]:
     """The language models in whatever a user gave as judge: itself, what a cache stands before, a panel's members."""
     if isinstance(judge, Panel):
         for member in judge.judges:
-            yield from prompted_judges(member)
+            yield from judges_to_try(member)
         return
     asked = getattr(judge, "asked", judge)
-    if isinstance(getattr(asked, "prompt", None), JudgePrompt):
+    if isinstance(getattr(asked, "prompt", None), JudgePrompt) or hasattr(asked, "canaries"):
         yield asked
 
 
-async def try_out(judge: Prompted, room: Room) -> Trial:
+async def try_out(judge: Tried, room: Room) -> Trial:
     """
-    What the judge says of the canaries, in the language of its prompt; nothing of it is remembered.
+    What the judge says of its canaries; nothing of it is remembered.
 
     The right one goes first, and the others together after it: a judge that is not there is asked once.
 
     Args:
-        judge: Is asked six times.
+        judge: Is asked once about each.
         room: Runs the requests.
 
     Raises:
         JudgeError: It gave no verdict on one of them.
     """
-    first, *others = of_prompt(judge.prompt)
+    first, *others = canaries_for(judge)
     found: dict[str, Said | JudgeError] = {}
 
     async def ask(canary: Canary) -> None:
@@ -113,15 +114,21 @@ async def try_out(judge: Prompted, room: Room) -> Trial:
     return Trial(said=tuple(said))
 
 
-def of_prompt(prompt: JudgePrompt) -> tuple[Canary, ...]:
-    """The canaries in the language that most of the prompt's letters are of: Russian or English."""
-    return canaries(russian=len(_CYRILLIC.findall(prompt.text)) > len(_LATIN.findall(prompt.text)))
+def canaries_for(judge: Any) -> tuple[Canary, ...]:
+    """Those that the judge names, else all in the language that most of its prompt's letters are of."""
+    named = tuple(getattr(judge, "canaries", ()))
+    return named or canaries(russian=_is_russian(judge.prompt.text))
 
 
-def trial_key(judge: Prompted) -> str:
+def _is_russian(text: str) -> bool:
+    return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))
+
+
+def trial_key(judge: Tried) -> str:
     """What two trials have in common that must come to the same; empty where that is not known."""
-    asked = [material_digest(canary.question, canary.answer) for canary in of_prompt(judge.prompt)]
-    return judge.fingerprint and digest_of([judge.fingerprint, asked])
+    fingerprint: str = getattr(judge, "fingerprint", "") or getattr(judge, "trial_fingerprint", "")
+    asked = [material_digest(canary.question, canary.answer) for canary in canaries_for(judge)]
+    return fingerprint and digest_of([fingerprint, asked])
 
 
 def areas(trial: Trial) -> dict[str, float]:
@@ -186,12 +193,12 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
     return found
 
 
-async def _said(judge: Prompted, canary: Canary) -> Said:
+async def _said(judge: Tried, canary: Canary) -> Said:
     # Past what spares a judge an empty answer: it is to show what it makes of one.
     judgement = await judge.judge(canary.question, canary.answer)
     scores = {"answer_correctness": judgement.answer_correctness, "groundedness": judgement.groundedness}
     given = {score: value for score, value in scores.items() if value is not None}
-    if lacking := sorted(scores.keys() - given.keys()):
+    if lacking := sorted(canary.good.keys() - given.keys()):
         raise JudgeReplyError(f"the judgement of the {canary.name} answer has no {' and no '.join(lacking)}.")
     return Said(canary=canary.name, scores=given, abstained=judgement.abstained, error_message=judgement.error_message)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.judging.canaries import canaries
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.material import material_digest
+from pytest_ragcheck.judging.material import digest_of, material_digest
 from pytest_ragcheck.judging.ragas_library import RagasLook, ragas_metrics
 
 if TYPE_CHECKING:
@@ -52,6 +53,20 @@ class RagasJudge:
         self.identity = JudgeIdentity(
             kind="ragas", model=server.model, url=server.shown_url, prompt_version=f"ragas-{version('ragas')}"
         )
+        # ragas measures nothing of an empty answer.
+        self.canaries = tuple(canary for canary in canaries() if canary.answer.text)
+        """The answers that the judge is tried on."""
+
+        vectors: str = getattr(embeddings, "fingerprint", "")
+        self.trial_fingerprint = (
+            server.fingerprint and vectors and digest_of([server.fingerprint, vectors, version("ragas")])
+        )
+        """
+        Digest of all that a verdict depends on beside question and answer; empty where that is not known.
+
+        It is for the trial alone: a verdict that was remembered could be another than that of the metrics beside it,
+        for which ragas is asked anew.
+        """
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """

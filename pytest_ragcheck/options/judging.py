@@ -122,8 +122,8 @@ JUDGING: tuple[Option, ...] = (
     ),
     Option(
         name="rag_preflight",
-        help="on: before the first question the openai judge is tried on six answers, and one that cannot tell good "
-        "from bad ends the run; off: it is not.",
+        help="on: before the first question a judge that is a language model is tried on six answers, and one that "
+        "cannot tell good from bad ends the run; off: it is not.",
         read=read_on_off,
         flag=False,
         default_shown="on",

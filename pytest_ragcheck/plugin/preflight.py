@@ -9,7 +9,7 @@ import pytest
 from pytest_ragcheck.engine.once import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.material import digest_of
-from pytest_ragcheck.judging.preflight import Trial, prompted_judges, trial_key
+from pytest_ragcheck.judging.preflight import Trial, judges_to_try, trial_key
 from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ragcheck.engine.budget import Budget
-    from pytest_ragcheck.judging.preflight import Prompted
+    from pytest_ragcheck.judging.preflight import Tried
     from pytest_ragcheck.metrics.metric import Room
     from pytest_ragcheck.plugin.plan import Means
 
@@ -59,7 +59,7 @@ class Preflight:
             return
         if id(means.judge) not in self._found:
             problem = ""
-            for judge in prompted_judges(means.judge):
+            for judge in judges_to_try(means.judge):
                 problem = problem or self._try(judge, means)
             self._found[id(means.judge)] = (means.judge, problem)
         _, problem = self._found[id(means.judge)]
@@ -67,7 +67,7 @@ class Preflight:
             self._session.shouldfail = "the judge did not pass its preflight"
             pytest.fail(problem, pytrace=False)
 
-    def _try(self, judge: Prompted, means: Means) -> str:
+    def _try(self, judge: Tried, means: Means) -> str:
         """Why the judge is of no use; empty where it is of some, and then the run tells what it gets wrong."""
         key = trial_key(judge)
         trial = read_trial(self._kept().get(key))
@@ -82,7 +82,7 @@ class Preflight:
             run_of(self._session.config).tell_user(note)
         return ""
 
-    async def _shared(self, judge: Prompted, key: str) -> str:
+    async def _shared(self, judge: Tried, key: str) -> str:
         async def step() -> str:
             with metered() as uses:
                 try:

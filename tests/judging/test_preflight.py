@@ -21,8 +21,8 @@ from pytest_ragcheck.judging.preflight import (
     Said,
     Trial,
     areas,
-    of_prompt,
-    prompted_judges,
+    canaries_for,
+    judges_to_try,
     trial_key,
     try_out,
     weaknesses,
@@ -191,9 +191,9 @@ def test_the_language_models_are_found_behind_a_cache_and_in_a_panel(tmp_path: P
     cache = VerdictCache(tmp_path, run="r", redactor=Redactor([]))
     try:
         panel = Panel([CachingJudge(one, cache), OfflineJudge(), two])
-        assert list(prompted_judges(panel)) == [one, two]
-        assert list(prompted_judges(OfflineJudge())) == []
-        assert list(prompted_judges(None)) == []
+        assert list(judges_to_try(panel)) == [one, two]
+        assert list(judges_to_try(OfflineJudge())) == []
+        assert list(judges_to_try(None)) == []
     finally:
         cache.close()
 
@@ -218,4 +218,22 @@ def test_a_judge_that_does_not_say_what_it_depends_on_has_no_key() -> None:
         fingerprint = ""
 
     assert trial_key(Unknown()) == ""
-    assert of_prompt(Unknown.prompt) == canaries(russian=True)
+    assert canaries_for(Unknown()) == canaries(russian=True)
+
+
+def test_a_judge_that_names_its_canaries_is_tried_on_those() -> None:
+    class Choosy:
+        canaries = canaries()[:3]
+        trial_fingerprint = "f"
+
+        async def judge(self, question: Any, answer: Any) -> Judgement:
+            right = "45" in answer.text
+            supported = right and any("45" in context for context in answer.contexts)
+            return Judgement(answer_correctness=float(right), groundedness=float(supported))
+
+    choosy: Any = Choosy()
+    assert [*judges_to_try(Panel([choosy, OfflineJudge()]))] == [choosy]
+    found = asyncio.run(try_out(choosy, OPEN))
+    assert [said.canary for said in found.said] == NAMES[:3]
+    assert why_useless(found) == ""
+    assert trial_key(choosy)

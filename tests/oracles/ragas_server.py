@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.servers.openai_server import Reply, Request
 
-_NONCE = re.compile(r'"nonce": the string "([0-9a-f]{16})"')
+NONCE = re.compile(r'"nonce": the string "([0-9a-f]{16})"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class KnowingServer:
         self.calls += 1
         form = request.json["response_format"]["json_schema"]
         self.tokens += len(re.findall(r"\w+|[^\w\s]", request.prompt + json.dumps(form)))
-        (nonce,) = _NONCE.findall(request.prompt)
+        (nonce,) = NONCE.findall(request.prompt)
         return completion(json.dumps({"nonce": nonce, **self._reply(form["name"], request.prompt)}))
 
     def _reply(self, form: str, prompt: str) -> dict[str, Any]:

@@ -7,9 +7,11 @@ Our RAGAS metrics against the ragas library itself: the formulas, whole scores o
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 from contextlib import aclosing
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -18,7 +20,9 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.errors import JudgeError, StepFailed
+from pytest_ragcheck.judging.canaries import canaries
 from pytest_ragcheck.judging.chat import Chat
 from pytest_ragcheck.judging.choice import choose_judge
 from pytest_ragcheck.judging.embeddings import OpenAIEmbeddings
@@ -31,13 +35,14 @@ from pytest_ragcheck.metrics.ragas import formulas
 from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
 from pytest_ragcheck.metrics.ragas.metric import RagasMetrics
 from pytest_ragcheck.metrics.similarity import nearest
+from pytest_ragcheck.preflight import IN_INI, preflight
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.settings import Settings
 from tests.docs.pages import DOCS
 from tests.making import a_question
 from tests.oracles.comparison import check
-from tests.oracles.ragas_server import KnowingServer, Known, some_facts
-from tests.servers.openai_server import OpenAIServer, by_path, embeds, error
+from tests.oracles.ragas_server import NONCE, KnowingServer, Known, some_facts
+from tests.servers.openai_server import OpenAIServer, Reply, Request, by_path, completion, embeds, error
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ragas") is None, reason="ragas is not installed; see tox run -e oracles-ragas"),
@@ -255,6 +260,49 @@ def test_without_contexts_or_expected_answer_nothing_is_asked_for_them(collectio
         judgement = anyio.run(run)
     assert (judgement.answer_correctness, judgement.groundedness) == (None, 0.0)
     assert server.requests == []
+
+
+def of_canaries(request: Request, *, blind: bool = False) -> Reply:
+    """A model that knows the canaries, and says of each what is so; a blind one finds everything right."""
+    right, _, contradicted, _, refusing, _ = canaries()
+    said = [canary.answer.text for canary in (right, contradicted, refusing) if canary.answer.text in request.prompt]
+    form = request.json["response_format"]["json_schema"]["name"]
+    (nonce,) = NONCE.findall(request.prompt)
+    found = blind or said == [right.answer.text]
+    passage = right.answer.contexts[0]
+    statement = {"statement": said[0] if said else "It is 45 days.", "reason": "r"}
+    forms: dict[str, dict[str, Any]] = {
+        "StatementGeneratorOutput": {"statements": [statement["statement"]]},
+        "ClassificationWithReason": {"TP": [statement] * found, "FP": [statement] * (not found), "FN": []},
+        "NLIStatementOutput": {
+            "statements": [{**statement, "verdict": int(blind or (found and passage in request.prompt))}]
+        },
+    }
+    return completion(json.dumps({"nonce": nonce, **forms[form]}))
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_ragas_as_judge_is_tried_out_by_its_model(collections: Any, blind: bool) -> None:
+    script = by_path(chat=partial(of_canaries, blind=blind), embeddings=embeds(lambda text: [1.0, 1.0]))
+    with OpenAIServer(script) as server:
+        settings = Settings(
+            judge="ragas", judge_model="m", judge_api_key="k", judge_url=server.url, embedding_model="e"
+        )
+
+        async def run() -> tuple[str, ...]:
+            judge: Any = choose_judge(settings)
+            assert judge.trial_fingerprint
+            async with aclosing(judge):
+                return await preflight(judge, settings, OPEN, switch=IN_INI)
+
+        if blind:
+            with pytest.raises(StepFailed, match=r"^the judge ragas \(m, ragas-0.4.3, .*it cannot tell good answers"):
+                anyio.run(run)
+        else:
+            assert anyio.run(run) == ()
+    # Of five answers ragas asks for statements and their classes, and for the support of them.
+    calls = [request.path for request in server.requests]
+    assert calls.count("/v1/chat/completions") == 25
 
 
 def test_ragas_does_not_tell_its_makers(collections):
