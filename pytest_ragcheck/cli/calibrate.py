@@ -33,7 +33,12 @@ _OPTIONS = {
 }
 """By argument the setting that it gives."""
 
-_JUDGE_VARIABLES = frozenset({"RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL"})
+_JUDGE_VARIABLES = frozenset(
+    {
+        *("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL"),
+        *("RAGCHECK_EMBEDDING_MODEL", "RAGCHECK_EMBEDDING_URL"),
+    }
+)
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,8 +57,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="one object a line: question, answer, contexts, expected_answers, and a label that is 1, 0 or null: "
         f"{', '.join(LABELS)}",
     )
-    parser.add_argument("--judge", metavar="NAME", help="openai or offline (default: $RAGCHECK_JUDGE)")
-    parser.add_argument("--judge-model", metavar="MODEL", help="model of the openai judge")
+    parser.add_argument(
+        "--judge",
+        metavar="NAME",
+        help="openai, offline or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE)",
+    )
+    parser.add_argument("--judge-model", metavar="MODEL", help="model of the openai or ragas judge")
     parser.add_argument("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
     parser.add_argument("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
     parser.add_argument("--threshold", metavar="NUMBER", help="from which on a score passes (default: 0.7)")
@@ -85,7 +94,7 @@ def _run(chosen: argparse.Namespace) -> int:
             _check_writable(chosen.output)
         label = f"label_{chosen.label}" if chosen.label else None
         answers = read_labelled_answers(chosen.file, label=label)
-        measured = _measure(answers, chosen.file, settings)
+        measured = _measure(answers, chosen.file, _judge(chosen, settings), settings)
         for line in calibration_lines(measured, most_shown=max(0, chosen.show)):
             print(settings.redactor.text(line))
         if chosen.output is not None:
@@ -110,12 +119,23 @@ def _settings(chosen: argparse.Namespace) -> Settings:
     given = {
         setting: Given(getattr(chosen, argument), f"--{argument.replace('_', '-')}")
         for argument, setting in _OPTIONS.items()
-        if getattr(chosen, argument) is not None
+        if getattr(chosen, argument) is not None and not (argument == "judge" and _is_own(chosen))
     }
     settings = read_settings(given, environment=environment)
-    if settings.judge in (None, "none"):
+    if settings.judge in (None, "none") and not _is_own(chosen):
         raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
     return settings
+
+
+def _is_own(chosen: argparse.Namespace) -> bool:
+    return ":" in (chosen.judge or "")
+
+
+def _judge(chosen: argparse.Namespace, settings: Settings) -> Judge | None:
+    from pytest_ragcheck.cli.own_judge import own_judge  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - as above
+
+    return own_judge(chosen.judge) if _is_own(chosen) else choose_judge(settings)
 
 
 def _check_writable(path: Path) -> None:
@@ -126,14 +146,12 @@ def _check_writable(path: Path) -> None:
         raise UsageError(f"--output: there is no folder {path.parent}. Make it, or choose another file.")
 
 
-def _measure(answers: LabelledAnswers, path: Path, settings: Settings) -> Measured:
-    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - for this command only
-    from pytest_ragcheck.judging.judge import judge_identity  # noqa: PLC0415 - as above
+def _measure(answers: LabelledAnswers, path: Path, judge: Judge | None, settings: Settings) -> Measured:
+    from pytest_ragcheck.judging.judge import judge_identity  # noqa: PLC0415 - for this command only
     from pytest_ragcheck.judging.judgement import JudgeIdentity  # noqa: PLC0415 - as above
     from pytest_ragcheck.report.calibration import Measured  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.calibration import Judged, calibrate  # noqa: PLC0415 - as above
 
-    judge = choose_judge(settings)
     judgements = _judged(answers, judge, settings)
     scored: list[tuple[LabelledAnswer, Judgement, float]] = []
     errors: list[str] = []

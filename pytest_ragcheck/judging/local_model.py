@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pytest_ragcheck.errors import MeasurementError
@@ -40,7 +41,7 @@ class LocalModel(Generic[M]):
         Raises:
             MeasurementError: The model cannot be loaded.
         """
-        return await in_thread(self._use, function)
+        return await in_thread(partial(self._use, function))
 
     def _use(self, function: Callable[[M], T]) -> T:
         with self._turn:

@@ -198,6 +198,61 @@ def test_a_judge_has_to_tell_good_from_bad_in_the_score_that_is_measured(
     assert (blindness in told) is not measured
 
 
+OWN = """
+from pytest_ragcheck import Judgement
+
+class Strict:
+    def judge(self, question, answer):
+        return Judgement(groundedness=0.0 if "Giraffes" in answer.text else 1.0)
+
+strict = Strict()
+nothing = 3
+
+def broken():
+    raise OSError("no weights")
+"""
+
+
+@pytest.mark.parametrize("name", ["Strict", "strict"])
+def test_a_judge_of_ones_own_is_measured_by_its_place(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    module = f"judges_of_{name}_{tmp_path.name.replace('-', '_')}".lower()
+    (tmp_path / f"{module}.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    status, printed, told = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), f"--judge={module}:{name}")
+    assert (status, told) == (0, "")
+    assert printed.startswith("judge: Strict\ngroundedness against label_grounded of l.jsonl: 4 answers")
+    # Both good ones pass, and of the bad ones "odd" does.
+    assert "balanced_accuracy  0.750  " in printed
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("no_such_module:x", "gives no judge: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("{module}:absent", "gives no judge: AttributeError: module '{module}' has no attribute 'absent'"),
+        ("{module}:broken", "gives no judge: OSError: no weights"),
+        (
+            "{module}:nothing",
+            (
+                "is 3, not a judge. Name an object with a method judge(question, answer), or a class or function that "
+                "makes one."
+            ),
+        ),
+    ],
+)
+def test_a_place_without_a_judge_is_said(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch, place: str, problem: str
+) -> None:
+    module = f"judges_in_{tmp_path.name.replace('-', '_')}".lower()
+    (tmp_path / f"{module}.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    place, problem = place.format(module=module), problem.format(module=module)
+    status, printed, told = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), f"--judge={place}")
+    assert (status, printed, told) == (2, "", f"ragcheck calibrate: --judge: {place!r} {problem}\n")
+
+
 @pytest.mark.skipif(
     not FOLDER, reason="RAGCHECK_JUDGING_LABELS is not set: the folder of the label files that judges are held against"
 )
