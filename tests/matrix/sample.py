@@ -177,7 +177,8 @@ def run_sample(folder: Path, *options: str, output: Path | None = None, prefix: 
         prefix: A command that is given pytest's to run.
     """
     asked, junit = folder.parent / "asked.txt", folder.parent / JUNIT
-    mine = ("RAGCHECK_", "OPENAI_", "PYTEST_", "CI", "COV")
+    # Without bytecode every run would compile the plugin and what it imports anew.
+    mine = ("RAGCHECK_", "OPENAI_", "PYTEST_", "PYTHONDONTWRITEBYTECODE", "CI", "COV")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
     ended = subprocess.run(
         [*prefix, sys.executable, "-m", "pytest", f"--junitxml={junit}", *options],

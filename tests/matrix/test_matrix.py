@@ -13,10 +13,11 @@ import stat
 import subprocess
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.plugin.plan import AGAIN
 from tests.matrix.rows import ROWS, SAME, Row
 from tests.matrix.sample import order_of_tests, run_sample, write_sample
 
@@ -65,6 +66,13 @@ def assert_same(facts: Facts, ordinary: Facts) -> None:
     assert facts.section == ordinary.section
 
 
+def documents_of(ordinary: Facts, *, rerun: int) -> dict[str, Any]:
+    """The same files, where so many questions that had been read ahead were asked again for their last attempt."""
+    summary = ordinary.documents["rag_summary.json"]
+    on_demand = {**summary["on_demand"], AGAIN: rerun}
+    return {**ordinary.documents, "rag_summary.json": {**summary, "on_demand": on_demand}}
+
+
 def test_the_ordinary_run_has_a_bit_of_everything(ordinary: Facts) -> None:
     assert ordinary.exit_status == 1
     assert Counter(ordinary.outcomes.values()) == {"passed": 10, "failure": 7, "error": 1, "skipped": 2}
@@ -88,7 +96,7 @@ def test_reruns_ask_again_and_the_last_attempt_counts(row: Row, way: str, projec
     assert facts.outcomes == ordinary.outcomes, facts.text
     assert facts.exit_status == ordinary.exit_status
     assert facts.properties == ordinary.properties
-    assert facts.documents == ordinary.documents
+    assert facts.documents == documents_of(ordinary, rerun=4)
     assert facts.asked["What about terms?"] == 1
     assert facts.asked["What about known?"] == 1, "an xfail is no failure"
     assert facts.asked["What about prices?"] == facts.asked["What about refunds?"] == 3
@@ -98,7 +106,7 @@ def test_reruns_ask_again_and_the_last_attempt_counts(row: Row, way: str, projec
 def test_errors_alone_can_be_rerun(project: Path, ordinary: Facts) -> None:
     options = ("-p", "no:randomly", "--reruns=2", "--only-rerun=QuestionErrored")
     facts = run_sample(project, *options)
-    assert facts.documents == ordinary.documents
+    assert facts.documents == documents_of(ordinary, rerun=1)
     assert facts.asked["What about prices?"] == 1
     assert facts.asked["What about refunds?"] == facts.asked["What about call-broken?"] == 3
 
@@ -127,13 +135,20 @@ class Hanging(CannedRag):
 @pytest.fixture(scope='session')
 def rag_client():
     return Hanging()
+
+# What is imported once a process takes longer than that on a busy machine: the first items do it, without a limit.
+def pytest_collection_modifyitems(items):
+    hanging = [item for item in items if item.name in ('terms', 'test_one_call', 'test_two_calls')]
+    for item in hanging:
+        item.add_marker(pytest.mark.timeout(1))
+    items.sort(key=lambda item: 2 if item.name == 'test_broken_call' else item in hanging)
 """
 
 
 @two_ways
 def test_a_question_that_hangs_is_an_error_and_the_run_goes_on(way: list[str], project: Path) -> None:
     extend_conftest(project, HANGING)
-    facts = run_sample(project, *way, "--timeout=1", "billing.rag.yaml", "test_calls.py")
+    facts = run_sample(project, *way, "billing.rag.yaml", "test_calls.py")
     assert facts.outcomes["billing.rag.yaml::terms"] == "error"
     assert facts.outcomes["billing.rag.yaml::prices"] == "failure"
     assert facts.outcomes["test_calls::test_one_call"] == "failure"
@@ -142,13 +157,16 @@ def test_a_question_that_hangs_is_an_error_and_the_run_goes_on(way: list[str], p
     assert said == dict.fromkeys(
         ("terms", "test_one_call-1", "test_two_calls-1"), "Timeout (>1.0s) from pytest-timeout."
     )
-    assert "pytest_ragcheck/loop.py" not in facts.text.partition("ERROR at setup of terms")[2].partition("\n___")[0]
+    # pytest-timeout prints the stack of every thread, so that ours stands among what was captured.
+    shown, _, captured = facts.text.partition("ERROR at setup of terms")[2].partition(" Captured ")
+    assert "pytest_ragcheck" not in shown
+    assert "Stack of ragcheck loop" in captured.partition("\n___")[0]
 
 
 @pytest.mark.parametrize(("way", "left"), [([], {}), (["-n2"], {"pass": 0, "fail": 2, "error": 2, "skipped": 1})])
 def test_a_timeout_by_thread_ends_the_process(way: list[str], left: dict[str, int], project: Path) -> None:
     extend_conftest(project, HANGING)
-    options = ("-p", "no:randomly", *way, "--timeout=1", "--timeout-method=thread", "billing.rag.yaml")
+    options = ("-p", "no:randomly", *way, "--timeout-method=thread", "billing.rag.yaml")
     facts = run_sample(project, *options)
     assert facts.exit_status == 1
     assert facts.documents.get("rag_summary.json", {}).get("counts", {}) == left
