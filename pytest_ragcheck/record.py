@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ from pytest_ragcheck.verdict import Verdict, shortfalls
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
+
+_OFTEN_ALIKE = ("judge", "thresholds", "dropped", "repeated", "unstable", "cost")
+"""What a record has in common with the one before it, more often than not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -174,6 +177,17 @@ class Record:
 def members(value: Any) -> dict[str, Any]:
     """As `asdict` without its copies of what the values are made of: every record goes this way several times."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def sharing(record: Record, other: Record) -> Record:
+    """The record, with the other's own objects for what is alike in both, so that a long run takes less memory."""
+    shared = {}
+    for name in _OFTEN_ALIKE:
+        own, theirs = getattr(record, name), getattr(other, name)
+        # 1 and 1.0 are equal, and are not written alike.
+        if own == theirs and repr(own) == repr(theirs):
+            shared[name] = theirs
+    return replace(record, **shared)
 
 
 def _plain(value: Any) -> Any:

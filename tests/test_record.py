@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,7 +13,7 @@ from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage, Question
-from pytest_ragcheck.record import Record
+from pytest_ragcheck.record import Record, sharing
 from pytest_ragcheck.verdict import Verdict
 from tests.making import a_question, a_record, an_error
 
@@ -124,3 +125,19 @@ def test_an_error_raises_either_way() -> None:
         with pytest.raises(QuestionErrored, match=r"\Ano reply within 60 s\n") as caught:
             check()
         assert caught.value.record is record
+
+
+def test_of_two_records_what_is_alike_can_be_in_memory_once() -> None:
+    other = Record.from_json(FULL.to_json())
+    shared = sharing(other, FULL)
+    assert shared == other
+    assert shared.judge is FULL.judge
+    assert shared.thresholds is FULL.thresholds
+    assert shared.cost is FULL.cost
+
+
+def test_a_number_that_is_written_otherwise_is_not_shared() -> None:
+    whole = replace(FULL, thresholds={"groundedness": 1}, dropped={})
+    shared = sharing(replace(FULL, thresholds={"groundedness": 1.0}), whole)
+    assert repr(shared.thresholds) == "{'groundedness': 1.0}"
+    assert shared.dropped == FULL.dropped

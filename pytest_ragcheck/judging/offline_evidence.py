@@ -27,6 +27,7 @@ _PAIR_REACH = 6
 _MOST_PIECES = 256
 # Of passages that are kept read, which takes some ten bytes a character.
 _MOST_CHARACTERS_KEPT = 2_000_000
+_CHARACTERS_OF_A_PASSAGE = 100  # what one takes whatever its length
 _SEEDS = 32
 # A claim's number contradicts a context sentence that has so much of the claim's words; sentences that have nearly as
 # much as the best are read too.
@@ -61,10 +62,11 @@ class Passages(dict[str, Passage]):
         self._characters = 0
 
     def __missing__(self, text: str) -> Passage:
-        self._characters += len(text)
+        characters = len(text) + _CHARACTERS_OF_A_PASSAGE
+        self._characters += characters
         if self._characters > _MOST_CHARACTERS_KEPT:
             self.clear()
-            self._characters = len(text)
+            self._characters = characters
         passage = self[text] = Passage(text, self._terms)
         return passage
 

@@ -34,6 +34,11 @@ class Attempt:
 ATTEMPT: pytest.StashKey[Attempt] = pytest.StashKey()
 """Of an item that is running."""
 
+KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] = pytest.StashKey()
+"""Properties that were given lately: pytest keeps the reports, so that each is to be in memory once."""
+
+_MOST_KNOWN = 1_000
+
 
 def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> None:
     """
@@ -44,7 +49,10 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
     attempt = item.stash.setdefault(ATTEMPT, Attempt())
     if records:
         attempt.records += records
-        attempt.properties = list(properties(attempt.records))
+        known = item.config.stash.setdefault(KNOWN, {})
+        attempt.properties = [known.setdefault(pair, pair) for pair in properties(attempt.records)]
+        if len(known) > _MOST_KNOWN:  # ids and seconds are never twice the same
+            known.clear()
     if report.when == "call":
         attempt.failed = report.failed
     # Where both call and teardown fail, JUnit's file has a test case for each.

@@ -14,7 +14,7 @@ from pytest_ragcheck.plugin.keys import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.processes import own_suffix
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
-from pytest_ragcheck.record import Record
+from pytest_ragcheck.record import Record, sharing
 from pytest_ragcheck.report.terminal import run_thresholds
 from pytest_ragcheck.summary.outcomes import Outcomes
 from pytest_ragcheck.verdict import Verdict
@@ -75,6 +75,7 @@ class Run:
         """Dataset name and id of the questions that an earlier run had asked."""
 
         self._on_demand: dict[tuple[str, str], str] = {}
+        self._last: Record | None = None
         self._records: dict[tuple[str, str], Record] = {}
         self._node_keys: dict[str, list[tuple[str, str]]] = {}
         self._skipped: set[str] = set()
@@ -103,7 +104,7 @@ class Run:
         name = question.dataset_name + variant + self.suffix
         if name not in self.sets:
             self.sets[name] = renamed(self._read[question.dataset_name], name)
-        return replace(question, dataset_name=name)
+        return question if name == question.dataset_name else replace(question, dataset_name=name)
 
     def tell(self) -> str:
         """What was collected, as one ASCII JSON string for the controller."""
@@ -139,7 +140,8 @@ class Run:
         key = (record.question.dataset_name, record.question.id)
         known = self.selected.get(node_id)
         # A record that came from another process, or as its text, brought a question of its own.
-        self._records[key] = replace(record, question=known) if known == record.question else record
+        record = replace(record, question=known) if known == record.question else record
+        self._records[key] = self._last = record if self._last is None else sharing(record, self._last)
         self._on_demand[key] = on_demand
         self.resumed -= {key}
         self.resumed |= {key} if resumed else set()
@@ -245,7 +247,9 @@ def _to_tell_apart(one: QuestionSet, other: QuestionSet) -> str:
 
 
 def renamed(questions: QuestionSet, name: str) -> QuestionSet:
-    """The same questions as a set of another name."""
+    """The same questions as a set of that name; the set itself where it has it."""
+    if name == questions.dataset_name and all(question.dataset_name == name for question in questions.questions):
+        return questions
     of_name = tuple(replace(question, dataset_name=name) for question in questions.questions)
     return replace(questions, dataset_name=name, questions=of_name)
 

@@ -33,7 +33,11 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
     """
     tier = questions.tier or tier
     ingest = tier == END_TO_END and (ingest if questions.ingest is None else questions.ingest)
-    asked = tuple(replace(question, tier=tier, ingest=ingest) for question in questions.questions)
+    asked = tuple(
+        # Most are as they have to be, and need not be there twice.
+        question if (question.tier, question.ingest) == (tier, ingest) else replace(question, tier=tier, ingest=ingest)
+        for question in questions.questions
+    )
     bare = [question for question in asked if tier == GENERATION and not _has_passages(question)]
     if bare and questions.origin is None:
         raise QuestionFileError(questions.path, [_mistake(question, root) for question in bare])
