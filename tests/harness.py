@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_ragcheck.engine.run_folder import FOLDER
+from pytest_ragcheck.engine.place import FOLDER
 from tests.canned import CONFTEST, FIXTURES
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.fingerprint import differences
 from pytest_ragcheck.engine.lock import FileLock, is_held
+from pytest_ragcheck.engine.place import take_back_stop
 from pytest_ragcheck.engine.sqlite_store import FILE, FILES, FINISHED, SqliteStore
 from pytest_ragcheck.errors import StoreError, UsageError
 
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.redaction import Redactor
 
-FOLDER = ".ragcheck"
-"""Below the folder of the result files."""
-
 _RUN = "run.json"
-_STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,17 +123,6 @@ def open_store(
         raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
 
 
-def stop(folder: Path) -> None:
-    """Tells the processes of the run that nobody wants further records."""
-    with suppress(OSError):  # there is no such folder where no question was asked, or none can be made
-        (folder / _STOPPED).touch()
-
-
-def is_stopped(folder: Path) -> bool:
-    """Whether the run was stopped."""
-    return (folder / _STOPPED).exists()
-
-
 def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -> bool:
     """Makes the folder of the run, out of that of the last one where there is one to go on with: then True."""
     check_same(last, fingerprint)
@@ -146,7 +131,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
         # However often a run is gone on with, its oldest answers are of that time.
         began = last.began
         last.folder.rename(folder)
-        (folder / _STOPPED).unlink(missing_ok=True)
+        take_back_stop(folder)
         for name in ("owners", "steps", "documents"):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:

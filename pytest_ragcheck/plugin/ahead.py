@@ -13,17 +13,19 @@ from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.engine.gate import Gate
-from pytest_ragcheck.engine.run_folder import is_stopped
+from pytest_ragcheck.engine.place import is_stopped
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
+from pytest_ragcheck.plugin.interruption import Interruption, end_worker
 from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
 from pytest_ragcheck.plugin.metrics import Measures
+from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
 from pytest_ragcheck.plugin.processes import Part, part_of
 from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm
-from pytest_ragcheck.plugin.storing import home_of, opened_store
+from pytest_ragcheck.plugin.storing import opened_store
 from pytest_ragcheck.plugin.tolerated import is_candidate
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
@@ -98,6 +100,7 @@ class Ahead:
         self._parent = os.getppid()
         if not part.is_worker:
             end_in_order_on_sigterm(config)
+        config.pluginmanager.register(Interruption(config, self._end_reading))
         switched_off = "" if settings.read_ahead else SWITCHED_OFF
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
@@ -180,7 +183,7 @@ class Ahead:
 
     def _end_if_stopped(self) -> None:
         if self._is_stopped():
-            raise self._session.Interrupted("the run was stopped")
+            end_worker(self._session)
 
     def _end_reading(self) -> None:
         self._plan.ahead.clear()

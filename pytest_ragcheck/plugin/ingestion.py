@@ -23,9 +23,9 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.deletion import finished, note
 from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import CLIENT, DOCUMENTS
+from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.processes import part_of
 from pytest_ragcheck.plugin.run import run_of
-from pytest_ragcheck.plugin.storing import home_of
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.redaction import shown_url

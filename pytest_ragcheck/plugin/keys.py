@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 OVER_BUDGET = "--rag-max-cost"
 """Stands in the reason why an item was not run."""
 
+STOPPED = "ragcheck: the run was stopped"
+"""The reason why a worker's item came to nothing."""
+
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 """The fixtures that a question is evaluated with."""
 

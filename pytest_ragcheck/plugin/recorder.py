@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, settings_of
-from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID
+from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID, STOPPED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -48,7 +48,7 @@ class Recorder:
             self._errors += sum(record.error_kind != "" for record in records)
             self._stop_over_errors()
         outcome: str = report.outcome
-        if self._run is not None:
+        if self._run is not None and not _was_stopped(report):
             from pytest_ragcheck.plugin.processes import place_of  # noqa: PLC0415 - only where there are questions
 
             place = place_of(report, self._config)
@@ -84,13 +84,18 @@ class Recorder:
             self._run.note_all([f"stopped: {text.removeprefix('ragcheck: ')}"])
         self._stop_workers()
 
-    def pytest_keyboard_interrupt(self) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self._stop_workers()
+        if self._run is not None:
+            from pytest_ragcheck.plugin.interruption import shorten  # noqa: PLC0415 - only where there are questions
+
+            shorten(excinfo, self._config)
 
     def _stop_workers(self) -> None:
         """Tells the workers of xdist, which would else finish for each other what nobody will run any more."""
         if RUN_ID in self._config.stash and (self._run is not None or HEADED in self._config.stash):
-            from pytest_ragcheck.plugin.storing import stop_workers  # noqa: PLC0415 - only where there are questions
+            from pytest_ragcheck.plugin.place import stop_workers  # noqa: PLC0415 - only where there are questions
 
             stop_workers(self._config)
 
@@ -105,7 +110,9 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
-    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
+        if _was_stopped(report):
+            return "", "", ""
         words = self._words.get(report.nodeid)
         if not words or report.when != "call" or hasattr(report, "wasxfail"):
             return None
@@ -163,6 +170,11 @@ class Recorder:
 
 def _skipped(report: pytest.TestReport) -> bool:
     return bool(report.skipped) and not hasattr(report, "wasxfail")
+
+
+def _was_stopped(report: pytest.CollectReport | pytest.TestReport) -> bool:
+    """Whether the report is of an item that ended because the run was stopped: nothing became of it."""
+    return report.skipped and STOPPED in str(report.longrepr)
 
 
 def _failure(report: pytest.TestReport) -> str:

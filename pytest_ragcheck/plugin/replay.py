@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.replay_judge import missing_for_replay
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.keys import RECORDING
-from pytest_ragcheck.plugin.storing import home_of
+from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.report.files import is_result_of
 from pytest_ragcheck.summary.recording import read_recording
 

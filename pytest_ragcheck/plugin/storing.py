@@ -8,18 +8,15 @@ import pytest
 
 from pytest_ragcheck.engine.fallback import FallbackStore
 from pytest_ragcheck.engine.fingerprint import fingerprint, question_digest
-from pytest_ragcheck.engine.run_folder import FOLDER, check_same, finished_keys, last_run, open_store, stop
+from pytest_ragcheck.engine.run_folder import check_same, finished_keys, last_run, open_store
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import RUN
-from pytest_ragcheck.plugin.processes import Part, run_id
+from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.run import run_of
-from pytest_ragcheck.report.files import safe_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_ragcheck.settings import Settings
+    from pytest_ragcheck.plugin.processes import Part
 
 _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot go on with this run."
 
@@ -57,16 +54,6 @@ def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
     )
 
 
-def home_of(settings: Settings) -> Path:
-    """Where the runs of the agent have their folders."""
-    return settings.output / FOLDER / safe_name(settings.agent)
-
-
-def run_folder(config: pytest.Config) -> Path:
-    """The folder of this run, whether or not it is there."""
-    return home_of(settings_of(config)) / run_id(config)
-
-
 def resume_lines(config: pytest.Config) -> list[str]:
     """
     Before the first question: what the run goes on with; nothing where it was not told to.
@@ -94,8 +81,3 @@ def resume_lines(config: pytest.Config) -> list[str]:
     digests = {key.partition(".")[0] for key in finished}
     count = sum(question_digest(question) in digests for question in run.selected.values())
     return [f"ragcheck: resumed {count} of {len(run.selected)} questions from the run of {last.began}"]
-
-
-def stop_workers(config: pytest.Config) -> None:
-    """On the controller of xdist: tells the workers that nobody wants further records."""
-    stop(run_folder(config))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.engine.place import is_stopped, stop
 from pytest_ragcheck.engine.run_folder import (
     OpenedStore,
     check_same,
     finished_keys,
-    is_stopped,
     last_run,
     open_store,
-    stop,
 )
 from pytest_ragcheck.engine.sqlite_store import FILE
 from pytest_ragcheck.engine.store import Claim

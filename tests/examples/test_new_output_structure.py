@@ -14,7 +14,7 @@ import pytest
 
 from pytest_ragcheck import __version__
 from pytest_ragcheck.cli.schema import read_schema
-from pytest_ragcheck.engine.run_folder import FOLDER
+from pytest_ragcheck.engine.place import FOLDER
 
 from .conftest import EXAMPLES
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.engine.run_folder import FOLDER
+from pytest_ragcheck.engine.place import FOLDER
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 

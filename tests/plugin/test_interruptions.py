@@ -157,28 +157,44 @@ def test_an_interrupted_run_writes_what_it_has_as_partial(project: Project, wher
     assert partial["counts"] == {"pass": 1, "fail": 0, "error": 0, "skipped": 0}
 
 
-def test_ctrl_c_while_a_question_is_asked_ends_the_run_at_once(project: Project) -> None:
+@pytest.mark.parametrize("option", ["--tb=auto", "--full-trace"])
+def test_ctrl_c_cancels_what_is_under_way_before_anything_is_shown(project: Project, option: str) -> None:
     project.conftest(
-        JUDGE
-        + """
+        """
 import asyncio, os, signal
+
+cancelled = []
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
 
 class Slow(CannedRag):
     async def ask(self, question):
+        if "terms" in question.question:
+            return await super().ask(question)
         if "stop" in question.question:
             os.kill(os.getpid(), signal.SIGINT)
+        try:
             await asyncio.sleep(3600)
-        return await super().ask(question)
+        finally:
+            cancelled.append(question.id)
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rag_client():
     return Slow()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+
+def pytest_keyboard_interrupt():
+    (HERE / "cancelled.txt").write_text(" ".join(sorted(cancelled)))
 """
     )
-    project.ask(good("terms"), good("stop"))
-    run = project.run(where="apart")
+    project.ask(good("terms"), good("hours"), good("stop"))
+    run = project.run(option, where="apart")
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
-    assert run.document("rag.partial_summary.json")["n_not_run"] == 1
+    assert (project.folder / "cancelled.txt").read_text(encoding="utf-8") == "hours stop"
+    assert ("(to show a full traceback on KeyboardInterrupt use --full-trace)" in run.lines) is (option == "--tb=auto")
+    assert (run.text.count("wrap_session") > 0) is (option == "--full-trace")
 
 
 @pytest.mark.parametrize(

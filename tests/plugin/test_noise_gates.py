@@ -169,3 +169,8 @@ def test_more_errors_than_are_allowed_stop_the_run(project: Project) -> None:
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
     assert "stopped: 2 ERRORs are more than rag_max_errors = 1" in run.lines
     assert run.outcomes["error"] < 30
+    # What the workers were about to run came to nothing; to xdist they have neither crashed nor skipped it.
+    assert "crashed" not in run.text
+    partial = run.document("rag.partial_summary.json")
+    assert partial["counts"]["skipped"] == 0
+    assert partial["n_not_run"] == 30 - partial["counts"]["error"]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.engine.run_folder import FOLDER, last_run
+from pytest_ragcheck.engine.place import FOLDER
+from pytest_ragcheck.engine.run_folder import last_run
 from pytest_ragcheck.plugin.plan import NARROW
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
