@@ -27,7 +27,7 @@ from pytest_ragcheck.summary.outcomes import Outcomes
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
 NO_VERDICTS = "no verdicts: nothing was asserted, so every question counts as measured, and PASS"
@@ -35,7 +35,13 @@ NO_CIRCUMSTANCES = "no contexts, latencies, judge or endpoint: the old layout ha
 NO_METRICS_OF_QUESTIONS = "no metrics of single questions: neither {json} nor {csv} is there"
 NOT_MEASURED = "not measured in the old results"
 
+NO_PLACE = "{name}: the three files have no place for {keys}"
+
 _NO_METRICS = frozenset({"num_examples", "agent_name", "dataset_name"})
+_OF_A_RUN = _NO_METRICS | {"timestamp", "metrics", "per_question_metrics"}
+_OF_A_PREDICTION = frozenset(
+    {"id", "question", "prediction", "expected_answer", "all_acceptable_answers", "references", "metadata"}
+)
 _NO_METRICS_OF_A_QUESTION = frozenset({"question_index", "question"})
 _SAME = 5e-5
 """Below what two means count as equal: the text file has four decimals."""
@@ -87,7 +93,8 @@ def read_old_results(path: Path) -> OldResults:
         groups=(),
     )
     means = _overall(results, about, measured)
-    return OldResults(outcomes=outcomes, lost=(NO_VERDICTS, NO_CIRCUMSTANCES, *assumed, *lost, *means))
+    left = [*_left(main, {"results", "predictions"}), *(_left(about, _OF_A_RUN) if about is not results else [])]
+    return OldResults(outcomes=outcomes, lost=(NO_VERDICTS, NO_CIRCUMSTANCES, *assumed, *lost, *means, *left))
 
 
 def _document(path: Path) -> Row:
@@ -123,7 +130,14 @@ def _check_ids(rows: Sequence[Row], questions: Sequence[Question]) -> None:
 
 
 def _metadata(row: Row) -> Mapping[str, Any]:
-    return row.row("metadata").columns if "metadata" in row else {}
+    """That of the row, and whatever else it says."""
+    further = {name: value for name, value in row.columns.items() if name not in _OF_A_PREDICTION}
+    return {**further, **(row.row("metadata").columns if "metadata" in row else {})}
+
+
+def _left(row: Row, known: Collection[str]) -> list[str]:
+    keys = ", ".join(repr(name) for name in row.columns if name not in known)
+    return [NO_PLACE.format(name=row.place, keys=keys)] if keys else []
 
 
 def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Score]], list[str]]:
@@ -157,10 +171,15 @@ def _csv_rows(path: Path) -> list[Row]:
 
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
     """The cells of metrics as numbers, null where they are empty."""
-    return {
-        name: cell if name in _NO_METRICS_OF_A_QUESTION else (json.loads(cell) if cell else None)
-        for name, cell in row.items()
-    }
+    return {name: cell if name in _NO_METRICS_OF_A_QUESTION else _number(cell) for name, cell in row.items()}
+
+
+def _number(cell: str) -> Any:
+    """The number, None for an empty cell, and what is no number as it is."""
+    try:
+        return json.loads(cell) if cell else None
+    except ValueError:
+        return cell
 
 
 def _score(row: Row, name: str) -> Score:

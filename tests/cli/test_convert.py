@@ -143,6 +143,30 @@ def test_without_the_other_files_answers_and_questions_are_carried_over(old: Pat
     ]
 
 
+def test_what_the_old_program_never_wrote_is_carried_over_or_said(old: Path, ragcheck: Command) -> None:
+    first, second = RESULTS["predictions"]
+    of_ours = [{**first, "contexts": ["Ann did."], "latency": 0.5}, second]
+    save(old.parent, ".json", {**RESULTS, "predictions": of_ours, "config": {"temperature": 0}})
+    save(old.parent, "_metrics.json", {**ABOUT, "seed": 3, "host": "a"})
+    predictions, _, said = converted(ragcheck, old)
+    assert predictions["predictions"][0]["metadata"] == {"contexts": ["Ann did."], "latency": 0.5, "tokens": 7}
+    assert said[-2:] == [
+        "  not carried over: b_results.json: the three files have no place for 'config'",
+        "  not carried over: b_results_metrics.json: the three files have no place for 'seed', 'host'",
+    ]
+
+
+def test_a_text_in_the_table_is_no_metric(old: Path, ragcheck: Command) -> None:
+    (old.parent / "b_results_per_question.json").unlink()
+    table = old.parent / "b_results_per_question.csv"
+    table.write_text("question_index,question,f1\n0,Who?,high\n1,When?,0.5\n", encoding="utf-8")
+    _, _, errors = ragcheck("convert", str(old), "-o", str(old.parent / "new"))
+    assert errors == (
+        "ragcheck convert: b_results_per_question.csv: row 1: expected a number or null under 'f1', "
+        "found the text 'high'.\n"
+    )
+
+
 def test_a_mean_that_the_questions_do_not_have_is_said(old: Path, ragcheck: Command) -> None:
     save(old.parent, "_metrics.json", {**ABOUT, "metrics": {"f1": 0.7}, "timestamp": "2024-10-30T15:30:45+02:00"})
     predictions, _, said = converted(ragcheck, old)
