@@ -19,6 +19,7 @@ from pytest_ragcheck.summary.agreement import read_agreements
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_ragcheck.plugin.gate import Gate
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.summary.outcomes import Outcomes
 
@@ -40,7 +41,13 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
     run.note_all(run.untold)
     lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
-    lines += annotation_lines(outcomes.records, environment=os.environ)
+    gate: Gate | None = config.pluginmanager.get_plugin("ragcheck-gate")
+    lines += annotation_lines(
+        outcomes.records,
+        environment=os.environ,
+        gate=(gate and gate.held) or "",
+        xfailed=gate.xfailed(run) if gate is not None else (),
+    )
     if run.over_budget:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")

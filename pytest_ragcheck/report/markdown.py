@@ -19,6 +19,9 @@ _ROOM = 500
 
 _TEXT_CHARS = 300
 
+_NOTES = 30
+"""So many lines of the gate; the first ones are what it holds against the run."""
+
 _SIGNS = {"red": "❌", "green": "✅", "empty": "⚪"}
 
 _GROUPS = (
@@ -57,6 +60,20 @@ def _top(view: View) -> Iterator[str]:
         yield from _metric_table(view.metrics, compared=bool(view.baseline))
     yield ""
     yield " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
+    if view.notes:
+        yield ""
+        yield from _block(view.notes)
+
+
+def _block(notes: Sequence[str]) -> Iterator[str]:
+    """The lines as they are, in a fence that none of them can end."""
+    lines = [_seen(line)[:_TEXT_CHARS] for note in notes for line in note.split("\n")]
+    fence = "`" * max(3, *(len(run) + 1 for line in lines for run in re.findall("`+", line)), 3)
+    yield f"{fence}text"
+    yield from lines[:_NOTES]
+    if len(lines) > _NOTES:
+        yield f"... {len(lines) - _NOTES} more lines are in the run's output"
+    yield fence
 
 
 def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[str]:
@@ -104,7 +121,11 @@ def _cell(text: str) -> str:
     """The text in one line, as Markdown shows it as it is; no mention, link or image comes of it."""
     line = " ".join(text.split())
     line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
-    line = "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line)
-    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", line)
+    line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _seen(line))
     # A zero-width space keeps GitHub from calling people and from linking issues and addresses.
     return re.sub(r"@(?=\w)|(?<=\\#)(?=\d)|(?<=\w):(?=//)", lambda match: f"{match[0]}\u200b", line)
+
+
+def _seen(line: str) -> str:
+    """The line with what cannot be seen shown by its code."""
+    return "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line)

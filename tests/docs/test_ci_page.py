@@ -143,7 +143,10 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
         (maintainer.folder / "test.sh").write_text(test["run"], encoding="utf-8")
         return maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
 
-    maintainer.environment["GITHUB_STEP_SUMMARY"] = "step.md"
+    maintainer.environment |= {"GITHUB_STEP_SUMMARY": "step.md", "RAGCHECK_JUDGE": "none"}
+    assert "judge none" in run().output, "the job's own environment holds where an input is not given"
+    (maintainer.folder / "step.md").unlink()
+    inputs["judge"] = "offline"
     ran = run()
     assert ran.status == 0, ran.output
     assert (maintainer.folder / "step.md").read_text(encoding="utf-8").startswith("## ✅ rag: first: all 3 questions")
@@ -159,8 +162,9 @@ def test_what_jenkins_runs_is_run(maintainer: Reader) -> None:
     maintainer.follow(page(PAGE, "", "On GitHub"))
     (pipeline,) = page(PAGE, "On Jenkins")
     install, command = re.findall(r"sh '(.*)'", pipeline.text)
-    assert install == "pip install pytest-ragcheck"
-    ran = maintainer.run(command)
+    assert install == "python -m venv .venv && .venv/bin/pip install pytest-ragcheck"
+    assert command.startswith(".venv/bin/pytest ")
+    ran = maintainer.run(command.removeprefix(".venv/bin/"))
     assert ran.status == 0, ran.output
     (junit,) = re.findall(r"junit '(.*)'", pipeline.text)
     (kept,) = re.findall(r"artifacts: '(.*)'", pipeline.text)

@@ -37,7 +37,8 @@ def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
 
 
 @two_ways
-def test_they_say_green_where_the_gate_is(project: Project) -> None:
+def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     project.ask(good("terms"), bad("prices"))
     green = project.run("--rag-gate=rate:0.5", "--rag-markdown=green.md")
     assert green.exit_status == 0
@@ -45,13 +46,15 @@ def test_they_say_green_where_the_gate_is(project: Project) -> None:
     assert markdown.startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL xfailed\n")
     assert "### Failing, xfailed: 1\n" in markdown
     assert "xfailed: the gate is rate:0.5\n" in markdown
+    assert [line.partition("title=")[2].partition("::")[0] for line in green.lines if "::warning " in line] == [
+        "FAIL prices"
+    ]
+    assert not [line for line in green.lines if line.startswith("::error ")]
     red = project.run("--rag-gate=rate:0.6", "--rag-markdown=red.md")
     assert red.exit_status == 1
-    assert (
-        (red.folder / "red.md")
-        .read_text(encoding="utf-8")
-        .startswith("## ❌ rag: billing: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6\n")
-    )
+    why = "pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6"
+    assert (red.folder / "red.md").read_text(encoding="utf-8").startswith(f"## ❌ rag: billing: {why}\n")
+    assert f"::error title=gate::{why.replace('%', '%25')}" in red.lines
 
 
 def test_a_report_that_cannot_be_written_makes_a_green_run_fail(project: Project) -> None:

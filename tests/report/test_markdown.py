@@ -48,6 +48,16 @@ def test_texts_call_nobody_link_nowhere_and_stay_in_their_line() -> None:
     assert "\\<img src=x\\> \\!\\[i\\](x) \\[U+001B\\]\\[31m" in line
 
 
+def test_what_the_gate_said_stands_in_a_fence_that_nothing_ends() -> None:
+    notes = ["baseline b.json: 1 newly failing", "```", "````<img src=x> @everyone\x07", *["more"] * 40]
+    text = markdown_of(view_of(results_of(FAILED, notes=notes)))
+    block = text.partition("`````text\n")[2].partition("\n`````\n")[0].splitlines()
+    assert block[:3] == ["baseline b.json: 1 newly failing", "```", "````<img src=x> @everyone[U+0007]"]
+    assert len(block) == 31
+    assert block[-1] == "... 13 more lines are in the run's output"
+    assert text.index("`````") < text.index("### Failing")
+
+
 def test_it_is_never_longer_than_what_takes_it() -> None:
     records = [a_record(f"q{n}", verdict=FAILED.verdict, reason="because " * 30) for n in range(500)]
     text = markdown_of(view_of(results_of(*records)), most_chars=20_000)
