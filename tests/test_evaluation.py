@@ -201,11 +201,17 @@ def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_o
         (tmp_path / "results" / ".ragcheck" / "preflight.json").write_text("[]", encoding="utf-8")
         run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
         assert len(server.requests) == 2 * 6 + 3
+        # What cannot be kept there keeps no results from being written.
+        (tmp_path / "results" / ".ragcheck" / "preflight.json").unlink()
+        (tmp_path / "results" / ".ragcheck").rmdir()
+        (tmp_path / "results" / ".ragcheck").write_text("a file where a folder should be", encoding="utf-8")
+        assert run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results").files
+        assert len(server.requests) == 3 * 6 + 4
         # Without a folder nothing is kept; switched off, nothing is tried.
         run(a_question("a"), answer, "openai", settings=settings)
-        assert len(server.requests) == 3 * 6 + 4
+        assert len(server.requests) == 4 * 6 + 5
         assert not run(a_question("a"), answer, "openai", settings=replace(settings, preflight=False)).notes
-        assert len(server.requests) == 3 * 6 + 5
+        assert len(server.requests) == 4 * 6 + 6
 
 
 def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_asked() -> None:
