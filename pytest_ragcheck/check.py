@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -107,8 +107,12 @@ async def _checked_once(
     record = blank_record(question, client, judge, clean)
     try:
         given = await asking.run(partial(ask, question, client))
-    except MeasurementError as error:
+    except (IngestionError, ReplayError) as error:  # nobody was asked
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
+    except MeasurementError as error:
+        return replace(
+            record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(question, settings)
+        )
     # What a judge is sent leaves this machine; what needs no judge is measured on what was really said.
     answer = _redacted(given, clean)
     record = replace(
@@ -118,7 +122,7 @@ async def _checked_once(
         source_ids=answer.source_ids,
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
-        top_k=question.top_k or settings.top_k,
+        top_k=asked_top_k(question, settings),
         cost=system_cost(given.extra),
     )
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
@@ -154,6 +158,11 @@ def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
     return Thresholds(
         both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
     )
+
+
+def asked_top_k(question: Question, settings: Settings) -> int:
+    """How many contexts the question asks for, >= 1."""
+    return question.top_k or settings.top_k
 
 
 def blank_record(question: Question, client: Asks, judge: Judge | None, clean: Redactor) -> Record:

@@ -190,6 +190,14 @@ def read_path(text: str) -> str:
     return text.strip()
 
 
+def read_html_path(text: str) -> str:
+    """The path of a file whose name says that it is HTML."""
+    path = read_path(text)
+    if not path.lower().endswith((".html", ".htm")):
+        raise ValueError("does not end in .html, and HTML is what is written; name the file such as report.html")
+    return path
+
+
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """`METRIC=VALUE`, of a metric that can be asserted or one of the users' *own*."""
     metric, equals, value = text.partition("=")

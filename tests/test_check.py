@@ -11,9 +11,11 @@ from pytest_ragcheck.check import check_question
 from pytest_ragcheck.errors import (
     EndpointReplyError,
     EndpointTimeout,
+    IngestionError,
     JudgeReplyError,
     JudgeUnavailable,
     MeasurementError,
+    ReplayError,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.choice import choose_metrics
@@ -214,10 +216,17 @@ def test_nothing_to_assert_is_an_error_of_its_own_kind() -> None:
     ],
 )
 def test_what_the_endpoint_does_wrong_is_an_error_of_its_kind(error: MeasurementError) -> None:
-    record = checked(answer=error)
+    record = checked(answer=error, settings=Settings(top_k=3))
     assert record.verdict is Verdict.ERROR
     assert (record.error_kind, record.reason) == (error.kind, str(error))
     assert (record.answer, record.scores, record.thresholds) == (None, {}, {})
+    assert record.top_k == 3
+
+
+@pytest.mark.parametrize("error", [IngestionError("not there", url="http://h"), ReplayError("not recorded")])
+def test_where_nobody_was_asked_nothing_was_asked_for(error: MeasurementError) -> None:
+    record = checked(answer=error)
+    assert (record.verdict, record.error_kind, record.top_k) == (Verdict.ERROR, error.kind, None)
 
 
 @pytest.mark.parametrize("error", [JudgeUnavailable("no quota"), JudgeReplyError("no JSON"), MeasurementError("x")])

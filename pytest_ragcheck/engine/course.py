@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
-from pytest_ragcheck.check import OPEN, blank_record, check_question
+from pytest_ragcheck.check import OPEN, asked_top_k, blank_record, check_question
 from pytest_ragcheck.errors import QuestionTimeout
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ class Courses:
             del self._under_way[id(course)]
         error = course.timeout()
         record = blank_record(question, client, judge, settings.redactor)
-        return replace(record, error_kind=error.kind, reason=str(error))
+        # Its time runs from the first request on, so that it was asked.
+        return replace(record, error_kind=error.kind, reason=str(error), top_k=asked_top_k(question, settings))
 
     def line(self, question: Question, *, to_go: int) -> str:
         """

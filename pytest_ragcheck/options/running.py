@@ -8,6 +8,7 @@ from pytest_ragcheck.option_values import (
     read_dataset,
     read_fraction,
     read_gate,
+    read_html_path,
     read_missing,
     read_name,
     read_number,
@@ -158,7 +159,7 @@ RUNNING: tuple[Option, ...] = (
     Option(
         name="rag_report",
         help="Writes the results as one HTML file that needs nothing else.",
-        read=read_path,
+        read=read_html_path,
         metavar="FILE.html",
     ),
     Option(

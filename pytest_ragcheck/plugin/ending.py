@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.keys import OVER_BUDGET
+from pytest_ragcheck.plugin.keys import OVER_BUDGET, USELESS_JUDGE
 from pytest_ragcheck.report.annotations import annotation_lines
 from pytest_ragcheck.report.files import write_results, write_shard
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
@@ -34,6 +34,10 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     """
     config = session.config
     settings = settings_of(config)
+    workers: Any = config.pluginmanager.get_plugin("dsession")
+    if workers is not None and workers.shouldstop == USELESS_JUDGE:
+        # To xdist it is an interruption; without it the run ends as one with an ERROR does.
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
     # A shard that no question fell to says so too: whoever merges would miss it.
     if not run.ran and (settings.shard is None or config.getoption("collectonly")):
         return []

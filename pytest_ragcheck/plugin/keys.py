@@ -26,6 +26,9 @@ STOPPED = "ragcheck: the run was stopped"
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 """The fixtures that a question is evaluated with."""
 
+USELESS_JUDGE = "the judge did not pass its preflight"
+"""Why a run ends whose judge is of no use."""
+
 REFUSAL = "ragcheck_refusal"
 """Attribute of the report by which a worker of xdist tells the controller why the run cannot begin."""
 

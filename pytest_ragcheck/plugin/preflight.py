@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.preflight import Trial, judges_to_try, trial_key
 from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.fixtures import loop_of
+from pytest_ragcheck.plugin.keys import USELESS_JUDGE
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.preflight import read_trial, refusal, usable_trial, weak_note, with_trial
 
@@ -64,7 +65,7 @@ class Preflight:
             self._found[id(means.judge)] = (means.judge, problem)
         _, problem = self._found[id(means.judge)]
         if problem:
-            self._session.shouldfail = "the judge did not pass its preflight"
+            self._session.shouldfail = USELESS_JUDGE
             pytest.fail(problem, pytrace=False)
 
     def _try(self, judge: Tried, means: Means) -> str:

@@ -48,6 +48,11 @@ def check_usable(config: pytest.Config, *, collected: bool) -> None:
             read_agreements(settings.calibrations)
         if collected and settings.needs_judge and not overridden(config, "rag_judge"):
             _check_judge(config)
+        # One that no judge of the run would read is none that somebody meant, either.
+        if collected and not overridden(config, "rag_judge"):
+            from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - only where questions run
+
+            load_prompt(settings.judge_prompt)
         if collected and settings.max_cost_usd is not None:
             from pytest_ragcheck.plugin.spending import check_watchable  # noqa: PLC0415 - only where there is a limit
 
@@ -93,7 +98,3 @@ def _check_judge(config: pytest.Config) -> None:
 
     if settings.replay is None and (problem := missing_for(settings)):
         raise UsageError(f"{problem}.")
-    if settings.judge == "openai":
-        from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - one judge of several
-
-        load_prompt(settings.judge_prompt)

@@ -65,7 +65,7 @@ def test_a_question_whose_time_is_over_is_an_error_that_says_where_it_went(syste
     expected = rf"no verdict within 0\.2 s: {spent}\nSee what takes so long there, or raise rag_question_timeout\."
     assert re.fullmatch(expected, record.reason)
     assert record.judge is not None
-    assert record.endpoint == "System"
+    assert (record.endpoint, record.top_k) == ("System", 5)
 
 
 def test_a_question_that_waits_its_turn_loses_no_time() -> None:

@@ -120,7 +120,7 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
             "judge": judge,
             "endpoint": "canned system",
             "tier": "end_to_end",
-            "top_k": None,
+            "top_k": 5,
         }
     ]
     summary = run.summary

@@ -235,12 +235,13 @@ def test_a_judge_that_a_folder_has_of_its_own_is_known_to_the_workers(project: P
     assert project.run("--rag-required").outcomes == {"passed": 1}
 
 
+@pytest.mark.parametrize("judge", [("--rag-judge-model=m",), ("--rag-judge=offline",), ("--rag-judge=none",)])
 def test_a_prompt_that_is_not_there_ends_the_run_before_the_first_question(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch, judge: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
     project.write("billing.rag.yaml", "questions: [What?]")
-    run = project.run(f"--rag-url={URL}", "--rag-judge-model=m", "-orag_judge_prompt=nowhere.txt")
+    run = project.run(f"--rag-url={URL}", *judge, "-orag_judge_prompt=nowhere.txt")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
     assert "nowhere.txt': there is no such file, and no packaged prompt of that name" in run.errors
     assert ".py:" not in run.text + run.errors

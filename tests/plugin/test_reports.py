@@ -59,10 +59,10 @@ def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.Mo
 
 def test_a_report_that_cannot_be_written_makes_a_green_run_fail(project: Project) -> None:
     project.ask(good("terms"))
-    (project.folder / "taken").mkdir()
-    run = project.run("--rag-report=taken")
+    (project.folder / "taken.html").mkdir()
+    run = project.run("--rag-report=taken.html")
     assert run.exit_status == 1
-    path = run.folder / "taken"
+    path = run.folder / "taken.html"
     assert f"report: NOT WRITTEN: {path}: cannot be written (Is a directory). Choose another file." in run.lines
 
 
