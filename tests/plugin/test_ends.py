@@ -81,6 +81,15 @@ def broken():
     1 / 0
 """
 
+OWN_CLIENT = """\
+import pytest
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client(rag_settings):
+    return RagClient(rag_settings.url, top_k=4)
+"""
+
 DOWN = 'read("/down")\n    while is_up(): pass'
 
 BEFORE = {"old": "shop_terms.txt"}
@@ -124,6 +133,12 @@ ENDS = {
     "SIGTERM": End(what=sends("SIGTERM"), status=143),
     "SIGTERM, with `-n2`": End(what=sends("SIGTERM", to="getppid"), arguments=N2, status=143),
     "a worker is killed, with `-n2`": End(what=sends("SIGKILL"), arguments=N2, status=1),
+    "a worker is killed, with `-n2` and a `rag_client` of one's own": End(
+        what=sends("SIGKILL"), arguments=N2, conftest=OWN_CLIENT, status=1
+    ),
+    "SIGTERM, with `-n2` and a `rag_client` of one's own": End(
+        what=sends("SIGTERM", to="getppid"), arguments=N2, conftest=OWN_CLIENT, status=143
+    ),
     "a worker is killed while it uploads, with `-n1`": End(dies_uploading=True, arguments=("-n1",), status=1),
     "two runs at once, each with documents of its own": End(second="town", status=0),
     "SIGKILL": End(what=sends("SIGKILL"), status=-9),
