@@ -73,10 +73,12 @@ class Ledger:
         self._held: FileLock | None = None
 
     def hold(self) -> None:
-        """Has the run count as alive as long as this process is."""
-        if self._held is None:
+        """Has the run count as alive as long as this process is, even if its folder was taken away meanwhile."""
+        lock = self.folder / f"{os.getpid()}.lock"
+        if self._held is None or not lock.exists():
+            self.release()
             self._make_folder()
-            self._held = FileLock(self.folder / f"{os.getpid()}.lock")
+            self._held = FileLock(lock)
             self._held.take()
 
     def release(self) -> None:

@@ -59,7 +59,7 @@ class RunDocuments:
         self._once = Once(home_of(self._settings) / self._part.run_id, self._settings.redactor)
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
-        self._held: dict[str, tuple[Ledger, DocumentRoutes]] = {}
+        self._held: list[Ledger] = []
 
     async def asks(self, client: Asks) -> AsksIngested:
         """The client, once the documents of the run are in the system that it asks, or known not to be."""
@@ -84,7 +84,7 @@ class RunDocuments:
         shared, self._shared = self._shared, {}
         for name, (ledger, routes) in shared.items():
             await self._once.undo(_step(name), partial(self._finish_as_last, ledger, routes, failed=failed))
-        for ledger, _ in self._held.values():
+        for ledger in self._held:
             ledger.release()
 
     async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
@@ -125,13 +125,15 @@ class RunDocuments:
         ledger.hold()
         known = client is self._config.stash.get(CLIENT, None) and name == shown_url(self._settings.url or "")
         # Before anything goes up: who ends meanwhile has to take it out.
-        (self._held if known else self._shared)[name] = (ledger, routes)
+        if known:
+            self._held.append(ledger)
+        else:
+            self._shared[name] = (ledger, routes)
 
         async def put_in() -> str:
             nonlocal known
             known = True
-            # Whoever has ended in the meantime has taken the folder away, and the lock in it.
-            ledger.release()
+            # Whoever has ended in the meantime may have taken the folder away, and the lock in it.
             ledger.hold()
             return (await self._put_in(uploads, routes, ledger)).to_json()
 

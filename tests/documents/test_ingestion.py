@@ -321,6 +321,17 @@ def test_the_ledger_of_a_living_run_is_not_abandoned(tmp_path: Path) -> None:
     assert (tmp_path / ".ragcheck" / ".gitignore").read_text() == "*\n"
 
 
+def test_a_run_whose_ledger_another_process_took_away_is_held_anew(tmp_path: Path) -> None:
+    ledger, other = (Ledger(folder_of_documents(tmp_path) / "run-1") for _ in range(2))
+    ledger.hold()
+    other.remove()
+    seen = [ledger.alive]
+    ledger.hold()
+    seen.append(ledger.alive)
+    ledger.release()
+    assert [*seen, ledger.alive] == [False, True, False]
+
+
 def test_a_line_that_broke_off_is_passed_over(ledger: Ledger) -> None:
     ledger.write(document="a", file_name="a.txt")
     with (ledger.folder / "ledger.jsonl").open("a") as file:
