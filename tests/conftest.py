@@ -7,12 +7,17 @@ from importlib import import_module
 
 import anyio
 import anyio.lowlevel
+import hypothesis
 import pytest
 import yaml  # noqa: F401 - its C part, once loaded, keeps to the classes of the first import, and pytester unloads
 
 from tests.harness import WAYS, Project
 
 pytest_plugins = ["pytester"]
+
+# No test asserts how long something takes: the machine may be busy.
+hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 # What pytest's runs in this process load lazily, loaded once: pytester unloads it after each of them.
 for _module in (

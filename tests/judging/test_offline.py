@@ -4,7 +4,7 @@ import asyncio
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
@@ -390,7 +390,6 @@ LISTED = "refund receipt days 30 45 not Yes. No, I don't know. the of elephant é
 TEXTS = st.lists(st.sampled_from(LISTED.split()), max_size=25).map(" ".join)
 
 
-@settings(deadline=None)
 @given(answer=TEXTS | st.text(), expected=TEXTS | st.text(), contexts=st.lists(TEXTS | st.text(), max_size=3))
 def test_any_answer_is_scored_in_range_and_always_alike(answer: str, expected: str, contexts: list[str]):
     judge = OfflineJudge()
@@ -401,7 +400,6 @@ def test_any_answer_is_scored_in_range_and_always_alike(answer: str, expected: s
     assert judged(answer, expected, contexts=tuple(contexts), by=judge) == first
 
 
-@settings(deadline=None)
 @given(answer=TEXTS, contexts=st.lists(TEXTS, min_size=1, max_size=3))
 def test_a_context_that_says_what_the_answer_says_never_lowers_groundedness(answer: str, contexts: list[str]):
     before = judged(answer, contexts=tuple(contexts)).groundedness
@@ -409,7 +407,6 @@ def test_a_context_that_says_what_the_answer_says_never_lowers_groundedness(answ
     assert (after or 0) >= (before or 0) - 1e-9
 
 
-@settings(deadline=None)
 @given(answer=TEXTS.filter(lambda text: any(map(str.isalnum, text))))
 def test_an_answer_that_is_the_expected_one_is_right(answer: str):
     assert judged(answer, answer, contexts=(answer,)).answer_correctness == pytest.approx(1.0)

@@ -114,7 +114,7 @@ _PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=_PIECES, further=_PIECES)
 def test_any_material_arrives_as_it_is_and_is_never_a_verdict(only_echoing, text, further):
     question, answer = material(text, further)
@@ -124,7 +124,7 @@ def test_any_material_arrives_as_it_is_and_is_never_a_verdict(only_echoing, text
     check_the_material_arrived(only_echoing.server.requests[before], question, answer)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=_PIECES, further=_PIECES)
 def test_behind_an_echo_of_any_material_only_the_true_verdict_counts(echoing_and_judging, text, further):
     try:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import QuestionFileError
@@ -250,7 +250,6 @@ def as_cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
-@settings(deadline=None)
 @given(
     st.lists(ROWS, min_size=1, max_size=3, unique_by=lambda row: row["question"]),
     st.sampled_from(",;\t"),
@@ -283,7 +282,6 @@ def test_what_the_standard_library_writes_is_read_like_json(
 BEGINNINGS = ["question,id", "question;tags\n", '"question"', "sep=;\n", ""]
 
 
-@settings(deadline=None)
 @given(st.text('",;\t\n\r ab[]{}1', max_size=30), st.sampled_from(BEGINNINGS))
 def test_whatever_a_file_holds_it_is_read_or_its_mistakes_are_told(text: str, beginning: str) -> None:
     with TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -75,7 +75,6 @@ def question_lists(draw: st.DrawFn) -> tuple[Question, ...]:
     return tuple(draw(questions(question_id)) for question_id in ids)
 
 
-@settings(deadline=None)
 @given(question_lists(), st.booleans())
 def test_what_is_written_keeps_the_schema_and_reads_back_as_the_same_questions(
     written: tuple[Question, ...], ensure_ascii: bool

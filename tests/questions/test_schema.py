@@ -152,14 +152,14 @@ def test_completion_prefers_the_keys_own_names() -> None:
     assert list(SCHEMA["$defs"]["thresholds"]["properties"]) == list(ASSERTABLE)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(files())
 def test_good_files_are_accepted_by_both(document: Any) -> None:
     assert reader_accepts(document)
     VALIDATOR.validate(document)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(changed_files())
 def test_files_with_changes_are_accepted_by_both_or_by_none(document: Any) -> None:
     assert VALIDATOR.is_valid(document) == reader_accepts(document)

@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.metrics.ragas.stand_ins import (
@@ -88,7 +88,6 @@ def test_what_does_not_apply_is_absent_and_what_is_not_defined_says_why():
         stand_in_relevancy("What is it?", "30 days", CONTEXTS)
 
 
-@settings(deadline=None)  # an event loop is started for each
 @given(TEXTS, TEXTS, st.lists(TEXTS, max_size=3))
 def test_every_score_is_in_its_range_and_the_same_again(question, answer, contexts):
     asked = a_question(question=question, expected_answer="30 days")
