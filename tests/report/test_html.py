@@ -83,6 +83,13 @@ def test_what_supports_the_answer_is_marked_in_the_contexts(page: Show) -> None:
     assert "Answered in 0.25 s." in body
 
 
+def test_a_sentence_does_not_end_within_a_number(page: Show) -> None:
+    context = "The threshold of groundedness is 0.7. (Version 2.1 had none.) Delivery is free."
+    record = a_record(answer="The threshold of groundedness is 0.7! Version 2.1 had none.", contexts=(context,))
+    told = page(results_of(record), question="billing::refunds")
+    assert told.texts("mark.good") == ["The threshold of groundedness is 0.7.", "(Version 2.1 had none.", "Marked"]
+
+
 def test_an_error_shows_what_happened(page: Show) -> None:
     (body,) = page(THREE, question="billing::hours").texts("div.body")
     assert "Error: endpoint_timeouthttp://localhost/query: no reply within 60 s Raise rag_timeout." in body
@@ -109,3 +116,13 @@ def test_the_distribution_counts_every_value(values: tuple[float, ...]) -> None:
     assert sum(metric.bins) == len(values)
     assert metric.bins[0] == sum(value < 0.1 for value in values)
     assert metric.bins[9] == sum(value >= 0.9 for value in values)
+
+
+def test_the_page_is_as_red_as_the_gate_is(page: Show) -> None:
+    excused = {("billing", "prices"): "the gate is rate:0.5"}
+    told = page(results_of(PASSED, FAILED, gate="", xfailed=excused), question="billing::prices")
+    assert told.texts("p.gate") == ["Green 1 of 2 passed, 1 FAIL xfailed"]
+    assert "pytest shows it as xfailed: the gate is rate:0.5" in told.texts("div.body")[0]
+    assert told.texts("span.id")[0].startswith("prices · xfailed · ")
+    told = page(results_of(PASSED, FAILED, ERRORED, gate="pass rate 0.500 is below 0.6", xfailed=excused))
+    assert told.texts("p.gate") == ["Red 1 ERROR, pass rate 0.500 is below 0.6"]

@@ -95,9 +95,12 @@
 
   const words = (text) => new Set((text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) || []));
 
+  // The dot of 0.7 ends none: a sign of Latin script does so before a blank, behind quotes or brackets too.
+  const SENTENCE = /[^\s.!?。！？](?:[^.!?\n。！？]|[.!?](?!["'”»)\]]{0,3}(?:\s|$)))*[.!?。！？]*/gu;
+
   function sentences(text) {
     const ranges = [];
-    for (const match of text.matchAll(/[^\s.!?。！？][^.!?\n。！？]*[.!?。！？]*/gu)) ranges.push([match.index, match.index + match[0].length]);
+    for (const match of text.matchAll(SENTENCE)) ranges.push([match.index, match.index + match[0].length]);
     return ranges;
   }
 
@@ -319,6 +322,7 @@
     Object.assign(box, { type: "checkbox", value: verdict, checked: true, defaultChecked: true });
     byId("verdicts").append(el("label", "", box, verdict));
   }
+  byId("verdicts").parentElement.hidden = byId("verdicts").children.length < 2;
   choices("dataset", distinct((row) => [row.dataset]), "all");
   choices("tag", distinct((row) => row.tags).sort(), "all");
   choices("blame", distinct((row) => [row.blame]).sort(), "all");
