@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from functools import cached_property
-from itertools import chain, compress, groupby
+from functools import cached_property, reduce
+from itertools import chain, compress, count, filterfalse, groupby, pairwise, repeat
+from operator import lshift, or_, sub
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline_numbers import other_reading
@@ -86,7 +88,7 @@ class Evidence:
         self.known = set(asked)
         """The wanted terms that the contexts have, and the question's."""
         # Sets of wanted terms are numbers with a bit for each: to intersect two and count is several times as fast.
-        self._bits = {term: 1 << place for place, term in enumerate(wanted)}
+        self._bits = dict(zip(wanted, map(lshift, repeat(1), count()), strict=False))
         self._pieces: list[list[str]] = []
         self._held: list[int] = []
         """Of each piece the wanted terms; of an empty one that stands after the last of each context, none."""
@@ -94,6 +96,8 @@ class Evidence:
         """Of each piece the wanted terms of it and its neighbours; nothing between two contexts."""
         self._pairs: set[tuple[str, str]] = set()
         self._numbers = set(numbers_in(asked))
+        self.wanted_numbers = frozenset(numbers_in(wanted))
+        """The wanted terms that are numbers."""
         for passage in passages:
             self._read(passage)
 
@@ -101,18 +105,15 @@ class Evidence:
         wanted, bits = self._wanted, self._bits
         self.known |= wanted & passage.distinct
         self._numbers.update(passage.numbers)
-        spots = list(compress(enumerate(passage.terms), map(wanted.__contains__, passage.terms)))
-        held = [0] * (len(passage.pieces) + 2)  # the first and the last stay empty
-        for spot, term in spots:
-            held[spot // _PIECE + 1] |= bits[term]
+        is_wanted = list(map(wanted.__contains__, passage.terms))
+        spots = list(compress(range(len(is_wanted)), is_wanted))
+        found = list(compress(passage.terms, is_wanted))
         for step in (1, 2, 3):
-            self._pairs.update(
-                [
-                    (term, later)
-                    for (spot, term), (later_spot, later) in zip(spots, spots[step:], strict=False)
-                    if later_spot - spot <= _PAIR_REACH
-                ]
-            )
+            near = map(_PAIR_REACH.__ge__, map(sub, spots[step:], spots))
+            self._pairs.update(compress(zip(found, found[step:], strict=False), near))
+        found_bits = list(map(bits.__getitem__, found))
+        ends = [bisect_left(spots, end) for end in range(0, len(passage.terms) + _PIECE, _PIECE)]
+        held = [0, *(reduce(or_, found_bits[start:end], 0) for start, end in pairwise(ends)), 0]
         # No window and no sentence goes from one context into the next.
         self._pieces += (*passage.pieces, [])
         self._held += held[1:]
@@ -122,7 +123,9 @@ class Evidence:
     def n_near(self, pairs: Iterable[tuple[str, str]]) -> int:
         """How many of the pairs of wanted terms stand near each other in the contexts, in whichever order."""
         near = self._pairs
-        return sum([pair in near or (pair[1], pair[0]) in near for pair in pairs])
+        sought = list(pairs)
+        turned = [(second, first) for first, second in filterfalse(near.__contains__, sought)]
+        return len(sought) - len(list(filterfalse(near.__contains__, turned)))
 
     def has_number(self, number: str) -> bool:
         """Do the contexts or the question have *number*, in either reading of its dots and commas."""
@@ -130,8 +133,8 @@ class Evidence:
 
     def best_window(self, terms: frozenset[str]) -> int:
         """How many of *terms* the best window of the contexts has."""
-        windows, middles, sought = self._windows, self._middles(terms), self._bits_of(terms)
-        tried = windows if middles is None else map(windows.__getitem__, middles)
+        windows, sought = self._windows, self._bits_of(terms)
+        tried = windows if self._are_few else map(windows.__getitem__, self._middles(terms))
         return max(map(int.bit_count, map(sought.__and__, tried)), default=0)
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
@@ -142,6 +145,8 @@ class Evidence:
         between the same two neighbours. None where the contexts contradict no number.
         """
         nearest = self._nearest(frozenset(term for term in claim if not is_number(term) and term not in STOP_WORDS))
+        if not nearest:
+            return None
         have = set(chain.from_iterable(nearest))
         frames = {
             (before, after): term
@@ -156,10 +161,9 @@ class Evidence:
                 return frames[before, after], term
         return None
 
-    def _bits_of(self, terms: Iterable[str]) -> int:
-        """Those of *terms* that are wanted and that the contexts have."""
-        bits = self._bits
-        return sum([bits[term] for term in self.known.intersection(terms) if term in bits])
+    def _bits_of(self, terms: frozenset[str]) -> int:
+        """Those of *terms* that are wanted."""
+        return sum(map(self._bits.get, terms, repeat(0)))
 
     @cached_property
     def _places(self) -> dict[int, list[int]]:
@@ -173,10 +177,18 @@ class Evidence:
                 rest ^= bit
         return places
 
-    def _middles(self, terms: frozenset[str]) -> list[int] | None:
-        """The pieces to try as the middle of a window; None for all."""
-        if len(self._pieces) <= _MOST_PIECES:
-            return None
+    @property
+    def _are_few(self) -> bool:
+        """So few pieces that all can be tried."""
+        return len(self._pieces) <= _MOST_PIECES
+
+    @cached_property
+    def _doubles(self) -> list[int]:
+        """Of each piece but the last the wanted terms of it and the next one."""
+        return list(map(or_, self._held, self._held[1:]))
+
+    def _middles(self, terms: frozenset[str]) -> list[int]:
+        """The pieces to try as the middle of a window, where there are too many for all."""
         middles: set[int] = set()
         bits = (self._bits.get(term) for term in terms)
         for places in sorted(
@@ -192,16 +204,19 @@ class Evidence:
         if not plain:
             return []
         enough = _NEAR_COPY * len(plain)
-        middles, held, sought = self._middles(plain), self._held, self._bits_of(plain)
-        places = (
-            range(len(self._pieces) - 1)
-            if middles is None
-            else {at - back for at in middles for back in (0, 1) if at >= back}
+        sought = self._bits_of(plain & self.known)
+        if sought.bit_count() < enough:
+            return []
+        doubles = self._doubles
+        tried = (
+            range(len(doubles))
+            if self._are_few
+            else sorted({at - back for at in self._middles(plain) for back in (0, 1) if at >= back})
         )
         near = [
             (len(plain.intersection(sentence)), sentence)
-            for at in places
-            if (sought & (held[at] | held[at + 1])).bit_count() >= enough
+            for at in tried
+            if (sought & doubles[at]).bit_count() >= enough
             for sentence in _between_ends(chain(*self._pieces[at : at + 2]))
         ]
         top = max((count for count, _ in near), default=0)

@@ -36,21 +36,21 @@ class Weights(dict[str, float]):
 class Sought:
     """An expected answer, as it is looked for."""
 
-    __slots__ = ("has_number", "terms", "weights", "words")
+    __slots__ = ("distinct", "has_number", "terms", "words")
 
-    def __init__(self, *, words: list[str], terms: list[str], all_weights: Weights) -> None:
+    def __init__(self, *, words: list[str], terms: list[str]) -> None:
         self.words = words
         self.terms = terms
-        if STOP_WORDS.issuperset(terms):
-            self.weights = dict.fromkeys(terms, 1.0)
-        else:
-            self.weights = {term: all_weights[term] for term in terms}
+        self.distinct = frozenset(terms)
         self.has_number = bool(terms) and is_number(min(terms))  # numbers sort before all else
 
-    def share_without(self, missing: AbstractSet[str]) -> float:
-        """The share of the weight that is not *missing*."""
-        found = sum([weight for term, weight in self.weights.items() if term not in missing])
-        return found / sum(self.weights.values())
+    def share_without(self, missing: AbstractSet[str], weights: Weights) -> float:
+        """The share of the weight that is not *missing*; stop words weigh as much as others among themselves."""
+        terms = dict.fromkeys(self.terms)
+        if self.distinct <= STOP_WORDS:
+            return (len(terms) - len(missing)) / len(terms)
+        found = sum([weights[term] for term in terms if term not in missing])
+        return found / sum(map(weights.__getitem__, terms))
 
 
 def units_after_numbers(in_order: list[str]) -> dict[str, set[str]]:

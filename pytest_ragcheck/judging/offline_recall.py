@@ -76,8 +76,7 @@ class AnswerText:
     def __init__(self, text: str, *, found: list[str], question: str, terms: Terms) -> None:
         self._text = text
         self._terms = terms
-        self._asked = frozenset(terms.of(question))
-        self._weights = Weights(self._asked)
+        self._question = question
         self._words = found
         self._spelt = f" {' '.join(found)} "
         self._in_order = terms.of_words(found)
@@ -114,19 +113,22 @@ class AnswerText:
             agreement = self._agreement(expected, yes=wanted)
             return agreement if agreement.score > above else None
         found = words(expected)
-        sought = Sought(words=found, terms=self._terms.of_words(found), all_weights=self._weights)
-        if not sought.weights:
+        sought = Sought(words=found, terms=self._terms.of_words(found))
+        if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
         missing = self._missing(sought)
-        share = sought.share_without(missing)
-        is_part = self._is_part(sought, share)
-        if not is_part and _calibrated((1 - _FORM) * share + _FORM) <= above:
-            return None
-        raw = (1 - _FORM) * share + _FORM * self._form(sought, missing, default=share)
-        if is_part:
-            raw = max(raw, _PART)
-        if sought.has_number and self._lacks_number(sought, missing):
-            raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
+        if missing:
+            share = sought.share_without(missing, self._weights)
+            is_part = self._is_part(sought, share)
+            if not is_part and _calibrated((1 - _FORM) * share + _FORM) <= above:
+                return None
+            raw = (1 - _FORM) * share + _FORM * self._spelling(sought, default=share)
+            if is_part:
+                raw = max(raw, _PART)
+            if sought.has_number and self._lacks_number(sought, missing):
+                raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
+        else:
+            raw = (1 - _FORM) + _FORM * self._order(sought)
         opposed = (wanted is not None and self._says_yes is (not wanted)) or self._denies(sought, missing)
         if opposed:
             raw = min(raw, _OPPOSED)
@@ -134,6 +136,14 @@ class AnswerText:
         if score <= above:
             return None
         return Recall(score=score, expected=expected, missing=missing, is_opposed=opposed)
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(self._terms.of(self._question))
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return Weights(self._asked)
 
     @cached_property
     def _says_yes(self) -> bool | None:
@@ -156,23 +166,22 @@ class AnswerText:
 
     def _missing(self, sought: Sought) -> set[str]:
         """The terms that the answer has not, or has with another unit."""
-        missing = sought.weights.keys() - self._all
+        missing = set(sought.distinct - self._all)
         if sought.has_number:
             for number, units in units_after_numbers(sought.terms).items():
                 if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
                     missing.add(number)
         return missing
 
-    def _form(self, sought: Sought, missing: AbstractSet[str], *, default: float) -> float:
-        """
-        How near the answer's spelling and order are, 0..1.
+    def _order(self, sought: Sought) -> float:
+        """Of an expected answer whose terms are all there, the share of neighbours that are neighbours here, 0..1."""
+        if not sought.has_number and f" {' '.join(sought.words)} " in self._spelt:
+            return 1.0  # as the count below says; numbers may have been joined with what stands around them
+        pairs = list(itertools.pairwise(without_stop_words(sought.terms)))
+        return sum([f" {a} {b} " in self._content for a, b in pairs]) / len(pairs) if pairs else 1.0
 
-        Of terms that are all there, the share of neighbours that are neighbours in the answer; else the share of the
-        expected answer's groups of three characters that the answer has, or *default* where it is long.
-        """
-        if not missing:
-            pairs = list(itertools.pairwise(without_stop_words(sought.terms)))
-            return sum([f" {a} {b} " in self._content for a, b in pairs]) / len(pairs) if pairs else 1.0
+    def _spelling(self, sought: Sought, *, default: float) -> float:
+        """The share of the expected answer's groups of three characters that are here; *default* where it is long."""
         spelt = f" {' '.join(sought.words)} "
         if len(spelt) > _LONGEST_SPELT:
             return default
@@ -184,8 +193,8 @@ class AnswerText:
         return (
             _LEAST_OF_A_PART <= share < 1
             and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART
-            and len(sought.weights.keys() - STOP_WORDS) <= _MOST_TERMS_OF_A_WHOLE
-            and self._own <= sought.weights.keys()
+            and len(sought.distinct - STOP_WORDS) <= _MOST_TERMS_OF_A_WHOLE
+            and self._own <= sought.distinct
         )
 
     def _lacks_number(self, sought: Sought, missing: AbstractSet[str]) -> bool:
@@ -196,8 +205,8 @@ class AnswerText:
         """
         if not any(is_number(term) and term not in self._asked for term in missing):
             return False
-        has_some = any(is_number(term) and term not in missing for term in sought.weights)
-        has_other = any(is_number(term) and (term not in sought.weights or term in missing) for term in self._own)
+        has_some = any(is_number(term) and term not in missing for term in sought.distinct)
+        has_other = any(is_number(term) and (term not in sought.distinct or term in missing) for term in self._own)
         return has_other or not has_some
 
     def _agreement(self, expected: str, *, yes: bool) -> Recall:
@@ -215,7 +224,7 @@ class AnswerText:
         """Does a negation stand before every mention of what the answer has of the expected one."""
         if not self._has_negation or any(map(_negates, sought.words)):
             return False
-        found = sought.weights.keys() - missing - STOP_WORDS - self._asked
+        found = sought.distinct - missing - STOP_WORDS - self._asked
         is_denied, mentions = False, 0
         for word in self._words:
             if _negates(word):

@@ -55,18 +55,22 @@ _ENGLISH = {
 ^\W*not (?:found|known|available|answerable|applicable|given)\W*$
 """,
     # They have nothing.
-    "no not nobody noone lack lacks fail fails insufficient enough impossible possible without outside unknown": r"""
+    "no nobody noone insufficient lack lacks fail fails outside": r"""
 \boutside (?:of )?(?:what i|my|the scope of)\b
 \b<READ>\b<NEAR>\b(?:lacks?|fails? to (?:mention|provide|say))\b
 \b<READ>\b<NEAR>\b(?:has|have|contains?|provides?|includes?|offers?|gives?) (?:no|insufficient)\b
 \bno <WORDS>(?:information|info|mention|details?|indication|answer|context)\b<NEAR>\b<ABOUT>\b
 \bno (?:relevant|matching) (?:documents?|results?|records?|passages?)\b
-\b(?:not enough|insufficient|not (?:have )?sufficient|lack of|without (?:more|further|additional)) <WORDS><FACTS>\b
-\b(?:not possible|impossible) to (?:\w+ly )?(?:<LEARN>|say|tell|know)\b
 \b(?:nobody|no one|noone) (?:really )?knows\b
 ^\W*(?:no (?:idea|data|comment|answer present)|insufficient (?:information|context|data))\W*$
+^\W*no (?:answer|information)\b
+""",
+    # It is not enough.
+    "not insufficient lack without impossible unknown": r"""
+\b(?:not enough|insufficient|not (?:have )?sufficient|lack of|without (?:more|further|additional)) <WORDS><FACTS>\b
+\b(?:not possible|impossible) to (?:\w+ly )?(?:<LEARN>|say|tell|know)\b
 ^\W*the answer is (?:unknown|not (?:known|available|given|stated|provided))\W*$
-^\W*(?:no answer|no information|information not|answer not|not (?:mentioned|specified|stated|provided|found|enough))\b
+^\W*(?:information not|answer not|not (?:mentioned|specified|stated|provided|found|enough))\b
 """,
     # The system speaks of itself.
     "i i'm i've we we're unable ai unknown n none unanswerable unanswered cannot can't don't do": r"""

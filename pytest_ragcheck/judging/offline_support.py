@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline_evidence import Evidence
 from pytest_ragcheck.judging.offline_numbers import canonical_number
 from pytest_ragcheck.judging.offline_words import FRAMING, REFUSING, STOP_WORDS
-from pytest_ragcheck.judging.refusals import Statements, beside_declining
+from pytest_ragcheck.judging.refusals import Statements
 from pytest_ragcheck.judging.terms import numbers_in
 from pytest_ragcheck.judging.text import NUMBER, folded_words, listed, sentences
 
@@ -40,6 +40,7 @@ _REFUSAL_IN_OWN_WORDS = 0.7
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 
 _SILENT = STOP_WORDS | FRAMING
+_DIGIT = re.compile(r"\d")
 _CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
 _CITATION = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
@@ -141,11 +142,11 @@ class _Measured:
 
 def _claim(sentence: str, asked: frozenset[str], terms: Terms, statements: Statements) -> _Claim | None:
     statement = statements[sentence]
-    if "[" in sentence or not _CITED.isdisjoint(statement.words):
+    if ("[" in sentence or not _CITED.isdisjoint(statement.words)) and _DIGIT.search(sentence):
         statement = statements[_CITATION.sub(" ", sentence)]
     refuses = statement.declines
-    all_terms = terms.of_words(folded_words(beside_declining(statement.folded)) if refuses else statement.words)
-    content = [term for term in all_terms if term not in _SILENT]
+    all_terms = terms.of_words(folded_words(statement.beside_declining()) if refuses else statement.words)
+    content = list(filterfalse(_SILENT.__contains__, all_terms))
     if refuses:
         content = [term for term in content if term not in asked and term not in REFUSING]
     if not content:
@@ -162,23 +163,30 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
     if claim.is_refusal:
         return _Measured(claim=claim, support=_REFUSAL_IN_OWN_WORDS, absence=0.0, fault=None)
     content, known = claim.content, evidence.known
-    present = [term in known for term in content]
-    pairs = list(pairwise(content))
-    pair_share = evidence.n_near(pairs) / len(pairs) if pairs else float(present[0])
+    present = list(map(known.__contains__, content))
+    n_present = sum(present)
+    n_pairs = len(content) - 1
+    pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
     return _Measured(
         claim=claim,
-        support=(sum(present) / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
-        absence=sum(len(list(run)) ** _RUN_EXPONENT for found, run in groupby(present) if not found),
+        support=(n_present / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
+        absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
     )
 
 
+def _absence(present: list[bool]) -> float:
+    """What the runs of absent terms weigh together."""
+    runs = bytes(present).split(b"\1")  # a list of truth values is a string of bytes 0 and 1
+    return sum([math.pow(len(run), _RUN_EXPONENT) for run in runs if run])
+
+
 def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
     """The first number of the claim that the contexts lack, else one that they have otherwise, and what they have."""
-    numbers = numbers_in(dict.fromkeys(claim.content))
-    if not numbers:
+    if evidence.wanted_numbers.isdisjoint(claim.content):
         return None
+    numbers = numbers_in(dict.fromkeys(claim.content))
     written = {canonical_number(number): number for number in NUMBER.findall(claim.sentence)}
     for number in numbers:
         # "one" is seldom a quantity, and small numbers in words mostly count what the answer itself lists.

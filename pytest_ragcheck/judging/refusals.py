@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline_refusals import (
     ENGLISH,
@@ -13,6 +14,10 @@ from pytest_ragcheck.judging.offline_refusals import (
     TRIGGERS,
 )
 from pytest_ragcheck.judging.text import folded_words, normalised, sentences
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
 
 # Over the first two sentences: in the third and later ones "not mentioned" mostly qualifies an answer that was given.
 _SENTENCES_READ = 2
@@ -50,17 +55,29 @@ class Statement:
     def declines(self) -> bool:
         """Does it say that something is not known or not in the sources; looked for once."""
         if self._declines is None:
-            self._declines = self.may_decline and _declines(self.folded[:_SENTENCE_READ], frozenset(self.words))
+            opening = self.folded[:_SENTENCE_READ]
+            self._declines = self.may_decline and any(
+                pattern.search(opening) for pattern in _patterns(opening, frozenset(self.words))
+            )
         return self._declines
 
+    def beside_declining(self) -> str:
+        """What is said, normalised, without the words by which it declines."""
+        opening = self.folded[:_SENTENCE_READ]
+        for pattern in _patterns(opening, frozenset(self.words)):
+            opening = pattern.sub(" ", opening)
+        return opening + self.folded[_SENTENCE_READ:]
 
-def _declines(opening: str, words: frozenset[str]) -> bool:
+
+def _patterns(opening: str, words: frozenset[str]) -> Iterator[re.Pattern[str]]:
+    """The patterns that may find something in the beginning of a normalised text of these words."""
     for triggers, pattern in ENGLISH:
-        if not triggers.isdisjoint(words) and pattern.search(opening):
-            return True
-    if (not LATIN_TRIGGERS.isdisjoint(words) or "n'" in opening) and LATIN.search(opening):
-        return True
-    return not opening.isascii() and OTHER_SCRIPTS.search(opening) is not None
+        if not triggers.isdisjoint(words):
+            yield pattern
+    if not LATIN_TRIGGERS.isdisjoint(words) or "n'" in opening:
+        yield LATIN
+    if not opening.isascii():
+        yield OTHER_SCRIPTS
 
 
 class Statements(dict[str, Statement]):
@@ -87,11 +104,3 @@ def is_refusal(answer: str, statements: Statements | None = None) -> bool:
         return not any(sentences(opening))
     first = list(islice(sentences(opening), _SENTENCES_READ))
     return not first or any(read[sentence].declines for sentence in first)
-
-
-def beside_declining(folded: str) -> str:
-    """A normalised sentence without the words by which it declines."""
-    opening = folded[:_SENTENCE_READ]
-    for pattern in (*(pattern for _, pattern in ENGLISH), LATIN, OTHER_SCRIPTS):
-        opening = pattern.sub(" ", opening)
-    return opening + folded[_SENTENCE_READ:]

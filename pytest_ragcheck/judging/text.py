@@ -131,23 +131,27 @@ _AFTER_A_LETTER = ("", ".", ")")  # of a marker; what begins with a letter and g
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences and list items of *text*, verbatim, in order, without blanks and list markers around them."""
     start = 0
     for end in _ENDS.finditer(text):
-        if end[0][0] == "." and _is_abbreviation(text, start, end.start()):
+        mark, stop = end.span()
+        if text[mark] == "." and _is_abbreviation(text, start, mark):
             continue
-        if piece := _without_marker(text[start : end.end()]):
+        if piece := _without_marker(text[start:stop]):
             yield piece
-        start = end.end()
+        start = stop
     if piece := _without_marker(text[start:]):
         yield piece
 
 
 def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     """Does the dot at *dot* end an abbreviation, an initial or a list marker rather than a sentence."""
+    if dot - start > _LONGEST_ABBREVIATION and text[dot - _LONGEST_ABBREVIATION - 1 : dot].isalpha():
+        return False
     before = text[max(start, dot - 12) : dot].split()
     if not before:
         return True
