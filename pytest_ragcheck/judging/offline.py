@@ -11,9 +11,10 @@ from pytest_ragcheck.judging.offline_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline_support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.refusals import Statement, Statements, is_refusal
 from pytest_ragcheck.judging.terms import Terms
-from pytest_ragcheck.judging.text import sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -39,7 +40,7 @@ class OfflineJudge:
     figures for how often they are right.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-2")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-3")
 
     def __init__(self) -> None:
         self._terms = Terms()
@@ -58,14 +59,14 @@ class OfflineJudge:
             self._passages = Passages(self._terms)
         if not answer.text.strip():
             return _empty(question)
-        statements = Statements()
+        statements = Statements(answer.text)
         if question.answerable and question.acceptable_answers:
             statements[answer.text]  # is read as a whole in any case, and then mostly shows that nothing is declined
         abstained = is_refusal(answer.text, statements)
         correctness, wrong = self._correctness(question, answer.text, statements, abstained=abstained)
         # Without contexts a refusal alone is grounded; "Yes." claims nothing that words show, and yet is not.
         if not abstained and not any(map(str.strip, answer.contexts)):
-            score, complaint, unsupported = 0.0, NO_CONTEXTS, tuple(sentences(answer.text))
+            score, complaint, unsupported = 0.0, NO_CONTEXTS, statements.sentences
         else:
             grounded = groundedness(
                 answer.text,
@@ -98,7 +99,7 @@ class OfflineJudge:
             return None, ""
         if abstained and any(map(is_refusal, acceptable)):
             return 1.0, ""
-        said = _without_refusals(text) if abstained else text
+        said = _without_refusals(statements.sentences) if abstained else text
         recall = AnswerText(
             said, found=statements[said].words, question=question.question, terms=self._terms
         ).best_recall(acceptable)
@@ -119,9 +120,9 @@ def _empty(question: Question) -> Judgement:
     )
 
 
-def _without_refusals(text: str) -> str:
-    """What *text* says beside declining."""
-    clauses = (Statement(clause) for sentence in sentences(text) for clause in _TURN.split(sentence))
+def _without_refusals(sentences: Sequence[str]) -> str:
+    """What *sentences* say beside declining."""
+    clauses = (Statement(clause) for sentence in sentences for clause in _TURN.split(sentence))
     return "\n".join(clause.folded for clause in clauses if not clause.declines)
 
 

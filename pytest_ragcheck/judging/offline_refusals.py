@@ -163,7 +163,10 @@ LATIN_TRIGGERS = listed(
     "nenhuma nessuna insuficiente niet geen "
     "nie brak nevim nemohu bilmiyorum bilgi belirtilmemis belirtilmedi cevap khong tidak"
 )
-"""Words of which such a sentence has to have one, or an `n'`."""
+"""Words of which such a sentence has to have one, or an elision."""
+
+ELISION = re.compile(r"\bn'")
+"""The beginning of French "n'est"."""
 
 TRIGGERS = LATIN_TRIGGERS.union(*(triggers for triggers, _ in ENGLISH))
 """All words of which one is needed in Latin letters: most sentences have none."""

@@ -13,7 +13,7 @@ from pytest_ragcheck.judging.offline_numbers import canonical_number
 from pytest_ragcheck.judging.offline_words import FRAMING, REFUSING, STOP_WORDS
 from pytest_ragcheck.judging.refusals import Statements
 from pytest_ragcheck.judging.terms import numbers_in
-from pytest_ragcheck.judging.text import NUMBER, folded_words, listed, sentences
+from pytest_ragcheck.judging.text import NUMBER, folded_words, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +100,8 @@ def groundedness(
         scores 1.0.
     """
     asked = frozenset(terms.of(question))
-    read = Statements() if statements is None else statements
-    claims = [claim for sentence in sentences(answer) if (claim := _claim(sentence, asked, terms, read)) is not None]
+    read = Statements(answer) if statements is None else statements
+    claims = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
     evidence = Evidence(
         map(passages.__getitem__, contexts),
         wanted=frozenset().union(*(claim.content for claim in claims)),
@@ -110,10 +110,10 @@ def groundedness(
     measured = [_measured(claim, evidence) for claim in claims]
     if not measured:
         return Groundedness(score=1.0, sentences=())
-    size = sum(each.size for each in measured)
-    raw = sum(each.support * each.size for each in measured) / size - _ABSENCE_WEIGHT * math.log1p(
-        sum(each.absence for each in measured)
-    )
+    sizes = [len(each.claim.content) for each in measured]
+    raw = sum([each.support * size for each, size in zip(measured, sizes, strict=True)]) / sum(
+        sizes
+    ) - _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
     return Groundedness(
         score=_score(raw, number_fault=any(each.fault for each in measured)),
         sentences=tuple(_supported(each) for each in measured),
@@ -134,10 +134,6 @@ class _Measured:
     support: float
     absence: float
     fault: tuple[str, str | None] | None
-
-    @property
-    def size(self) -> int:
-        return len(self.claim.content)
 
 
 def _claim(sentence: str, asked: frozenset[str], terms: Terms, statements: Statements) -> _Claim | None:
@@ -187,13 +183,20 @@ def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] |
     if evidence.wanted_numbers.isdisjoint(claim.content):
         return None
     numbers = numbers_in(dict.fromkeys(claim.content))
-    written = {canonical_number(number): number for number in NUMBER.findall(claim.sentence)}
     for number in numbers:
         # "one" is seldom a quantity, and small numbers in words mostly count what the answer itself lists.
-        if not evidence.has_number(number) and (number in written or len(number) > 1):
-            return written.get(number, number), None
+        if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
+            return _written(number, claim.sentence) or number, None
     contradicted = evidence.contradicted_number(claim.terms)
-    return None if contradicted is None else (written.get(contradicted[0], contradicted[0]), contradicted[1])
+    if contradicted is None:
+        return None
+    number, instead = contradicted
+    return _written(number, claim.sentence) or number, instead
+
+
+def _written(number: str, sentence: str) -> str | None:
+    """*number* as *sentence* has it in digits, the last time; None where it has it in words."""
+    return {canonical_number(found): found for found in NUMBER.findall(sentence)}.get(number)
 
 
 def _supported(each: _Measured) -> Support:

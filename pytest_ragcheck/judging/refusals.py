@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline_refusals import (
+    ELISION,
     ENGLISH,
     LATIN,
     LATIN_TRIGGERS,
@@ -47,7 +47,7 @@ class Statement:
         folded = self.folded
         return (
             not TRIGGERS.isdisjoint(self.words)
-            or "n'" in folded
+            or _elides(folded)
             or (not folded.isascii() and OTHER_LETTERS.search(folded) is not None)
         )
 
@@ -69,19 +69,34 @@ class Statement:
         return opening + self.folded[_SENTENCE_READ:]
 
 
+def _elides(folded: str) -> bool:
+    """Is a word like "n'est" in it; "don't" and "John's" are none."""
+    return "n'" in folded and ELISION.search(folded) is not None
+
+
 def _patterns(opening: str, words: frozenset[str]) -> Iterator[re.Pattern[str]]:
     """The patterns that may find something in the beginning of a normalised text of these words."""
     for triggers, pattern in ENGLISH:
         if not triggers.isdisjoint(words):
             yield pattern
-    if not LATIN_TRIGGERS.isdisjoint(words) or "n'" in opening:
+    if not LATIN_TRIGGERS.isdisjoint(words) or _elides(opening):
         yield LATIN
     if not opening.isascii():
         yield OTHER_SCRIPTS
 
 
 class Statements(dict[str, Statement]):
-    """What was read of one answer and its sentences, so that none is read twice."""
+    """
+    What was read of one answer and its sentences, so that none is read twice.
+
+    Args:
+        answer: The answer.
+    """
+
+    def __init__(self, answer: str) -> None:
+        super().__init__()
+        self.sentences = tuple(sentences(answer))
+        """Verbatim, in order."""
 
     def __missing__(self, sentence: str) -> Statement:
         statement = self[sentence] = Statement(sentence)
@@ -98,9 +113,9 @@ def is_refusal(answer: str, statements: Statements | None = None) -> bool:
         answer: The answer.
         statements: What was read of the answer already, and where what is read now is kept.
     """
-    read = Statements() if statements is None else statements
-    opening = answer[:_CHARACTERS_READ]
-    if opening in read and not read[opening].may_decline:
-        return not any(sentences(opening))
-    first = list(islice(sentences(opening), _SENTENCES_READ))
-    return not first or any(read[sentence].declines for sentence in first)
+    if statements is None or len(answer) > _CHARACTERS_READ:
+        statements = Statements(answer[:_CHARACTERS_READ])
+    if answer in statements and not statements[answer].may_decline:
+        return not statements.sentences
+    opening = statements.sentences[:_SENTENCES_READ]
+    return not opening or any(statements[sentence].declines for sentence in opening)

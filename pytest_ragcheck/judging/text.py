@@ -135,17 +135,25 @@ _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences and list items of *text*, verbatim, in order, without blanks and list markers around them."""
+    """
+    The sentences and list items of *text*, verbatim, in order, without blanks and list markers around them.
+
+    A text that is nothing but markers, such as "30." or "B.", is one sentence.
+    """
     start = 0
+    has_any = False
     for end in _ENDS.finditer(text):
         mark, stop = end.span()
         if text[mark] == "." and _is_abbreviation(text, start, mark):
             continue
         if piece := _without_marker(text[start:stop]):
+            has_any = True
             yield piece
         start = stop
     if piece := _without_marker(text[start:]):
         yield piece
+    elif not has_any and any(map(str.isalnum, text)):
+        yield text.strip()
 
 
 def _is_abbreviation(text: str, start: int, dot: int) -> bool:

@@ -143,7 +143,7 @@ def file_lines(written: Written, start: Path) -> Iterator[str]:
 
 
 def judge_words(judge: JudgeIdentity) -> str:
-    """A judge in a few words: `offline (offline-2)`, `openai (gpt-5-mini, en-1)`."""
+    """A judge in a few words: `offline (offline-3)`, `openai (gpt-5-mini, en-1)`."""
     further = ", ".join(filter(None, (judge.model, judge.prompt_version, judge.url)))
     note = " - word matching, no language model" if judge.kind == "offline" else ""
     return f"{judge.kind}{f' ({further})' if further else ''}{note}"

@@ -44,7 +44,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-2")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-3")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -81,6 +81,14 @@ class TestCorrectness:
     def test_finds_the_expected_answer_inside_a_longer_text(self):
         text = "Thank you for asking! As a rule it is 30 days, though of course you may call us before."
         assert judged(text, "30 days").answer_correctness == 1.0
+
+    @pytest.mark.parametrize("answer", ["30.", "(30)", "30)"])
+    def test_an_answer_that_looks_like_a_list_marker_is_an_answer(self, answer: str):
+        assert judged(answer, "30") == Judgement(answer_correctness=1.0, groundedness=1.0, abstained=False)
+
+    def test_an_acceptable_answer_that_stands_in_the_answer_is_found_behind_others(self):
+        expected = ("a month or two years", "Four weeks", "30 days")
+        assert judged("You can ask within 30 days.", *expected).answer_correctness == 1.0
 
     def test_words_that_stand_apart_are_a_little_less(self):
         judgement = judged("Neil Young met Louis Armstrong in 30 days.", "Neil Armstrong")

@@ -72,6 +72,8 @@ Saya tidak tahu.
 
 ANSWERS = """
 30 days
+30.
+(B)
 No, refunds are not possible.
 The policy does not cover flood damage.
 Flood damage is not covered by this policy.

@@ -41,6 +41,9 @@ def test_emoji_and_punctuation_are_no_words():
         ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
         ("no full stop", ["no full stop"]),
         ("... \n\n *", []),
+        ("30.", ["30."]),
+        (" (b)\n", ["(b)"]),
+        ("1. \n2. Open it.", ["Open it."]),
         ("", []),
     ],
 )
