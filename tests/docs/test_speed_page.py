@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
+from tests.benchmarks import faults
 from tests.benchmarks.speed import ROWS
 from tests.docs.pages import DOCS, page
 
@@ -22,3 +23,8 @@ def test_its_commands_are_there() -> None:
 def test_every_row_is_explained() -> None:
     text = (DOCS / NAME).read_text(encoding="utf-8")
     assert ROWS.keys() <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_every_fault_has_its_row() -> None:
+    shown = re.findall(r"^\| ([^|]+?) \|.*\| \d+ \|$", (DOCS / NAME).read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown == [row.says for row in faults.ROWS.values()]
