@@ -124,20 +124,40 @@ def test_the_russian_prompt_holds_every_criterion_rule_and_field(rule):
     assert rule in written(load_prompt("ru"))
 
 
+def test_the_russian_prompt_is_russian_to_its_end():
+    text = written(load_prompt("ru"))
+    assert f'"nonce": строка "{NONCE}", в точности' in text
+    english = set(
+        re.findall(r"[A-Za-z_]{2,}", re.sub(rf"(?s)=== BEGIN (\w+) {NONCE} .*?=== END \1 {NONCE} ", "", text))
+    )
+    assert english <= {
+        "judge", "RAG", "retrieval", "JSON", "BEGIN", "END", "name", "nonce", "true", "false", "answer_correctness",
+        "groundedness", "error_message", "abstained", "unsupported_claims",
+    }  # fmt: skip
+
+
+def test_both_packaged_prompts_end_in_the_same_fields():
+    ends = [re.findall(r'(?m)^"(\w+)": ', written(load_prompt(name))) for name in ("en", "ru")]
+    assert ends[0] == ends[1]
+    assert len(ends[0]) == 6
+
+
 @pytest.mark.parametrize("name", ["en", "ru"])
 def test_a_packaged_prompt_names_no_threshold(name):
     assert not re.search(r"threshold|порог|0[.,]\d", load_prompt(name).text)
 
 
-@pytest.mark.parametrize(("name", "begins"), [("en", "You are the judge"), ("ru", "Ты - judge-модель")])
-def test_a_packaged_prompts_version_is_its_first_line_and_is_not_sent(name, begins):
+@pytest.mark.parametrize(
+    ("name", "version", "begins"), [("en", "en-1", "You are the judge"), ("ru", "ru-2", "Ты - judge-модель")]
+)
+def test_a_packaged_prompts_version_is_its_first_line_and_is_not_sent(name, version, begins):
     prompt = load_prompt(name)
-    assert (prompt.name, prompt.version) == (name, f"{name}-1")
+    assert (prompt.name, prompt.version) == (name, version)
     assert prompt.text.startswith(begins)
-    assert f"{name}-1" not in written(prompt)
+    assert version not in written(prompt)
 
 
-@pytest.mark.parametrize(("version", "digest"), [("en-1", "b021a508647b85ff"), ("ru-1", "8217256e4901e263")])
+@pytest.mark.parametrize(("version", "digest"), [("en-1", "b021a508647b85ff"), ("ru-2", "d8ecef3dbee58b1b")])
 def test_a_changed_prompt_needs_a_new_version(version, digest):
     # Verdicts are cached and compared under the version: raise it in the prompt's file, then put the new hash here.
     prompt = load_prompt(version[:2])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-_NONCE = re.compile(r'^"nonce": the string "([0-9a-f]+)"', re.MULTILINE)
+_NONCE = re.compile(r'^"nonce": (?:the string|строка) "([0-9a-f]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

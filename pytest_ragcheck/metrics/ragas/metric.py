@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.enclosure import new_nonce
-from pytest_ragcheck.judging.prompt import filled_in, split_version
+from pytest_ragcheck.judging.prompt import HOW_TO_READ, filled_in, split_version
 from pytest_ragcheck.metrics.catalogue import RAGAS
 from pytest_ragcheck.metrics.ragas.facts import wanted_facts
 from pytest_ragcheck.metrics.ragas.formulas import (
@@ -73,7 +73,7 @@ class RagasMetrics:
             said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
             return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
         nonce = new_nonce()
-        prompt = filled_in(facts_prompt()[1], question, answer, fields=_FIELDS, nonce=nonce)
+        prompt = filled_in(facts_prompt()[1], question, answer, reply=HOW_TO_READ + _FIELDS, nonce=nonce)
         facts = await self._chat.ask(prompt, wanted_facts(), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
