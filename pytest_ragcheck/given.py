@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.option_values import LOCAL, URL_READERS, read_minimum, read_weight
 from pytest_ragcheck.options import OPTIONS, Option
-from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.redaction import Redactor, shown_url, url_secrets
 from pytest_ragcheck.settings import DUMMY_API_KEY, Settings
 
 if TYPE_CHECKING:
@@ -111,6 +112,27 @@ def _places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "baseline" in fields:
         found |= _baseline(fields["baseline"], folder)
     return found
+
+
+def read_value(name: str, given: Given) -> Any:
+    """
+    The value of one text option, by the option's name.
+
+    Raises:
+        UsageError: It cannot be read; the text names its origin and the way out.
+    """
+    option = next(option for option in OPTIONS if option.name == name)
+    return _read_one(option, given, str(given.text), option.read)
+
+
+def redactor_of(environment: Mapping[str, str]) -> Redactor:
+    """What knows the secrets that the environment holds for this package, whichever run they are of."""
+    secrets = list(_keys(environment).values())
+    for option in OPTIONS:
+        if option.environment and option.read in URL_READERS:
+            with suppress(ValueError):  # no URL, as only who asks it needs to know
+                secrets += url_secrets(environment.get(option.environment, "").strip())
+    return Redactor(secrets)
 
 
 def _baseline(text: str, folder: Path) -> dict[str, Any]:

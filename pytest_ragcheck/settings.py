@@ -279,12 +279,6 @@ class Settings:
             _check("judge", self.judge, read_judge)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
 
-    @property
-    def gate_rate(self) -> float | None:
-        """The lowest share of passing questions, 0..1; None where the gate is no rate."""
-        kind, _, rate = self.gate.partition(":")
-        return float(rate) if kind == "rate" else None
-
     def _check_models(self) -> None:
         if self.embedding_model is not None:
             _check("embedding_model", self.embedding_model, read_embedding_model)

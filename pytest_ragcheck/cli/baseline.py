@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
-_NAMED = 20
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,10 +43,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _save(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.redaction import Redactor  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.given import redactor_of  # noqa: PLC0415 - for this command only
     from pytest_ragcheck.report.files import Writer  # noqa: PLC0415 - as above
+    from pytest_ragcheck.report.flaky import flaky_lines  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above
-    from pytest_ragcheck.summary.compact import compact_document, flaky, read_compact  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.compact import compact_document, read_compact  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.flaky import flaky_in_history  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.predictions_file import read_document  # noqa: PLC0415 - as above
 
     path: Path = chosen.output
@@ -58,12 +60,12 @@ def _save(chosen: argparse.Namespace) -> int:
                 f"{chosen.predictions}: this run was saved into {path} before. Save each run once."
             )
         document = read_document(chosen.predictions, give=_ADVICE, anew=_ADVICE)
-        Writer(path.parent, Redactor()).write(path.name, compact_document(document, now, earlier))
+        Writer(path.parent, redactor_of(os.environ)).write(path.name, compact_document(document, now, earlier))
         saved = read_baseline(path, name=str(path), advice=_ADVICE)
     except (UsageError, ResultsError) as error:
         print(f"ragcheck baseline save: {error}", file=sys.stderr)
         return 2
     print(f"{path}: {len(saved.rows)} questions of {saved.timestamp}")
-    for row in flaky(saved)[:_NAMED]:
-        print(f"flaky: {row.dataset_name}::{row.id} passed {row.passes} of {row.passes + row.fails} times")
+    for line in flaky_lines(flaky_in_history(saved)):
+        print(line)
     return 0

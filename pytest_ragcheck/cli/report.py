@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.gating import add_gate_options, read_baseline_of, terms_of
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_ragcheck.report.results import Results
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
 
@@ -20,7 +24,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "report",
         help="make a page, Markdown or a table of the results of a run",
         description="Makes of the result files of a run one HTML file that needs nothing else, Markdown for a pull "
-        "request, or a flat table. Exit status: 0 written, 2 wrong usage.",
+        "request, or a flat table, with what the run's gate decided, or what another makes of it. "
+        "Exit status: 0 written, whatever was decided; 2 wrong usage.",
     )
     parser.add_argument(
         "results",
@@ -28,7 +33,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         type=Path,
         help="a predictions file, the path without _predictions.json, or a folder with one such file",
     )
-    parser.add_argument("--baseline", metavar="PREDICTIONS", type=Path, help="show what changed since that run")
+    add_gate_options(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -45,8 +50,9 @@ def _run(chosen: argparse.Namespace) -> int:
 
     try:
         kind = _kind(chosen.output)
-        baseline = None if chosen.baseline is None else predictions_path(chosen.baseline)
-        results = read_results(predictions_path(chosen.results, partial=True), baseline=baseline)
+        results = read_results(predictions_path(chosen.results, partial=True))
+        if chosen.baseline is not None or chosen.gate is not None or chosen.settings:
+            results = _gated(results, chosen)
         from pytest_ragcheck.report.write import write_report  # noqa: PLC0415 - as above
 
         write_report(results, chosen.output, kind)
@@ -55,6 +61,15 @@ def _run(chosen: argparse.Namespace) -> int:
         return 2
     print(f"written: {chosen.output}")
     return 0
+
+
+def _gated(results: Results, chosen: argparse.Namespace) -> Results:
+    from pytest_ragcheck.given import redactor_of  # noqa: PLC0415 - for whoever compares
+    from pytest_ragcheck.report.gated import gated  # noqa: PLC0415 - as above
+    from pytest_ragcheck.summary.reread import terms_of_summary  # noqa: PLC0415 - as above
+
+    terms = terms_of(chosen, terms_of_summary(results.summary))
+    return gated(results, read_baseline_of(chosen), terms, clean=redactor_of(os.environ).text)
 
 
 def _kind(path: Path) -> str:

@@ -67,6 +67,10 @@ class Panel:
         """
         return await judge_by_all(question, answer, self)
 
+    def afresh(self) -> Panel:
+        """The same judges, each asked whatever a cache before it knows."""
+        return Panel([getattr(judge, "afresh", lambda judge=judge: judge)() for judge in self.judges], self.rule)
+
     async def aclose(self) -> None:
         """Closes those judges that can be closed."""
         for judge in self.judges:

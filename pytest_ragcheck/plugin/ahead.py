@@ -29,6 +29,7 @@ from pytest_ragcheck.plugin.storing import opened_store
 from pytest_ragcheck.plugin.tolerated import is_candidate
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.summary.looks import LOOKS_AGAIN
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ T = TypeVar("T")
 
 _LOOK_SECONDS = 0.1
 """Between two looks of a waiting worker at whether the run was stopped."""
-
-_TIMES_AGAIN = 2
-"""How often a question that newly fails is asked once more at most."""
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
@@ -150,7 +148,7 @@ class Ahead:
         if means.settings.replay is not None or not is_candidate(record, self._config):
             return evaluated
         again: list[Record] = []
-        while len(again) < _TIMES_AGAIN and all(each.verdict is Verdict.FAIL for each in again):
+        while len(again) < LOOKS_AGAIN and all(each.verdict is Verdict.FAIL for each in again):
             again.append(self._waited(question, self._check_afresh, question, means))
         verdicts = tuple(each.verdict.value for each in again)
         cost = summed((record.cost, *(each.cost for each in again)))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.keys import OVER_BUDGET, USELESS_JUDGE
+from pytest_ragcheck.plugin.keys import BASELINE, OVER_BUDGET, USELESS_JUDGE
+from pytest_ragcheck.plugin.tolerated import terms_of
 from pytest_ragcheck.report.annotations import annotation_lines
 from pytest_ragcheck.report.files import write_results, write_shard
+from pytest_ragcheck.report.flaky import flaky_lines
 from pytest_ragcheck.report.terminal import file_lines, summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import read_agreements
+from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.summary.gate import tolerated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.plugin.gate import Gate
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.summary.outcomes import Outcomes
 
@@ -41,17 +45,19 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     # A shard that no question fell to says so too: whoever merges would miss it.
     if not run.ran and (settings.shard is None or config.getoption("collectonly")):
         return []
+    clean, baseline = settings.redactor.text, config.stash.get(BASELINE, None)
     outcomes = run.outcomes(settings)
-    summary = aggregate(outcomes, measured=read_agreements(settings.calibrations))
-    run.note_all(run.untold)
-    lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
-    gate: Gate | None = config.pluginmanager.get_plugin("ragcheck-gate")
-    lines += annotation_lines(
-        outcomes.records,
-        environment=os.environ,
-        gate=(gate and gate.held) or "",
-        xfailed=gate.xfailed(run) if gate is not None else (),
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms_of(config), baseline, clean=clean))
+    summary = aggregate(
+        outcomes,
+        measured=read_agreements(settings.calibrations),
+        flaky=flaky_in_run(outcomes.measured, baseline, clean=clean),
+        decision=run.decision,
     )
+    run.note_all(run.untold)
+    run.comparison += flaky_lines(summary.flaky)
+    lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
+    lines += annotation_lines(outcomes, environment=os.environ, decision=run.decision)
     if run.over_budget:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")

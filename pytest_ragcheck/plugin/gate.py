@@ -98,13 +98,20 @@ class Gate:
         return result
 
     def _judge(self, session: pytest.Session, run: Run) -> None:
-        from pytest_ragcheck.plugin.gating import gated  # noqa: PLC0415 - only where questions ran
+        from pytest_ragcheck.plugin.gating import decided, older_lines  # noqa: PLC0415 - only where questions ran
+        from pytest_ragcheck.report.gate import (  # noqa: PLC0415 - as above
+            decision_headline,
+            decision_lines,
+            decision_text,
+        )
 
-        found = gated(self._config, run, not_passed=self._not_passed, xfailed=self._xfailed)
-        run.comparison = list(found.lines)
-        self.held = found.headline
-        if found.text:
-            self._report(session, found.text)
+        run.decision = decided(self._config, run, not_passed=self._not_passed)
+        run.comparison = list(decision_lines(run.decision))
+        if (baseline := self.baseline()) is not None:
+            run.comparison += older_lines(baseline, run)
+        self.held = decision_headline(run.decision)
+        if run.decision.red:
+            self._report(session, decision_text(run.decision))
 
     def _report(self, session: pytest.Session, text: str) -> None:
         """Fails an item that is none, so that all who hear reports agree: exit status, terminal, JUnit."""

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.compared_with import baseline_name, baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.reach import Reach
-from pytest_ragcheck.report.comparison import comparison_lines, regressions_text
-from pytest_ragcheck.report.gate import (
-    rate_line,
-    rate_text,
-    refusal_lines,
-    refusal_text,
-    regression_lines,
-    regression_text,
-)
 from pytest_ragcheck.summary.comparison import compare
+from pytest_ragcheck.summary.gate import decide
 from pytest_ragcheck.summary.in_git import committed
-from pytest_ragcheck.summary.regression import regression
-from pytest_ragcheck.summary.sameness import differences
-from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,24 +20,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
     from pytest_ragcheck.summary.baseline import Baseline
     from pytest_ragcheck.summary.comparison import Comparison
+    from pytest_ragcheck.summary.gate import Decision
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gated:
-    """What a gate found."""
-
-    lines: tuple[str, ...] = ()
-    """For the end of the run."""
-
-    text: str = ""
-    """Why the run is red; empty where it is not."""
-
-    headline: str = ""
-    """The first lines of `text` in one line."""
-
-
-def gated(config: pytest.Config, run: Run, *, not_passed: Collection[str], xfailed: Collection[str]) -> Gated:
+def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> Decision:
     """
     What the gate makes of the run.
 
@@ -57,31 +32,13 @@ def gated(config: pytest.Config, run: Run, *, not_passed: Collection[str], xfail
         config: pytest's.
         run: Of which all items have ended.
         not_passed: Node ids of what did not pass.
-        xfailed: Node ids of those of which pytest was told to expect that.
     """
     settings = settings_of(config)
     outcomes = run.outcomes(settings)
-    found = []
+    comparison = None
     if settings.baseline is not None:
-        reach = Reach(config, run, complete=outcomes.complete, not_passed=not_passed)
-        comparison = compare(
-            baseline_of(config),
-            outcomes,
-            clean=settings.redactor.text,
-            would_meet=reach.would_meet,
-            expected_to_fail={key for node_id in xfailed for key in run.keys_of(node_id)},
-            missing_allowed=settings.missing == "allowed",
-        )
-        found.append(_compared(config, comparison))
-        found.append(Gated(lines=tuple(_older(comparison.baseline, outcomes))))
-    if (lowest := settings.gate_rate) is not None:
-        found.append(_rated(outcomes, lowest))
-    texts = [each.text for each in found if each.text]
-    return Gated(
-        lines=tuple(line for each in found for line in each.lines),
-        text="\n\n".join(texts),
-        headline="; ".join(text.partition("\n")[0] for text in texts),
-    )
+        comparison = _comparison(config, run, outcomes, not_passed)
+    return decide(outcomes, comparison, outcomes.terms)
 
 
 def gate_name(config: pytest.Config) -> str:
@@ -90,36 +47,13 @@ def gate_name(config: pytest.Config) -> str:
     return f"baseline {baseline_name(config)}" if settings.baseline is not None else f"gate {settings.gate}"
 
 
-def _compared(config: pytest.Config, comparison: Comparison) -> Gated:
-    settings = settings_of(config)
-    otherwise = differences(comparison) if settings.other_baseline == "refuse" else ()
-    if otherwise:
-        return Gated(lines=tuple(refusal_lines(comparison, otherwise)), text=refusal_text(comparison, otherwise))
-    if settings.gate == "regression":
-        weighed = regression(comparison, error_rate=settings.false_alarms, tolerance=settings.tolerance)
-        red = weighed.worse or bool(comparison.lost)
-        return Gated(lines=tuple(regression_lines(weighed)), text=regression_text(weighed) if red else "")
-    lines = tuple(comparison_lines(comparison))
-    # Under a rate the comparison is for the reader.
-    red = comparison.worse and settings.gate == "each"
-    return Gated(lines=lines, text=regressions_text(comparison) if red else "")
-
-
-def _rated(outcomes: Outcomes, lowest: float) -> Gated:
-    verdicts = [record.verdict for record in outcomes.measured if record.question.quarantine is None]
-    passed = verdicts.count(Verdict.PASS)
-    failed = len(verdicts) - passed
-    low = bool(verdicts) and passed / len(verdicts) < lowest
-    return Gated(lines=(rate_line(passed, failed, lowest),), text=rate_text(passed, failed, lowest) if low else "")
-
-
-def _older(baseline: Baseline, outcomes: Outcomes) -> Iterator[str]:
+def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
     """That a question file has changed since the baseline was made."""
     try:
         made = datetime.fromisoformat(baseline.timestamp.replace("Z", "+00:00"))
     except ValueError:
         return
-    for path in dict.fromkeys(questions.path for questions in outcomes.sets if questions.path.is_file()):
+    for path in dict.fromkeys(questions.path for questions in run.sets.values() if questions.path.is_file()):
         changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
         # A checkout makes every file new; when it was changed, git knows.
         if changed > made and (changed := committed(path) or changed) > made:
@@ -127,3 +61,19 @@ def _older(baseline: Baseline, outcomes: Outcomes) -> Iterator[str]:
                 f"baseline {baseline.name} of {made:%Y-%m-%d %H:%M} is older than {path.name} of "
                 f"{changed:%Y-%m-%d %H:%M}: make a new one if its questions are meant to have changed"
             )
+
+
+def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed: Collection[str]) -> Comparison:
+    settings, baseline = settings_of(config), baseline_of(config)
+    if settings.shard is not None:
+        # What the other shards ask this run would meet, were it whole; they say the same, and the merge asks all.
+        whole = Reach(config, run, complete=True, not_passed=not_passed)
+        run.out_of_reach = frozenset(key for key in baseline.rows if not whole.would_meet(*key))
+    reach = Reach(config, run, complete=outcomes.complete, not_passed=not_passed)
+    return compare(
+        baseline,
+        outcomes,
+        clean=settings.redactor.text,
+        would_meet=reach.would_meet,
+        missing_allowed=settings.missing == "allowed",
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, settings_of
-from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID, STOPPED
+from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID, STOPPED, TOLERATED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -58,6 +58,7 @@ class Recorder:
                 self._run.note(
                     place,
                     skipped=_skipped(report),
+                    xfailed=_xfailed(report),
                     failure=_failure(report),
                     over_budget=_skipped(report) and OVER_BUDGET in str(report.longrepr),
                 )
@@ -175,6 +176,11 @@ def _skipped(report: pytest.TestReport) -> bool:
 def _was_stopped(report: pytest.CollectReport | pytest.TestReport) -> bool:
     """Whether the report is of an item that ended because the run was stopped: nothing became of it."""
     return report.skipped and STOPPED in str(report.longrepr)
+
+
+def _xfailed(report: pytest.TestReport) -> bool:
+    """Whether pytest was told to expect it; what the gate lets pass is another matter."""
+    return bool(report.skipped) and hasattr(report, "wasxfail") and not hasattr(report, TOLERATED)
 
 
 def _failure(report: pytest.TestReport) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.keys import BASELINE
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
 from pytest_ragcheck.report.files import rounded
@@ -33,7 +34,7 @@ def write_reports(session: pytest.Session, run: Run, outcomes: Outcomes, summary
         predictions=clean(rounded(predictions_document(outcomes))),
         summary=clean(rounded(summary_document(outcomes, summary))),
         questions=[clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets],
-        baseline=gate.baseline() if gate is not None else None,
+        baseline=session.config.stash.get(BASELINE, None),
         notes=[text(line) for line in run.comparison],
         gate=text(gate.held) if gate is not None and gate.held is not None else None,
         xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in gate.xfailed(run).items()}

@@ -17,6 +17,7 @@ from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.record import Record, sharing
 from pytest_ragcheck.report.terminal import run_thresholds
 from pytest_ragcheck.summary.outcomes import Outcomes
+from pytest_ragcheck.summary.terms import Terms
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.documents.outcome import Documents
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.settings import Settings
+    from pytest_ragcheck.summary.gate import Decision
 
 
 class Run:
@@ -65,6 +67,12 @@ class Run:
         self.comparison: list[str] = []
         """How the run compares with the baseline, in lines; empty without one."""
 
+        self.decision: Decision | None = None
+        """What the gate makes of the run; None where there is no gate, or the run did not come to its end."""
+
+        self.out_of_reach: frozenset[tuple[str, str]] = frozenset()
+        """Dataset name and id of what the baseline of a shard has and this run was not asked to collect."""
+
         self.notes: list[str] = []
         """What the user is to know of the run beside its results, each once."""
 
@@ -79,6 +87,7 @@ class Run:
         self._records: dict[tuple[str, str], Record] = {}
         self._node_keys: dict[str, list[tuple[str, str]]] = {}
         self._skipped: set[str] = set()
+        self._xfailed: set[str] = set()
         self._failed: dict[str, str] = {}
 
     def add(self, questions: QuestionSet) -> None:
@@ -165,8 +174,18 @@ class Run:
         """Dataset name and id of the questions that the item recorded."""
         return self._node_keys.get(node_id, [])
 
-    def note(self, node_id: str, *, skipped: bool = False, failure: str = "", over_budget: bool = False) -> None:
+    def note(
+        self,
+        node_id: str,
+        *,
+        skipped: bool = False,
+        xfailed: bool = False,
+        failure: str = "",
+        over_budget: bool = False,
+    ) -> None:
         """Notes what pytest says of an item, whether or not it runs a question."""
+        if xfailed:
+            self._xfailed.add(node_id)
         if over_budget:
             self.over_budget += 1
             self.cut_short = OVER_BUDGET
@@ -201,6 +220,9 @@ class Run:
             thresholds=run_thresholds(settings),
             groups=settings.metrics,
             cut_short=self.cut_short,
+            expected_to_fail=frozenset(key for node_id in self._xfailed for key in self.keys_of(node_id)),
+            out_of_reach=self.out_of_reach,
+            terms=Terms.of(settings),
             documents=self.documents,
             shard=settings.shard,
             replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFailed
 from pytest_ragcheck.plugin.compared_with import baseline_name, baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import TOLERATED
+from pytest_ragcheck.summary.gate import why_tolerated
+from pytest_ragcheck.summary.terms import Terms
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -34,29 +37,22 @@ def is_candidate(record: Record, config: pytest.Config) -> bool:
     """Whether the question newly fails, and the gate wants to know whether that is more than noise."""
     if record.verdict is not Verdict.FAIL or record.question.quarantine is not None or record.question.xfail:
         return False
-    before = _before(record, config) if _gate(config) == "regression" else None
+    before = _before(record, config) if terms_of(config).gate == "regression" else None
     return before is not None and before.verdict is Verdict.PASS
 
 
 def _reason(record: Record, config: pytest.Config) -> str:
     """Why the FAIL is tolerated; empty where it is not."""
-    if record.question.quarantine is not None:
-        return f"in quarantine: {record.question.quarantine}"
-    gate = _gate(config)
-    if gate.startswith("rate:"):
-        return f"the gate is {gate}"
-    before = _before(record, config) if gate == "regression" else None
-    if before is None:
-        return ""
-    if before.verdict is not Verdict.PASS:
-        return f"{before.verdict.value} in {baseline_name(config)} too"
-    again = ", ".join(record.asked_again)
-    return f"PASS in {baseline_name(config)}: the gate decides{f' (asked again: {again})' if again else ''}"
+    terms = terms_of(config)
+    if terms.gate != "regression":
+        return why_tolerated(record, terms, None, baseline="")
+    return why_tolerated(record, terms, _before(record, config), baseline=baseline_name(config))
 
 
-def _gate(config: pytest.Config) -> str:
-    """The run's gate; without the plugin that holds it, nothing would make such a run red."""
-    return "each" if config.pluginmanager.is_blocked("ragcheck-gate") else settings_of(config).gate
+def terms_of(config: pytest.Config) -> Terms:
+    """What the run is held to; without the plugin that holds its gate, nothing but `each` would make it red."""
+    terms = Terms.of(settings_of(config))
+    return replace(terms, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else terms
 
 
 def _before(record: Record, config: pytest.Config) -> BaselineRow | None:

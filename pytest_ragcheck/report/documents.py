@@ -10,6 +10,7 @@ from pytest_ragcheck import __version__
 from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.record import members
 from pytest_ragcheck.repeats import spread
+from pytest_ragcheck.report.gate import decision_headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.summary.aggregate import Counts, Repeats, Summary, Totals
     from pytest_ragcheck.summary.agreement import Agreement
+    from pytest_ragcheck.summary.gate import Decision
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 SCHEMA_VERSION = "1"
@@ -36,7 +38,7 @@ def predictions_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], 
     return {
         **_head(outcomes),
         "complete": outcomes.complete,
-        "predictions": rows(map(_prediction, outcomes.measured)),
+        "predictions": rows(_prediction(record, outcomes) for record in outcomes.measured),
         "errors": rows(map(_error, outcomes.errors)),
     }
 
@@ -55,6 +57,8 @@ def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
         "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
         **({"n_verdicts_from_cache": summary.verdicts_from_cache} if summary.verdicts_from_cache else {}),
         **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
+        **({"flaky": [asdict(each) for each in summary.flaky]} if summary.flaky else {}),
+        **({"gate": _gate(summary.decision)} if summary.decision is not None else {}),
         "thresholds": dict(outcomes.thresholds),
         "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
         "endpoint": ", ".join(summary.endpoints),
@@ -88,8 +92,9 @@ def _documents(documents: Documents) -> dict[str, Any]:
     return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
 
 
-def _prediction(record: Record) -> dict[str, Any]:
+def _prediction(record: Record, outcomes: Outcomes) -> dict[str, Any]:
     measured = _measured(record)
+    tolerated = outcomes.tolerated.get((record.question.dataset_name, record.question.id))
     return {
         "question_id": record.question.id,
         "dataset_name": record.question.dataset_name,
@@ -102,6 +107,7 @@ def _prediction(record: Record) -> dict[str, Any]:
         },
         "verdict": record.verdict.value,
         "reason": record.reason,
+        **({"tolerated": tolerated} if tolerated else {}),
         "blame": record.blame or None,
         "thresholds": dict(record.thresholds),
         **measured,
@@ -200,6 +206,16 @@ def _repeats(repeats: Repeats) -> dict[str, Any]:
     return {
         "unstable": {metric: len(ids) for metric, ids in repeats.unstable.items()},
         "variance": {metric: asdict(variance) for metric, variance in repeats.variances.items()},
+    }
+
+
+def _gate(decision: Decision) -> dict[str, Any]:
+    comparison = decision.comparison
+    return {
+        **asdict(decision.terms),
+        "baseline": None if comparison is None else comparison.baseline.name,
+        "red": decision.red,
+        "reason": decision_headline(decision),
     }
 
 

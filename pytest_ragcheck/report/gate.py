@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.comparison import ACCEPT, Writer, comparison_lines
+from pytest_ragcheck.report.comparison import ACCEPT, Writer, comparison_lines, regressions_text
 from pytest_ragcheck.report.failure import printable
 from pytest_ragcheck.summary.sign_flips import wilson
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_ragcheck.summary.comparison import Change, Comparison
+    from pytest_ragcheck.summary.gate import Decision, Rate
     from pytest_ragcheck.summary.regression import MeanChange, Regression
 
 OTHERWISE = (
@@ -19,19 +20,49 @@ OTHERWISE = (
 )
 
 
-def refusal_lines(comparison: Comparison, differences: Sequence[str]) -> Iterator[str]:
-    """That the baseline was made otherwise; the first line says it all."""
-    yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(differences)}")
+def decision_lines(decision: Decision) -> Iterator[str]:
+    """What the gate found, for the end of a run; nothing where it had nothing to look at."""
+    comparison = decision.comparison
+    if comparison is not None and decision.otherwise:
+        yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.otherwise)}")
+    elif decision.weighed is not None:
+        yield from comparison_lines(decision.weighed.comparison)
+        yield from map(printable, _weighed(decision.weighed))
+    elif comparison is not None:
+        yield from comparison_lines(comparison)
+    if decision.rate is not None:
+        yield _rate_line(decision.rate)
 
 
-def refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
-    """The failure text of a gate that cannot compare."""
+def decision_text(decision: Decision) -> str:
+    """Why the gate is red, its failure text, whose first line says it all; empty where it is green."""
+    return "\n\n".join(_red_texts(decision))
+
+
+def decision_headline(decision: Decision) -> str:
+    """The same in one line."""
+    return "; ".join(text.partition("\n")[0] for text in _red_texts(decision))
+
+
+def _red_texts(decision: Decision) -> Iterator[str]:
+    comparison = decision.comparison
+    if comparison is not None and decision.baseline_red:
+        if decision.otherwise:
+            yield _refusal_text(comparison, decision.otherwise)
+        elif decision.weighed is not None:
+            yield _regression_text(decision.weighed)
+        else:
+            yield regressions_text(comparison)
+    if decision.rate is not None and decision.rate.is_too_low:
+        yield f"pass rate {_share(decision.rate)} is below {decision.rate.lowest:g}"
+
+
+def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
     lines = (f"{comparison.baseline.name} was made otherwise: {'; '.join(differences)}", "", OTHERWISE)
     return "\n".join(map(printable, lines))
 
 
-def regression_text(weighed: Regression) -> str:
-    """The failure text of the gate `regression`."""
+def _regression_text(weighed: Regression) -> str:
     lost = weighed.comparison.lost
     confirmed = len(weighed.certain) + len(weighed.together)
     counts = {
@@ -45,29 +76,18 @@ def regression_text(weighed: Regression) -> str:
     return "\n".join(map(printable, lines))
 
 
-def regression_lines(weighed: Regression) -> Iterator[str]:
-    """All that differs from the baseline, and how it was weighed, for the end of a run."""
-    yield from comparison_lines(weighed.comparison)
-    yield from map(printable, _weighed(weighed))
+def _rate_line(rate: Rate) -> str:
+    if not rate.passed + rate.failed:
+        return f"gate rate:{rate.lowest:g}: no question has a PASS or a FAIL"
+    return f"gate rate:{rate.lowest:g}: pass rate {_share(rate)}"
 
 
-def rate_text(passed: int, failed: int, lowest: float) -> str:
-    """The failure text of the gate `rate`."""
-    return f"pass rate {_rate(passed, failed)} is below {lowest:g}"
-
-
-def rate_line(passed: int, failed: int, lowest: float) -> str:
-    """The rate at the end of a run, with its interval, which is for the reader alone."""
-    if not passed + failed:
-        return f"gate rate:{lowest:g}: no question has a PASS or a FAIL"
-    return f"gate rate:{lowest:g}: pass rate {_rate(passed, failed)}"
-
-
-def _rate(passed: int, failed: int) -> str:
-    n = passed + failed
-    low, high = wilson(passed, n)
+def _share(rate: Rate) -> str:
+    """The rate with its interval, which is for the reader alone."""
+    n = rate.passed + rate.failed
+    low, high = wilson(rate.passed, n)
     # Cut and not rounded, so that 0.8996 is not seen to be 0.90.
-    return f"{int(passed * 1000 / n) / 1000:.3f} ({passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"
+    return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"
 
 
 def _held(weighed: Regression) -> Iterator[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.baseline import read_baseline
+from pytest_ragcheck.report.flaky import flaky_lines
+from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.predictions_file import Unusable, read_document
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ class Results:
         object.__setattr__(self, "asked", asked)
 
 
-def read_results(path: Path, *, baseline: Path | None = None) -> Results:
+def read_results(path: Path) -> Results:
     """
-    The results that a predictions file belongs to.
+    The results that a predictions file belongs to, with what the run's own gate made of them.
 
     The summary has to lie beside it; of the questions files those that do are read.
 
@@ -72,7 +73,9 @@ def read_results(path: Path, *, baseline: Path | None = None) -> Results:
         predictions=predictions,
         summary=summary,
         questions=tuple(_questions(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
-        baseline=None if baseline is None else read_baseline(baseline, name=str(baseline), advice=_GIVE),
+        notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
+        gate=summary.get("gate", {}).get("reason"),
+        xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},
     )
 
 

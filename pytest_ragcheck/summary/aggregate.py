@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.record import Record
     from pytest_ragcheck.repeats import Variance
     from pytest_ragcheck.summary.agreement import Agreement
+    from pytest_ragcheck.summary.flaky import Flaky
+    from pytest_ragcheck.summary.gate import Decision
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 NO_JUDGE = JudgeIdentity(kind="none")
@@ -99,9 +101,29 @@ class Summary:
     agreements: Mapping[str, Agreement]
     """By score how often the judge agrees with people, as far as that was measured of this very judge."""
 
+    flaky: tuple[Flaky, ...] = ()
+    """The questions whose outcome flips without a change."""
 
-def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summary:
-    """The summary of a run; *measured* says how often judges agree with people."""
+    decision: Decision | None = None
+    """What the gate made of the run; None where there was no gate, or the run did not come to its end."""
+
+
+def aggregate(
+    outcomes: Outcomes,
+    *,
+    measured: Iterable[Agreement] = (),
+    flaky: tuple[Flaky, ...] = (),
+    decision: Decision | None = None,
+) -> Summary:
+    """
+    The summary of a run.
+
+    Args:
+        outcomes: Of the run.
+        measured: How often judges agree with people.
+        flaky: The run's flaky questions, where a history or repeats tell.
+        decision: The gate's.
+    """
     names = [questions.dataset_name for questions in outcomes.sets]
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:
@@ -119,6 +141,8 @@ def aggregate(outcomes: Outcomes, *, measured: Iterable[Agreement] = ()) -> Summ
         verdicts_from_cache=sum(record.verdict_cached for record in outcomes.records),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
         agreements=agreements_of(measured, judges),
+        flaky=flaky,
+        decision=decision,
     )
 
 

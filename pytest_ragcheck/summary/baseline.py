@@ -64,6 +64,11 @@ class BaselineRow:
         """The identity."""
         return self.dataset_name, self.id
 
+    @property
+    def looks(self) -> int:
+        """How often the baseline knows of the question to have passed or failed, >= 0."""
+        return self.passes + self.fails
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:

@@ -43,12 +43,6 @@ def compact_document(document: Mapping[str, Any], now: Baseline, earlier: Baseli
     }
 
 
-def flaky(baseline: Baseline) -> list[BaselineRow]:
-    """The questions that both passed and failed, those first that are the closest to half and half."""
-    found = [row for row in baseline.rows.values() if row.passes and row.fails]
-    return sorted(found, key=lambda row: abs(row.passes - row.fails) / (row.passes + row.fails))
-
-
 def _history(now: BaselineRow, earlier: BaselineRow | None) -> dict[str, int]:
     known = earlier if earlier is not None and earlier.question == now.question else None
     if known is None or known.verdict is Verdict.ERROR:

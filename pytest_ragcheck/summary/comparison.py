@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.record import Record
@@ -115,7 +115,6 @@ def compare(
     *,
     clean: Callable[[str], str],
     would_meet: Callable[[str, str], bool],
-    expected_to_fail: Collection[tuple[str, str]] = (),
     missing_allowed: bool = False,
 ) -> Comparison:
     """
@@ -127,7 +126,6 @@ def compare(
         clean: Takes secrets out of a text, as was done with the texts of the baseline.
         would_meet: Whether a question that is nowhere in the run, by dataset name and id, would be in it if it were
             still there: the run went where it was.
-        expected_to_fail: The identities of the questions whose FAIL pytest was told to expect.
         missing_allowed: Whether a question may be missing.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
@@ -142,7 +140,7 @@ def compare(
             continue
         met.add(key)
         change = Change(before=row, now=record, reworded=clean(question.question) != row.question)
-        expected = question.quarantine is not None or (question.dataset_name, question.id) in expected_to_fail
+        expected = question.quarantine is not None or (question.dataset_name, question.id) in outcomes.expected_to_fail
         groups[_group(change, expected=expected)].append(change)
     unmet = [row for key, row in baseline.rows.items() if key not in met]
     missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}

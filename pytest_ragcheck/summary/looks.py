@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+LOOKS_AGAIN = 2
+"""How often a newly failing question is asked once more, where it fails each time."""
+
+
 def looks(
     verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> tuple[int, int]:

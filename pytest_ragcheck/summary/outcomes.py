@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
+from pytest_ragcheck.summary.terms import Terms
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -51,11 +52,24 @@ class Outcomes:
 
     on_demand: Mapping[str, int] = field(default_factory=dict)
     """How many questions were not asked ahead of their items, by reason."""
+
     shard: tuple[int, int] | None = None
     """Which part of the questions was run, from 1, and of how many; None: all of them."""
 
     replay_of: str = ""
     """The recording that answers and verdicts are from; empty for a run that asked a system."""
+
+    expected_to_fail: frozenset[tuple[str, str]] = frozenset()
+    """Dataset name and id of the questions whose FAIL pytest was told to expect."""
+
+    tolerated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By dataset name and id each FAIL that does not turn the run red by itself, and why not."""
+
+    out_of_reach: frozenset[tuple[str, str]] = frozenset()
+    """Dataset name and id of what the baseline of a shard has and no shard of the run would meet."""
+
+    terms: Terms = field(default_factory=Terms)
+    """What the run is held to as a whole."""
 
     documents: Documents | None = None
     """What became of the documents that the run put into the system; None where it put none there."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.catalogue import ABSTAINED
-from pytest_ragcheck.summary.looks import looks
-from pytest_ragcheck.summary.sign_flips import detectable_drop, drop_p, holm, streak_bound
+from pytest_ragcheck.summary.looks import LOOKS_AGAIN, looks
+from pytest_ragcheck.summary.sign_flips import detectable_drop, drop_p, holm
+from pytest_ragcheck.summary.streaks import Streak, alone_p, can_be_seen, clearly_broken, together_p
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.summary.comparison import Change, Comparison
 
-_FLIPS, _STREAKS = "flips", "streaks"
+_FLIPS, _ONE, _SEVERAL = "flips", "a stable question", "stable questions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class Regression:
     """Of every metric that was measured before and now."""
 
     certain: tuple[Change, ...]
-    """Newly failing each time they were asked, and known never to fail before."""
+    """Newly failing each time they were asked, and known never to fail before: each alone, or several together."""
 
     together: tuple[Change, ...]
     """Newly failing each time they were asked, and too many of them for chance; else empty."""
@@ -90,10 +91,13 @@ def regression(comparison: Comparison, *, error_rate: float, tolerance: float) -
     confirmed = [change for change in newly_failing if set(change.now.asked_again) <= {Verdict.FAIL.value}]
     unit_of = _units([change.now.question for change in compared])
     flips = [(change, -1.0) for change in confirmed] + [(change, 1.0) for change in up]
-    streaks = {change.before.key: min(1.0, len(compared) * _streak(change)) for change in confirmed}
-    p_values = {_FLIPS: drop_p(_summed(flips, unit_of)), _STREAKS: min(streaks.values(), default=1.0)}
+    streaks = _streaks(compared, confirmed, unit_of)
     pairs = _pairs(compared)
-    p_values |= {metric: drop_p(_summed(_differences(of), unit_of)) for metric, of in pairs.items()}
+    p_values = {
+        _FLIPS: drop_p(_summed(flips, unit_of)),
+        **_p_values_of_streaks(list(streaks.values()), error_rate),
+        **{metric: drop_p(_summed(_differences(of), unit_of)) for metric, of in pairs.items()},
+    }
     significant = holm(p_values, error_rate)
     level = error_rate / len(p_values)
     means = tuple(
@@ -102,8 +106,9 @@ def regression(comparison: Comparison, *, error_rate: float, tolerance: float) -
         )
         for metric, of in pairs.items()
     )
-    # Only at the strictest level: the further ones are for other tests.
-    certain = [change for change in confirmed if streaks[change.before.key] <= level]
+    # Of single ones only those at the strictest level: the further ones are for other tests.
+    broken = clearly_broken(streaks, level=level, several=significant.get(_SEVERAL, False))
+    certain = [change for change in confirmed if change.before.key in broken]
     together = confirmed if significant[_FLIPS] else []
     held = {change.before.key for change in (*certain, *together, *unanswered)}
     return Regression(
@@ -124,13 +129,33 @@ def counts(change: Change) -> bool:
     return change.now.question.quarantine is None
 
 
-def _streak(change: Change) -> float:
-    before, now = change.before, change.now
-    passes, fails = looks(now.verdict, now.repeated, now.thresholds)
-    # Any failure before or pass now, and there is no such streak.
-    if before.fails or passes or not before.passes:
-        return 1.0
-    return streak_bound(before.passes, fails + len(now.asked_again))
+def _streaks(
+    compared: Iterable[Change], confirmed: Iterable[Change], unit_of: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], Streak]:
+    """By identity in the baseline, of the questions that it has looked at."""
+    fails_now = {change.before.key for change in confirmed}
+    found = {}
+    for change in compared:
+        before, now = change.before, change.now
+        passes, fails = looks(now.verdict, now.repeated, now.thresholds)
+        broke = before.key in fails_now and bool(before.passes) and not before.fails and not passes
+        if before.looks:
+            found[before.key] = Streak(
+                unit=unit_of[now.question.dataset_name, now.question.id],
+                before=before.looks,
+                now=passes + fails + (len(now.asked_again) if broke else LOOKS_AGAIN),
+                broke=broke,
+            )
+    return found
+
+
+def _p_values_of_streaks(streaks: Sequence[Streak], error_rate: float) -> dict[str, float]:
+    """A test that can see nothing, for want of a history, is none, and takes no error rate from the others."""
+    sees_one, sees_several = can_be_seen(streaks, error_rate)
+    alone = alone_p(streaks)
+    one = {_ONE: min((alone[streak.bound] for streak in streaks if streak.broke), default=1.0)}
+    several = {_SEVERAL: together_p(streaks)}
+    return {**(one if sees_one else {}), **(several if sees_several else {})}
 
 
 def _pairs(compared: Iterable[Change]) -> dict[str, list[tuple[Change, float, float]]]:

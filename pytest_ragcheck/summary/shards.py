@@ -17,6 +17,7 @@ from pytest_ragcheck.questions.rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.record import Record
 from pytest_ragcheck.summary.outcomes import Outcomes
+from pytest_ragcheck.summary.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,6 +65,8 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
         "skipped": dict(outcomes.skipped),
         "cut_short": outcomes.cut_short,
         "on_demand": dict(outcomes.on_demand),
+        "expected_to_fail": sorted(map(list, outcomes.expected_to_fail)),
+        "out_of_reach": sorted(map(list, outcomes.out_of_reach)),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
         "records": rows(json.loads(record.to_json()) for record in outcomes.records),
@@ -122,6 +125,8 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         skipped=_added(shard.outcomes.skipped for shard in ordered),
         on_demand=_added(shard.outcomes.on_demand for shard in ordered),
         documents=_all_documents(shard.outcomes.documents for shard in ordered),
+        expected_to_fail=_all_of(shard.outcomes.expected_to_fail for shard in ordered),
+        out_of_reach=_all_of(shard.outcomes.out_of_reach for shard in ordered),
         cut_short="; ".join(dict.fromkeys(filter(None, (shard.outcomes.cut_short for shard in ordered)))),
     )
     return replace(outcomes, complete=outcomes.not_run == 0 and not outcomes.cut_short)
@@ -136,6 +141,7 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
         "questions": digest[:16],
         "thresholds": dict(outcomes.thresholds),
         "metrics": list(outcomes.groups),
+        "gate": asdict(outcomes.terms),
     }
 
 
@@ -160,8 +166,15 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         groups=tuple(same["metrics"]),
         cut_short=document["cut_short"],
         on_demand=document["on_demand"],
+        expected_to_fail=_all_of([map(tuple, document["expected_to_fail"])]),
+        out_of_reach=_all_of([map(tuple, document["out_of_reach"])]),
+        terms=Terms(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
+
+
+def _all_of(each: Iterable[Iterable[tuple[str, str]]]) -> frozenset[tuple[str, str]]:
+    return frozenset(key for keys in each for key in keys)
 
 
 def _all_documents(each: Iterable[Documents | None]) -> Documents | None:

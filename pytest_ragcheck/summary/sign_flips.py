@@ -50,20 +50,6 @@ def drop_p(differences: Sequence[float]) -> float:
     return as_low / (1 << len(sizes))
 
 
-def streak_bound(passes: int, fails: int) -> float:
-    """
-    The most likely that any question with one unchanged rate of passing can be to pass so often and then fail so often.
-
-    Args:
-        passes: How often it passed, and never failed, before; >= 0.
-        fails: How often it failed, and never passed, now; >= 0.
-
-    Source: the maximum of p^passes (1 - p)^fails, which is at p = passes / (passes + fails).
-    """
-    share = passes / (passes + fails) if fails else 1.0
-    return share**passes * (1 - share) ** fails
-
-
 def holm(p_values: Mapping[str, float], error_rate: float) -> dict[str, bool]:
     """
     Which of several tests are significant, so that any is in *error_rate* of cases at most where nothing changed.

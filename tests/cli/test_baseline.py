@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.report.flaky import QUARANTINE
 from pytest_ragcheck.summary.baseline import read_baseline
 from tests.baselines import errored, failed, passed, predictions
 
@@ -51,7 +52,7 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     status, printed, _ = save(
         passed("terms"), passed("prices"), failed("hours", question="Another?"), timestamp="2126-11-07T00:00:00+00:00"
     )
-    assert (status, printed.splitlines()[1:]) == (0, ["flaky: billing::prices passed 2 of 3 times"])
+    assert (status, printed.splitlines()[1:]) == (0, ["flaky: billing::prices passed 2 of 3 times", QUARANTINE])
     rows = read_baseline(tmp_path / "baseline.json", name="b").rows
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
 
@@ -79,6 +80,14 @@ def test_a_file_that_is_none_is_not_written_over(save: Callable[..., tuple[int, 
         ),
     )
     assert (tmp_path / "baseline.json").read_text(encoding="utf-8") == '{"mine": 1}'
+
+
+def test_a_secret_of_the_environment_is_not_written(
+    save: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_URL", "http://reader:pa55-w0rd-of-url@localhost/query")
+    save(passed("terms", question="Is it pa55-w0rd-of-url?"))
+    assert "pa55-w0rd-of-url" not in (tmp_path / "baseline.json").read_text(encoding="utf-8")
 
 
 def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:

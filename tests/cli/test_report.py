@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
-from tests.making import some_outcomes
+from pytest_ragcheck.summary.gate import decide, tolerated
+from pytest_ragcheck.summary.terms import Terms
+from pytest_ragcheck.verdict import Verdict
+from tests.making import a_record, some_outcomes
 from tests.report.results import ERRORED, FAILED, PASSED
 
 if TYPE_CHECKING:
@@ -49,6 +53,47 @@ def test_expected_answers_and_changes_are_in_it(results: Path, ragcheck: Ragchec
     text = output.read_text(encoding="utf-8")
     assert '"expected":["30 days"]' in text
     assert '"change":"still failing"' in text
+
+
+def test_it_shows_what_the_runs_own_gate_decided(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    outcomes = some_outcomes(PASSED, FAILED, terms=Terms(gate="rate:0.5"))
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, outcomes.terms, None, clean=str))
+    summary = aggregate(outcomes, decision=decide(outcomes, None, outcomes.terms))
+    write_results(outcomes, summary, tmp_path, Redactor())
+    output = tmp_path / "r.md"
+    assert ragcheck("report", str(tmp_path), "-o", str(output))[0] == 0
+    assert output.read_text(encoding="utf-8").startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL xfailed\n")
+    assert ragcheck("report", str(tmp_path), "--gate=rate:0.6", "-o", str(output))[0] == 0
+    assert output.read_text(encoding="utf-8").startswith(
+        "## ❌ rag: billing: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6\n"
+    )
+    assert ragcheck("report", str(tmp_path), "--gate=each", "-o", str(output))[0] == 0
+    assert output.read_text(encoding="utf-8").startswith("## ❌ rag: billing: 1 FAIL\n")
+
+
+def test_with_a_baseline_it_shows_what_the_gate_regression_decides(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    names = [f"q{number}" for number in range(12)]
+    scores, limit = {"groundedness": 0.9}, {"groundedness": 0.7}
+    before = some_outcomes(*(a_record(name, scores=scores, thresholds=limit) for name in names))
+    low: dict[str, Any] = {"verdict": Verdict.FAIL, "scores": {"groundedness": 0.3}, "thresholds": limit}
+    now = some_outcomes(*(a_record(name, asked_again=("FAIL", "FAIL"), **low) for name in names))
+    for folder, outcomes in (("before", before), ("now", now)):
+        write_results(outcomes, aggregate(outcomes), tmp_path / folder, Redactor())
+    baseline, output = tmp_path / "before" / "rag_predictions.json", tmp_path / "r.html"
+    gate = ("--baseline", str(baseline), "--gate=regression")
+    assert ragcheck("report", str(tmp_path / "now"), *gate, "-o", str(output))[0] == 0
+    text = output.read_text(encoding="utf-8")
+    assert f"1 metric dropped, 12 confirmed as failing against {baseline}" in text
+    assert f"PASS in {baseline}: the gate decides (asked again: FAIL, FAIL)" in text
+    assert "<strong>Red</strong>" in text
+    assert ragcheck("report", str(tmp_path / "now"), "--gate=regression", "-o", str(output)) == (
+        2,
+        "",
+        (
+            "ragcheck report: --gate=regression has nothing to compare with. Give --baseline=PREDICTIONS, or "
+            "--gate=each.\n"
+        ),
+    )
 
 
 def test_partial_results_have_a_report(results: Path, ragcheck: Ragcheck) -> None:

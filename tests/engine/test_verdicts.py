@@ -17,7 +17,7 @@ from pytest_ragcheck.engine.verdicts import FILE, CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.openai import OpenAIJudge
-from pytest_ragcheck.judging.panel import judge_by_all
+from pytest_ragcheck.judging.panel import Panel, judge_by_all
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.redaction import REDACTED, Redactor
@@ -46,6 +46,21 @@ class Fingerprinted(Judges):
 
     async def aclose(self) -> None:
         self.closed = True
+
+
+def test_asked_afresh_the_judge_is_asked_whatever_the_cache_knows_and_so_is_each_of_a_panel(tmp_path: Path) -> None:
+    asyncio.run(CachingJudge(Fingerprinted(), cache_of(tmp_path, "earlier")).judge(QUESTION, ANSWER))
+    said = replace(SAID, groundedness=0.75)
+    judge, other = Fingerprinted(said), Fingerprinted(said, fingerprint="f-2")
+    caching = CachingJudge(judge, cache_of(tmp_path, "now"))
+    assert asyncio.run(caching.judge(QUESTION, ANSWER)).groundedness == 0.5
+    assert judge.judged == []
+    assert asyncio.run(caching.afresh().judge(QUESTION, ANSWER)).groundedness == 0.75
+    panel = Panel([CachingJudge(judge, cache_of(tmp_path, "later")), other])
+    asyncio.run(panel.judge(QUESTION, ANSWER))
+    assert (len(judge.judged), len(other.judged)) == (1, 1)
+    asyncio.run(panel.afresh().judge(QUESTION, ANSWER))
+    assert (len(judge.judged), len(other.judged)) == (2, 2)
 
 
 def cache_of(folder: Path, run: str, **said: Any) -> VerdictCache:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.report.flaky import QUARANTINE
 from pytest_ragcheck.report.gate import OTHERWISE
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
@@ -70,6 +71,46 @@ def test_what_failed_before_may_fail_and_one_flip_is_a_suspect(project: Project)
     assert lines[at + 1] == "prices: FAIL, asked again FAIL, FAIL"
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
     assert row["asked_again"] == ["FAIL", "FAIL"]
+
+
+@two_ways
+def test_what_a_test_asks_by_rag_check_is_asked_again_and_tolerated_too(project: Project) -> None:
+    project.can(bad("prices"), bad("hours"))
+    project.write(
+        "test_calls.py",
+        "def test_prices(rag_check): rag_check('What about prices?').assert_passed()\n"
+        "def test_hours(rag_check): rag_check('What about hours?').assert_passed()\n",
+    )
+    said = {"dataset_name": "test_calls"}
+    write_baseline(
+        project,
+        passed("test_prices-1", question="What about prices?", **said),
+        failed("test_hours-1", question="What about hours?", **said),
+    )
+    run = project.run(*REGRESSION, "-rx")
+    assert (run.exit_status, run.outcomes) == (0, {"xfailed": 2})
+    assert (run.asked.count("What about prices?"), run.asked.count("What about hours?")) == (3, 1)
+    # pytest adds where a test of a user's own failed.
+    assert [line.partition(" (")[0] for line in sorted(run.short_summary)] == [
+        "XFAIL test_calls.py::test_hours - FAIL in baseline.json too",
+        "XFAIL test_calls.py::test_prices - PASS in baseline.json: the gate decides",
+    ]
+
+
+@two_ways
+def test_a_history_turns_the_gate_red_for_a_few_questions_and_names_the_flaky_ones(project: Project) -> None:
+    names = [f"q{i}" for i in range(12)]
+    project.ask(*map(bad, names[:3]), *map(good, names[3:]))
+    history = {"passes": 6, "fails": 0}
+    rows = [passed(name, history=history) for name in names[:-1]]
+    write_baseline(project, *rows, passed(names[-1], history={"passes": 4, "fails": 2}))
+    run = project.run(*REGRESSION)
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.junit["gate"] == ("failure", "3 confirmed as failing against baseline.json")
+    assert "failing each time, and known to be stable:" in run.section("ragcheck::gate")
+    assert run.summary["gate"]["red"] is True
+    assert run.summary["flaky"] == [{"dataset_name": "billing", "question_id": "q11", "passes": 5, "fails": 2}]
+    assert {"flaky: billing::q11 passed 5 of 7 times", QUARANTINE} <= set(run.lines)
 
 
 @three_ways

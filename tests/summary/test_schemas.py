@@ -25,11 +25,17 @@ from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.agreement import Agreement
+from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.gate import decide
+from pytest_ragcheck.summary.terms import Terms
 from pytest_ragcheck.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pytest_ragcheck.summary.aggregate import Summary
+    from pytest_ragcheck.summary.outcomes import Outcomes
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "result-files.md"
 FILES = {
@@ -132,6 +138,9 @@ RUNS = {
         some_outcomes(a_record("a", source_ids=("a",), server_source_ids=("id-1",))),
         documents=Documents(deleted=1, kept=1, left=(Left(file_name="a.txt", id=None, reason="it is held"),)),
     ),
+    "a tolerated FAIL": some_outcomes(
+        a_record("a", verdict=Verdict.FAIL), tolerated={("billing", "a"): "in quarantine"}
+    ),
     "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS")), replay_of="recorded.json"),
     "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
     "one judge": some_outcomes(EVERYTHING[0]),
@@ -150,10 +159,16 @@ RUNS = {
 }
 
 
+def aggregated(run: Outcomes) -> Summary:
+    """The summary of a run with everything that may be said of it beside its records."""
+    flaky = (Flaky(dataset_name="billing", question_id="a", passes=1, fails=2),)
+    return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, Terms(gate="rate:0.5")))
+
+
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_what_is_written_is_what_the_schemas_say(run: Any) -> None:
     Draft202012Validator(SCHEMAS["predictions"]).validate(predictions_document(run))
-    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregate(run, measured=[MEASURED])))
+    Draft202012Validator(SCHEMAS["summary"]).validate(summary_document(run, aggregated(run)))
     for questions in run.sets:
         document = questions_document(questions.dataset_name, questions.questions)
         Draft202012Validator(json.loads(read_schema("questions"))).validate(document)
@@ -173,7 +188,7 @@ def test_every_key_of_the_schemas_is_written_by_some_run() -> None:
 
     for run in RUNS.values():
         collect(predictions_document(run))
-        collect(summary_document(run, aggregate(run, measured=[MEASURED])))
+        collect(summary_document(run, aggregated(run)))
     known = {key for schema in SCHEMAS.values() for part in objects(schema) for key in part["properties"]}
     assert known - said == set()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.summary.paired import flips_p
-from pytest_ragcheck.summary.sign_flips import detectable_drop, drop_p, holm, streak_bound, wilson
+from pytest_ragcheck.summary.sign_flips import detectable_drop, drop_p, holm, wilson
 
 differences_of_scores = st.lists(st.integers(-100, 100), max_size=8)
 
@@ -48,19 +48,6 @@ def test_of_flips_it_is_half_of_the_two_sided_test_of_mcnemar(up: int, down: int
 def test_of_many_it_is_the_normal_distributions() -> None:
     # 300 down and 250 up of the same size: z = -50 / sqrt(550) = -2.132, and the share below it is 0.0165.
     assert drop_p([-0.1] * 300 + [0.1] * 250) == pytest.approx(0.0165, abs=0.0001)
-
-
-@pytest.mark.parametrize(
-    ("passes", "fails", "bound"),
-    [
-        (1, 3, 27 / 256),  # at p = 1/4: 1/4 * (3/4)^3
-        (0, 3, 1.0),
-        (3, 0, 1.0),
-        (9, 3, 0.75**9 * 0.25**3),
-    ],
-)
-def test_a_streak_is_as_likely_as_its_likeliest_rate_makes_it(passes: int, fails: int, bound: float) -> None:
-    assert streak_bound(passes, fails) == pytest.approx(bound)
 
 
 def test_the_smallest_chance_meets_the_strictest_level_and_each_next_a_laxer_one() -> None:
