@@ -28,7 +28,10 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
             stands_for={"https://api.openai.com/v1": hosted.url, "http://localhost:11434/v1": local.url},
             environment={"OPENAI_BASE_URL": hosted.url},
         )
-        someone.follow(page("how-to/own-judge-model.md"))
+        blocks = page("how-to/own-judge-model.md")
+        someone.follow(blocks)
+    (own,) = [block.text for block in blocks if block.file == "shop/conftest.py"]
+    assert len(own.splitlines()) <= 15, "with the line of its name"
     keys = [{request.headers["authorization"] for request in server.requests} for server in (hosted, local)]
     assert keys[0] == {"Bearer your-key"}
     assert "Bearer your-key" not in keys[1]
