@@ -39,7 +39,8 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
     Args:
         view: What is shown.
-        most_chars: How long it may be, >= 2000; what does not fit is counted at the end.
+        most_chars: How long it may be, >= 20,000, so that the numbers and the gate's lines fit in; questions
+            that do not are counted at the end.
     """
     text = "".join(f"{line}\n" for line in _top(view))
     blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]

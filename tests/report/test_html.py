@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -107,6 +108,13 @@ def test_of_many_questions_some_are_shown_and_all_are_counted(page: Show) -> Non
     told = page(results_of(*records))
     assert told.texts("#shown") == ["1,000 questions"]
     assert 50 <= len(told.texts("summary")) < 1000
+
+
+def test_a_metric_says_what_is_not_in_its_mean_and_how_far_its_judge_is_trusted() -> None:
+    results = results_of(PASSED, a_record("other", scores={"f1": 0.5}))
+    trusted = {"f1": {"accuracy": 0.87, "n": 300}}
+    text = page_of(view_of(replace(results, summary={**results.summary, "judge_agreement": trusted})))
+    assert "1 question, 1 could not be measured, agrees with people on 87% of 300 answers" in text
 
 
 @pytest.mark.parametrize("values", [(0.0,), (1.0,), (0.05, 0.15, 0.15, 0.999)])
