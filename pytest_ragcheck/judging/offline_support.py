@@ -120,7 +120,7 @@ def groundedness(
     )
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: there is one a sentence, and to make it takes a third of the time
+@dataclass(slots=True, kw_only=True)  # not frozen: there is one a sentence, and to make it takes half the time
 class _Claim:
     sentence: str
     terms: Sequence[str]
