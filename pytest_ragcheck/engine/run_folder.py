@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.fingerprint import differences
 from pytest_ragcheck.engine.lock import FileLock, is_held
 from pytest_ragcheck.engine.place import take_back_stop
-from pytest_ragcheck.engine.sqlite_store import FILE, FILES, FINISHED, SqliteStore
+from pytest_ragcheck.engine.sqlite_store import FILE, FILES, LAYOUT, SqliteStore, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -58,37 +58,28 @@ def last_run(home: Path) -> LastRun | None:
     return None
 
 
-def finished_keys(folder: Path) -> list[str]:
-    """
-    The keys of the questions that a run which is over has finished without an ERROR.
-
-    Raises:
-        StoreError: Its store cannot be read.
-    """
-    path = folder / FILE
-    try:
-        # Not to be made anew where it is missing.
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
-        try:
-            return [key for (key,) in database.execute(FINISHED)]
-        finally:
-            database.close()
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}", path=path) from error
-
-
 def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
     """
     Returns where a run of that fingerprint can go on with the last one, or there is none.
 
     Raises:
-        UsageError: It was another run; the text has what differs.
+        UsageError: It was another run, and the text has what differs; or another version of this package wrote it.
     """
-    if last is not None and (changed := differences(last.fingerprint, fingerprint)):
+    if last is None:
+        return
+    if changed := differences(last.fingerprint, fingerprint):
         raise UsageError(
             f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}).\n"
             "Give this run what that one had, or leave --rag-resume out: then every question is asked."
         )
+    with suppress(StoreError):  # it is told when the store is opened
+        layout = layout_of(last.folder)
+        if layout not in (None, LAYOUT):
+            raise UsageError(
+                f"--rag-resume: the last run, of {last.began}, was written by another version of pytest-ragcheck "
+                f"(the layout of its store is {layout}, that of this version {LAYOUT}).\n"
+                "Go on with it by the version that wrote it, or leave --rag-resume out: then every question is asked."
+            )
 
 
 def open_store(
@@ -106,7 +97,7 @@ def open_store(
 
     Raises:
         StoreError: Nothing can be written there.
-        UsageError: The last run was another one.
+        UsageError: The last run was another one, or written by another version of this package.
     """
     try:
         home.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_ragcheck.engine.fallback import FallbackStore
 from pytest_ragcheck.engine.fingerprint import fingerprint, question_digest
-from pytest_ragcheck.engine.run_folder import check_same, finished_keys, last_run, open_store
+from pytest_ragcheck.engine.run_folder import check_same, last_run, open_store
+from pytest_ragcheck.engine.sqlite_store import finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import RUN
@@ -26,7 +27,7 @@ def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
     The store of the run; None where it has none, which the run's notes then tell.
 
     Raises:
-        pytest.fail.Exception: The run was to go on with one that was another.
+        pytest.fail.Exception: The run was to go on with one that it cannot go on with.
     """
     if part.runs_everything or not part.shares_disk:
         return None
@@ -59,7 +60,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
     Before the first question: what the run goes on with; nothing where it was not told to.
 
     Raises:
-        pytest.UsageError: The last run was another one.
+        pytest.UsageError: The last run was another one, or written by another version of this package.
     """
     settings = settings_of(config)
     if not settings.resume:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +12,10 @@ from pytest_ragcheck.engine.place import is_stopped, stop
 from pytest_ragcheck.engine.run_folder import (
     OpenedStore,
     check_same,
-    finished_keys,
     last_run,
     open_store,
 )
-from pytest_ragcheck.engine.sqlite_store import FILE
+from pytest_ragcheck.engine.sqlite_store import FILE, SqliteStore, finished_keys
 from pytest_ragcheck.engine.store import Claim
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
@@ -149,6 +149,40 @@ def test_the_finished_questions_of_a_run_that_is_over(home: Path) -> None:
     (folder / FILE).unlink()
     with pytest.raises(StoreError, match=r"store\.sqlite: unable to open database file$"):
         finished_keys(folder)
+
+
+def rewritten(folder: Path, *statements: str) -> None:
+    """The store of a run as another version of the package would have left it."""
+    database = sqlite3.connect(folder / FILE)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize("layout", [0, 2])
+def test_a_run_that_another_version_wrote_is_not_gone_on_with_and_stays(home: Path, layout: int) -> None:
+    folder = leave(home, "1", "a")
+    rewritten(folder, "alter table questions drop column verdict", f"pragma user_version = {layout}")
+    with pytest.raises(UsageError) as caught:
+        opened(home, "2", resume=True)
+    began = json.loads((folder / "run.json").read_text(encoding="utf-8"))["began"]
+    assert str(caught.value) == (
+        f"--rag-resume: the last run, of {began}, was written by another version of pytest-ragcheck "
+        f"(the layout of its store is {layout}, that of this version 1).\n"
+        "Go on with it by the version that wrote it, or leave --rag-resume out: then every question is asked."
+    )
+    assert runs(home) == ["1"]
+    with pytest.raises(StoreError, match=rf"another version .* wrote it \(its layout is {layout}, that of this"):
+        SqliteStore(folder, Redactor())
+
+
+def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
+    folder = leave(home, "1")
+    rewritten(folder, "drop table questions", "pragma user_version = 0")
+    run = opened(home, "2", resume=True)
+    assert (run.damaged, run.store.take("a")) == ("", Claim.FREE)
+    run.store.close()
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]"])
