@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.documents import DocumentRoutes
-    from pytest_ragcheck.rag.endpoint import Endpoint
+    from pytest_ragcheck.rag.function import FunctionEndpoint
+    from pytest_ragcheck.rag.service import HttpService
     from pytest_ragcheck.settings import Settings
 
     Reply = RagAnswer | Mapping[str, Any]
@@ -76,7 +77,7 @@ class RagClient:
         _check_limits(top_k, timeout_seconds)
         if not _is_whole(max_reply_bytes):
             raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
-        self._endpoint: Endpoint = HttpService(
+        self._endpoint: HttpService | FunctionEndpoint = HttpService(
             url,
             base_url=base_url,
             shape=shape,
