@@ -156,7 +156,10 @@ def _read(option: Option, given: Given, own_metrics: Collection[str]) -> Any:
     """What was given as the option's values are; all words and lines of it, where there may be several."""
     if option.kind == "switch":
         return bool(given.text)
-    read = partial(option.read, own=own_metrics) if option.read in (read_minimum, read_weight) else option.read
+    read = option.read
+    for reader in (read_minimum, read_weight):
+        if option.read is reader:
+            read = partial(reader, own=own_metrics)
     if option.kind == "text":
         return _read_one(option, given, str(given.text), read)
     return tuple(_read_one(option, given, str(text), read) for text in given.text)
