@@ -14,6 +14,7 @@ from pytest_ragcheck.metrics.catalogue import (
     OVERALL,
     listed,
 )
+from pytest_ragcheck.option_numbers import number_in, read_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,83 +50,6 @@ def _whole(text: str, example: str) -> str:
 
 URL_READERS = (read_url, read_base_url)
 """The texts of these may hold secrets."""
-
-
-def read_fraction(text: str) -> float:
-    """A number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number <= 1:
-        raise ValueError("is not a number from 0 to 1; write one such as 0.7")
-    return number
-
-
-def read_seconds(text: str) -> float:
-    """A number of seconds above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < float("inf"):
-        raise ValueError("is not a number of seconds above 0; write one such as 60")
-    return number
-
-
-def read_price(text: str) -> tuple[float, float]:
-    """Two amounts of US dollars from 0."""
-    try:
-        read, written = map(float, text.split())
-    except ValueError:
-        read = written = float("nan")
-    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
-        raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
-    return read, written
-
-
-def read_usd(text: str) -> float:
-    """An amount of US dollars above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < float("inf"):
-        raise ValueError("is not an amount of US dollars above 0; write one such as 0.50")
-    return number
-
-
-def read_count(text: str) -> int:
-    """A whole number from 1."""
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        raise ValueError("is not a whole number from 1; write one such as 5")
-    return int(text)
-
-
-def read_number(text: str) -> int:
-    """A whole number from 0."""
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ValueError("is not a whole number from 0; write one such as 2")
-    return int(text)
-
-
-def read_delay(text: str) -> float:
-    """A number of seconds from 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number < float("inf"):
-        raise ValueError("is not a number of seconds from 0; write one such as 0.1")
-    return number
-
-
-def read_shard(text: str) -> tuple[int, int]:
-    """`I/N`: part I of N, I from 1."""
-    match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
-    return int(match[1]), int(match[2])
 
 
 def read_gate(text: str) -> str:
@@ -219,10 +143,7 @@ def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
     if metric not in known:
         raise ValueError(f"names no metric that can have a weight; {_instead_of(metric, known)}")
-    try:
-        weight = float(value)
-    except ValueError:
-        weight = float("nan")
+    weight = number_in(value)
     if not 0 < weight < float("inf"):
         raise ValueError("has no weight above 0; write it such as f1=2")
     return metric, weight

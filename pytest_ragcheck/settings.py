@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS, JUDGE_GROUPS, OVERALL, group_of
-from pytest_ragcheck.option_values import (
-    URL_READERS,
-    read_base_url,
-    read_count,
-    read_embedding_model,
-    read_fraction,
-    read_gate,
-    read_group,
-    read_judge,
-    read_keep,
-    read_minimum,
-    read_model,
-    read_request,
-    read_response,
-    read_shape,
-    read_tier,
-    read_url,
-    read_weight,
-)
-from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
+from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS, JUDGE_GROUPS
+from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
+from pytest_ragcheck.setting_checks import check_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pytest_ragcheck.questions.datasets.choice import DatasetChoice
 
@@ -248,56 +228,8 @@ class Settings:
         return self.redactor.text(f"Settings({', '.join(shown)})")
 
     def __post_init__(self) -> None:
-        # A threshold that is no number would be one that nothing is below.
-        _check("threshold", self.threshold, read_fraction)
-        _check("gate", self.gate, read_gate)
-        _check("tolerance", self.tolerance, read_fraction)
-        _check("false_alarms", self.false_alarms, read_fraction)
-        _check("spread_limit", self.spread_limit, read_fraction)
-        _check("judge_repeats", self.judge_repeats, read_count)
-        _check("repeats", self.repeats, read_count)
-        for group in self.metrics:
-            _check("metrics", group, read_group)
-        self._check_models()
-        for metric, weight in self.weights.items():
-            _check("weights", f"{metric}={weight}", partial(read_weight, own=self.own_metrics))
-        for metric, minimum in self.minimums.items():
-            _check("minimums", f"{metric}={minimum}", partial(read_minimum, own=self.own_metrics))
-            self._check_measured(metric)
-        for name in ("url", "base_url", "judge_url", "embedding_url"):
-            if getattr(self, name) is not None:
-                _check(name, getattr(self, name), read_url if name == "url" else read_base_url)
-        _check("tier", self.tier, read_tier)
-        _check("keep_documents", self.keep_documents, read_keep)
-        if self.shape is not None:
-            _check("shape", self.shape, read_shape)
-        if self.request is not None:
-            _check("request", self.request, read_request)
-        if self.response is not None:
-            _check("response", self.response, read_response)
-        if self.judge is not None:
-            _check("judge", self.judge, read_judge)
+        check_settings(self)
         object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
-
-    def _check_models(self) -> None:
-        if self.embedding_model is not None:
-            _check("embedding_model", self.embedding_model, read_embedding_model)
-        if self.bertscore_model is not None:
-            _check("bertscore_model", self.bertscore_model, read_model)
-        elif "bertscore" in self.metrics:
-            raise UsageError(
-                "rag_metrics: the group bertscore needs a model; "
-                "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
-            )
-
-    def _check_measured(self, metric: str) -> None:
-        """Raises where no group measures what is to be asserted: it would be of no question, and nobody would know."""
-        groups = [group_of(name) for name in (self.weights if metric == OVERALL else (metric,))]
-        if not any(group is None or group in self.metrics for group in groups):
-            raise UsageError(
-                f"rag_min: {metric} is measured by the group {groups[0]!r}, which rag_metrics leaves out; "
-                f"write rag_metrics = +{groups[0]}, or leave the minimum out"
-            )
 
     @property
     def judged(self) -> bool:
@@ -331,11 +263,3 @@ class Settings:
             if key not in (None, DUMMY_API_KEY):
                 found.append(str(key))
         return found
-
-
-def _check(name: str, value: Any, read: Callable[[str], Any]) -> None:
-    try:
-        read(str(value))
-    except ValueError as error:
-        shown = shown_url(str(value)) if read in URL_READERS else str(value)
-        raise UsageError(f"Settings: {name}: {shown!r} {error}") from None

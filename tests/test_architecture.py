@@ -21,7 +21,14 @@ ORDER = (
     {"redaction", "loop", "threads", "library_logs"},
     {"questions"},
     {"rag"},
-    {"option_values", "options", "settings", "given"},  # whose values the parts above read
+    {
+        "option_numbers",
+        "option_values",
+        "options",
+        "setting_checks",
+        "settings",
+        "given",
+    },  # whose values the parts above read
     {"judging"},
     {"metrics"},
     {"verdict"},

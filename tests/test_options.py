@@ -14,14 +14,21 @@ import pytest
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.given import Given, read_settings
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
+from pytest_ragcheck.option_numbers import (
+    read_count,
+    read_delay,
+    read_fraction,
+    read_number,
+    read_price,
+    read_seconds,
+    read_shard,
+    read_usd,
+)
 from pytest_ragcheck.option_values import (
     read_base_url,
     read_baseline_place,
-    read_count,
     read_dataset,
-    read_delay,
     read_embedding_model,
-    read_fraction,
     read_gate,
     read_group,
     read_header,
@@ -32,19 +39,14 @@ from pytest_ragcheck.option_values import (
     read_missing,
     read_model,
     read_name,
-    read_number,
     read_on_off,
     read_other_baseline,
     read_path,
-    read_price,
     read_request,
     read_response,
-    read_seconds,
     read_shape,
-    read_shard,
     read_tier,
     read_url,
-    read_usd,
     read_weight,
 )
 from pytest_ragcheck.options import OPTIONS, Option

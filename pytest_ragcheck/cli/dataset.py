@@ -75,7 +75,7 @@ def _listed() -> Iterator[str]:
 
 def _write(chosen: argparse.Namespace) -> str:
     """Writes the question file, and returns what to say."""
-    from pytest_ragcheck.option_values import read_count, read_number  # noqa: PLC0415 - for this command only
+    from pytest_ragcheck.option_numbers import read_count, read_number  # noqa: PLC0415 - for this command only
     from pytest_ragcheck.questions.datasets.catalogue import check_choice, known_datasets  # noqa: PLC0415 - as above
     from pytest_ragcheck.questions.datasets.load import load_questions  # noqa: PLC0415 - as above
     from pytest_ragcheck.questions.question import GENERATION  # noqa: PLC0415 - as above

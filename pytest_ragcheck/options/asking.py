@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from pytest_ragcheck.option_numbers import read_count, read_delay, read_number, read_seconds
 from pytest_ragcheck.option_values import (
     read_base_url,
-    read_count,
-    read_delay,
     read_header,
     read_keep,
-    read_number,
     read_on_off,
     read_request,
     read_response,
-    read_seconds,
     read_shape,
     read_tier,
     read_url,

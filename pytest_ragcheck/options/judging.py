@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS, DEFAULT_WEIGHTS
+from pytest_ragcheck.option_numbers import read_count, read_fraction, read_price, read_seconds
 from pytest_ragcheck.option_values import (
     read_base_url,
-    read_count,
     read_embedding_model,
-    read_fraction,
     read_group,
     read_judge,
     read_minimum,
@@ -15,8 +14,6 @@ from pytest_ragcheck.option_values import (
     read_name,
     read_on_off,
     read_path,
-    read_price,
-    read_seconds,
     read_weight,
 )
 from pytest_ragcheck.options.option import Option

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from pytest_ragcheck.option_numbers import read_count, read_fraction, read_number, read_shard, read_usd
 from pytest_ragcheck.option_values import (
     read_baseline_place,
-    read_count,
     read_dataset,
-    read_fraction,
     read_gate,
     read_html_path,
     read_missing,
     read_name,
-    read_number,
     read_other_baseline,
     read_path,
-    read_shard,
-    read_usd,
 )
 from pytest_ragcheck.options.option import Option
 

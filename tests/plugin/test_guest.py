@@ -26,9 +26,9 @@ def test_nothing_is_loaded():
     # What other plugins load is not ours: nothing of the package beyond what every run needs may be there.
     ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
     assert ours <= {{
-        "metrics", "metrics.catalogue", "option_values", "options", "options.asking", "options.judging",
-        "options.option", "options.running", "plugin", "plugin.configuration", "plugin.fixtures", "plugin.hooks",
-        "plugin.keys", "plugin.recorder",
+        "metrics", "metrics.catalogue", "option_numbers", "option_values", "options", "options.asking",
+        "options.judging", "options.option", "options.running", "plugin", "plugin.configuration", "plugin.fixtures",
+        "plugin.hooks", "plugin.keys", "plugin.recorder",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)
 
