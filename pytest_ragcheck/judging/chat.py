@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.completion import ReplyText, reply_text
 from pytest_ragcheck.judging.formats import Negotiation, RequestForm
+from pytest_ragcheck.judging.prompt import REPAIR
 from pytest_ragcheck.judging.usage import note_use, use_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Wanted(Generic[T]):
 
     advice: str = "Take a model that follows formats more closely."
     """What to do where a model does not reply so."""
+
+    repair: str = REPAIR
+    """What the model is told once where it does not reply so, with `{problem}` where that is to stand."""
 
 
 class Asking(Protocol):
@@ -98,7 +102,7 @@ class Chat:
         try:
             return Read(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
         except JudgeReplyError as error:
-            messages += _repair_turn(reply, _problem(reply, error))
+            messages += _repair_turn(reply, wanted.repair.replace("{problem}", _problem(reply, error)))
         reply = await self._reply(messages, wanted)
         try:
             return Read(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
@@ -131,13 +135,9 @@ def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
     return f"the reply was cut off before its end: {error}" if reply.cut_off else str(error)
 
 
-def _repair_turn(reply: ReplyText, problem: str) -> list[dict[str, str]]:
+def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:
     """The further messages; none after an empty reply, which some servers do not take back: the same is asked anew."""
     if not reply.text.strip():
         return []
     said = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")
-    wanted = (
-        f"This cannot be read as your verdict: {problem}. "
-        "Reply again, with nothing but the one JSON object that was asked for, all its fields filled in."
-    )
-    return [{"role": "assistant", "content": said}, {"role": "user", "content": wanted}]
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": asked}]

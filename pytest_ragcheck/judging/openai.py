@@ -76,13 +76,16 @@ class OpenAIJudge:
             schema=reply_schema(),
             read=read_reply,
             advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
+            repair=self.prompt.repair,
         )
         self.identity = JudgeIdentity(
             kind="openai", model=server.model, url=server.shown_url, prompt_version=self.prompt.version
         )
         # The server takes what it can of the best form, so that stands for what it really takes.
         asked = RequestForm().parameters(self._wanted.name, self._wanted.schema)
-        self.fingerprint = server.fingerprint and digest_of([server.fingerprint, self.prompt.digest, asked])
+        self.fingerprint = server.fingerprint and digest_of(
+            [server.fingerprint, self.prompt.digest, self.prompt.repair, asked]
+        )
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """

@@ -45,6 +45,12 @@ _VERDICT_FIELDS = """\
 
 _REPLY = HOW_TO_READ + _VERDICT_FIELDS
 
+REPAIR = (
+    "This cannot be read as your verdict: {problem}. "
+    "Reply again, with nothing but the one JSON object that was asked for, all its fields filled in."
+)
+"""The second message, after a reply that cannot be read."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePrompt:
@@ -62,9 +68,12 @@ class JudgePrompt:
     reply: str = _REPLY
     """What follows it: how to read the material and how to reply, in the packaged prompt's own language."""
 
+    repair: str = REPAIR
+    """What is sent after a reply that cannot be read, in the packaged prompt's own language, with `{problem}`."""
+
     @property
     def digest(self) -> str:
-        """64 hex digits over all the fixed text that is sent."""
+        """64 hex digits over all the fixed text that is sent first."""
         return hashlib.sha256(f"{self.text}\n{self.reply}".encode()).hexdigest()
 
     def render(self, question: Question, answer: RagAnswer, *, nonce: str) -> str:
@@ -113,14 +122,19 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     path = packaged.get(str(name_or_path))
     if path is not None:
         version, text = split_version(path.read_text(encoding="utf-8"))
-        own = _PACKAGED / "reply" / path.name
-        reply = own.read_text(encoding="utf-8") if own.exists() else _REPLY
-        return JudgePrompt(name=path.stem, version=version, text=text, reply=reply)
+        reply, repair = _beside(path, "reply", _REPLY), _beside(path, "repair", REPAIR).rstrip()
+        return JudgePrompt(name=path.stem, version=version, text=text, reply=reply, repair=repair)
     path = Path(name_or_path)
     _, text = split_version(_read(path, packaged=sorted(packaged)))
     _check_placeholders(path, text)
     prompt = JudgePrompt(name=path.stem, version="", text=text)
     return replace(prompt, version=f"{path.stem}-{prompt.digest[:8]}")
+
+
+def _beside(path: Path, folder: str, english: str) -> str:
+    """A further text of a packaged prompt, in its language."""
+    own = path.parent / folder / path.name
+    return own.read_text(encoding="utf-8") if own.exists() else english
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:

@@ -132,6 +132,15 @@ def test_a_reply_that_cannot_be_read_is_sent_back_once_with_what_is_wrong():
     }
 
 
+def test_under_the_russian_prompt_what_is_sent_after_an_unreadable_reply_is_russian_too():
+    with OpenAIServer(verdict(groundedness=1.3), verdict()) as server:
+        judged(judge_of(server, prompt=load_prompt("ru")))
+    assert server.requests[1].json["messages"][2]["content"] == (
+        "Это нельзя прочитать как твой вердикт: groundedness is 1.3, outside 0..1.\n"
+        "Ответь ещё раз, ничем, кроме одного запрошенного объекта JSON, со всеми заполненными полями."
+    )
+
+
 def test_an_empty_reply_is_asked_for_again_without_being_sent_back():
     with OpenAIServer(completion(None), verdict()) as server:
         assert judged(judge_of(server)) == FULL_MARKS
