@@ -24,6 +24,7 @@ from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
 from pytest_ragcheck.plugin.processes import Part, part_of
+from pytest_ragcheck.plugin.sigint import interrupt_anywhere
 from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.storing import opened_store
 from pytest_ragcheck.plugin.tolerated import is_candidate
@@ -114,7 +115,9 @@ class Ahead:
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
         self._preflight.check(means)
-        return self._confirmed(self._recorded(item, question, means), question, means)
+        evaluated = self._recorded(item, question, means)
+        interrupt_anywhere()  # what takes long to import is there
+        return self._confirmed(evaluated, question, means)
 
     def _recorded(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         planned = self._plan.ahead.pop(item.nodeid, None)

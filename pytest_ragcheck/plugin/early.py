@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.sigint import interrupt_between_imports
 from pytest_ragcheck.plugin.usable import covered
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def begin_imports(config: pytest.Config, run: Run) -> None:
     # module: so what both of them need is imported first.
     importlib.import_module("pytest_ragcheck.judging.openai")
     importlib.import_module("pytest_ragcheck.rag.connections").http_library()
+    interrupt_between_imports(config)
     # No daemon: to be ended in the middle of an import is more than some extension modules can bear.
     threading.Thread(target=_import, name="ragcheck import").start()
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.plugin.sigint import is_postponed
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -19,7 +21,9 @@ def end_in_order_on_sigterm(config: pytest.Config) -> None:
         config.add_cleanup(_leave)
 
 
-def _end(number: int, _: FrameType | None) -> None:
+def _end(number: int, frame: FrameType | None) -> None:
+    if is_postponed(number, frame):
+        return
     _leave()  # who sends another does not want to wait
     pytest.exit("ended by SIGTERM", returncode=128 + number)
 
