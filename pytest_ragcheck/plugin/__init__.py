@@ -12,7 +12,6 @@ import pytest
 
 from pytest_ragcheck.plugin import configuration, hooks
 from pytest_ragcheck.plugin.fixtures import (
-    close_client,
     rag_check,
     rag_client,
     rag_judge,
@@ -142,6 +141,8 @@ def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: p
     if fixturedef.argname in EVALUATED_WITH and SET_UP in request.config.stash:
         request.config.stash[SET_UP].pop(fixturedef, None)
     if fixturedef.argname == "rag_client" and fixturedef.cached_result and LOOP in request.config.stash:
+        from pytest_ragcheck.plugin.private_loop import close_client  # noqa: PLC0415 - only where there was a question
+
         close_client(fixturedef.cached_result[0], request.config)
 
 

@@ -16,13 +16,13 @@ from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.place import is_stopped
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.interruption import Interruption, end_worker
 from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
 from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
+from pytest_ragcheck.plugin.private_loop import loop_of
 from pytest_ragcheck.plugin.processes import Part, part_of
 from pytest_ragcheck.plugin.sigint import interrupt_anywhere
 from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm

@@ -12,8 +12,8 @@ from pytest_ragcheck.documents.ledger import ledgers_of
 from pytest_ragcheck.documents.outcome import Documents
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.place import home_of, run_folder
+from pytest_ragcheck.plugin.private_loop import loop_of
 from pytest_ragcheck.plugin.processes import part_of, run_id
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.rag.client import RagClient

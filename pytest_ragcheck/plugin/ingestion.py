@@ -21,9 +21,9 @@ from pytest_ragcheck.engine.once import Once
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.deletion import finished, note
-from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import CLIENT, DOCUMENTS
 from pytest_ragcheck.plugin.place import home_of
+from pytest_ragcheck.plugin.private_loop import loop_of
 from pytest_ragcheck.plugin.processes import part_of
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.rag.ask import endpoint_name

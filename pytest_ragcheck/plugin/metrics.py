@@ -9,8 +9,8 @@ import pytest
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.choice import choose_metrics
 from pytest_ragcheck.metrics.own import distinct, read_own
-from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import OWN_METRICS
+from pytest_ragcheck.plugin.private_loop import loop_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge

@@ -12,8 +12,8 @@ from pytest_ragcheck.judging.material import digest_of
 from pytest_ragcheck.judging.preflight import Trial, judges_to_try, trial_key
 from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.fixtures import loop_of
 from pytest_ragcheck.plugin.keys import USELESS_JUDGE
+from pytest_ragcheck.plugin.private_loop import loop_of
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.preflight import read_trial, refusal, usable_trial, weak_note, with_trial
 
