@@ -125,6 +125,21 @@ async def _checked_once(
         top_k=asked_top_k(question, settings),
         cost=system_cost(given.extra),
     )
+    return await _decided(record, given, answer, judge=judge, metrics=metrics, settings=settings, judging=judging)
+
+
+async def _decided(
+    record: Record,
+    given: RagAnswer,
+    answer: RagAnswer,
+    *,
+    judge: Judge | None,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    judging: Room,
+) -> Record:
+    """The record of an answer, as it was *given* and without secrets, with what is made of it."""
+    clean, question = settings.redactor, record.question
     scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
     try:
         judgement = await _judged(question, answer, judge, settings.judge_repeats, judging)
@@ -137,6 +152,7 @@ async def _checked_once(
         scores[OVERALL] = overall.score
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(settings, judge))
+    said = _without_secrets_of(judgement, clean)
     return replace(
         record,
         verdict=decision.verdict,
@@ -147,7 +163,7 @@ async def _checked_once(
         reason=clean.text(reason_for(decision, question, given, judgement, scores)),
         error_kind=decision.error_kind,
         repeated={metric: (tuple(votes),) for metric, votes in judgement.votes.items() if metric in scores},
-        unsupported_claims=(said := _without_secrets_of(judgement, clean)).unsupported_claims,
+        unsupported_claims=said.unsupported_claims,
         verdict_cached=judgement.cached,
         judgement=None if judge is None else said,
         material="" if judge is None else material_digest(question, answer),
