@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 import threading
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tests.servers.load_server import judge_reply, rag_reply
+from tests.servers.connection import Connection
+from tests.servers.load_server import TRACE, judge_reply, rag_reply
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_TRACE = re.compile(rb"Q-\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,33 +76,23 @@ class FaultyServer:
         return self.requests["rag"].total()
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(Connection):
     def __init__(self, server: FaultyServer) -> None:
+        super().__init__()
         self._server = server
-        self._received = b""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        length = _LENGTH.search(head)
-        if not end or len(body) < (int(length[1]) if length else 0):
-            return
-        self._received = b""
-        trace = _TRACE.search(body)
-        self._answer("rag" if b" /query " in head else "judge", trace[0] if trace else b"", body)
+    def take(self, path: bytes, body: bytes) -> None:
+        trace = TRACE.search(body)
+        self._answer("rag" if path == b"/query" else "judge", trace[0] if trace else b"", body)
 
     def _answer(self, side: str, trace: bytes, body: bytes) -> None:
         server, faults = self._server, self._server.faults
         first = not server.requests[side][trace]
         server.requests[side][trace] += 1
         if side == "rag" and faults.cap and server.running[side] >= faults.cap:
-            self._reply(b'{"error": "busy"}', b"429 Too Many Requests")
+            self.reply(b'{"error": "busy"}', b"429 Too Many Requests")
         elif side == "rag" and first and hits(faults.reset, b"reset", trace):
-            self._transport.abort()
+            self.transport.abort()
         elif side == "judge" and hits(faults.hang, b"hang", trace):
             pass
         else:
@@ -119,12 +106,7 @@ class _Connection(asyncio.Protocol):
 
     def _end(self, side: str, reply: bytes, status: bytes) -> None:
         self._server.running[side] -= 1
-        self._reply(reply, status)
-
-    def _reply(self, body: bytes, status: bytes) -> None:
-        if not self._transport.is_closing():
-            head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % (status, len(body))
-            self._transport.write(head + body)
+        self.reply(reply, status)
 
 
 def hits(share: float, fault: bytes, trace: bytes) -> bool:

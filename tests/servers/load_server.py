@@ -21,8 +21,9 @@ import time
 from dataclasses import asdict, dataclass
 from functools import partial
 
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_TRACE = re.compile(rb"Q-\d+")
+from tests.servers.connection import Connection
+
+TRACE = re.compile(rb"Q-\d+")
 _NONCE = re.compile(rb"=== BEGIN question ([0-9a-f]{16}) ===")
 _PASSAGE = "The refund window of order {n} is 30 days from delivery, and shipping is not refunded. " * 5
 
@@ -48,32 +49,19 @@ def waiting_seconds(mean: float, sigma: float, key: bytes) -> float:
     return mean * math.exp(sigma * normal - sigma * sigma / 2)
 
 
-class Connection(asyncio.Protocol):
-    """One keep-alive connection, one request at a time."""
-
+class _Connection(Connection):
     def __init__(self, means: dict[bytes, float], sigma: float, figures: dict[bytes, Figures]) -> None:
+        super().__init__()
         self._means = means
         self._sigma = sigma
         self._figures = figures
-        self._received = b""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        length = _LENGTH.search(head)
-        if not end or len(body) < (int(length[1]) if length else 0):
-            return
-        self._received = b""
-        path = head.split(b" ", 2)[1]
+    def take(self, path: bytes, body: bytes) -> None:
         figures = self._figures.get(path)
         if figures is None:
-            self._reply(json.dumps({name.decode(): asdict(found) for name, found in self._figures.items()}).encode())
+            self.reply(json.dumps({name.decode(): asdict(found) for name, found in self._figures.items()}).encode())
             return
-        trace = _TRACE.search(body)
+        trace = TRACE.search(body)
         seconds = waiting_seconds(self._means[path], self._sigma, path + (trace[0] if trace else body))
         figures.first = figures.first or time.monotonic()
         figures.requests += 1
@@ -86,12 +74,7 @@ class Connection(asyncio.Protocol):
     def _finish(self, figures: Figures, reply: bytes) -> None:
         figures.at_once -= 1
         figures.last = time.monotonic()
-        self._reply(reply)
-
-    def _reply(self, body: bytes) -> None:
-        if not self._transport.is_closing():
-            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
-            self._transport.write(head + body)
+        self.reply(reply)
 
 
 def rag_reply(trace: bytes) -> bytes:
@@ -123,7 +106,7 @@ async def serve(rag_seconds: float, judge_seconds: float, sigma: float) -> None:
     means = {b"/query": rag_seconds, b"/v1/chat/completions": judge_seconds}
     figures = {path: Figures() for path in means}
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(partial(Connection, means, sigma, figures), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(partial(_Connection, means, sigma, figures), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - whoever started it waits for this
     await server.serve_forever()
 
