@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
-from pytest_ragcheck.engine.budget import Budget
-from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
-from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.place import is_stopped
 from pytest_ragcheck.metrics.cost import summed
+from pytest_ragcheck.plugin.checker import Checker
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.interruption import Interruption, end_worker
 from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
-from pytest_ragcheck.plugin.metrics import Measures
 from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.plugin.plan import AGAIN, CALLED, NARROW, OTHER_MEANS, SWITCHED_OFF, Means, plan
 from pytest_ragcheck.plugin.preflight import Preflight
@@ -29,7 +25,6 @@ from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.storing import opened_store
 from pytest_ragcheck.plugin.tolerated import is_candidate
 from pytest_ragcheck.plugin.waiting import say, seconds_between_lines
-from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.summary.looks import LOOKS_AGAIN
 from pytest_ragcheck.verdict import Verdict
 
@@ -82,17 +77,9 @@ class Ahead:
         self._part = part = part_of(config)
         self._loop = loop_of(config)
         self._set_up = config.stash.setdefault(SET_UP, {})
-        self._asking = Gate(
-            math.ceil(settings.concurrency / part.share),
-            retries=settings.retries,
-            # A recording need not be spared.
-            delay_seconds=settings.delay_seconds * part.share if settings.replay is None else 0.0,
-            share=part.share,
-        )
-        most = math.ceil(settings.judge_concurrency / part.share)
-        self._judging = Gate(most, retries=settings.retries, share=part.share)
+        self._checker = Checker(config, part)
         stops_early = bool(config.getoption("maxfail", 0))
-        self._ahead = 2 * (self._asking.most + self._judging.most) * part.share if stops_early else None
+        self._ahead = 2 * self._checker.most * part.share if stops_early else None
         self._reader: ReadAhead | None = None
         self._store: FallbackStore | None = self._loop.run(_awaited, partial(opened_store, config, part))
         self._folder = home_of(settings) / part.run_id
@@ -104,13 +91,10 @@ class Ahead:
         self._plan = plan(session, switched_off=switched_off or _why_alone(part, self._store))
         self._begun: dict[Source, Means] = {}
         self._digests: dict[Source, str] = {}
-        self._measures = Measures(config)
-        self._courses = Courses()
-        self._budget = (
-            None if settings.max_cost_usd is None else Budget(settings.max_cost_usd / part.share, settings.own_prices)
-        )
         with_others = part.is_worker and part.shares_disk and not part.runs_everything
-        self._preflight = Preflight(session, self._judging, self._budget, self._folder if with_others else None)
+        self._preflight = Preflight(
+            session, self._checker.judging, self._checker.budget, self._folder if with_others else None
+        )
 
     def record(self, item: pytest.Item, question: Question, means: Means) -> Evaluated:
         """The question's record: what was read ahead, if it was with these very means, else a new one."""
@@ -152,14 +136,10 @@ class Ahead:
             return evaluated
         again: list[Record] = []
         while len(again) < LOOKS_AGAIN and all(each.verdict is Verdict.FAIL for each in again):
-            again.append(self._waited(question, self._check_afresh, question, means))
+            again.append(self._waited(question, self._checker.check_afresh, question, means))
         verdicts = tuple(each.verdict.value for each in again)
         cost = summed((record.cost, *(each.cost for each in again)))
         return replace(evaluated, record=replace(record, asked_again=verdicts, cost=cost))
-
-    async def _check_afresh(self, question: Question, means: Means) -> Record:
-        afresh = getattr(means.judge, "afresh", None)
-        return await self._check(question, means if afresh is None else replace(means, judge=afresh()))
 
     def finish(self) -> None:
         """When this process's last item ends: goes on for the items of others, then ends what is under way."""
@@ -203,12 +183,12 @@ class Ahead:
         if self._reader is None:
             # Enough to keep both gates full while some requests take long, and no more than memory should hold;
             # what a worker has claimed, no idle one can ask.
-            spare = 0 if self._part.is_worker else 2 * max(self._asking.most, self._judging.most)
-            alive = self._asking.most + self._judging.most + spare
+            spare = 0 if self._part.is_worker else 2 * max(self._checker.asking.most, self._checker.judging.most)
+            alive = self._checker.most + spare
             stopped = self._is_stopped if self._part.is_worker else None
             self._reader = ReadAhead(alive=alive, ahead=self._ahead, store=self._store, stopped=stopped)
         await self._reader.add(
-            Job(key=store_key(question, digest), evaluate=partial(self._check, question, means))
+            Job(key=store_key(question, digest), evaluate=partial(self._checker.check, question, means))
             for question in questions
         )
 
@@ -225,53 +205,19 @@ class Ahead:
             function,
             *arguments,
             every_seconds=seconds_between_lines(self._config),
-            meanwhile=partial(say, self._config, self._courses, question, len(self._plan.ahead)),
+            meanwhile=partial(say, self._config, self._checker.courses, question, len(self._plan.ahead)),
         )
 
     async def _asked_now(self, question: Question, means: Means, why: str) -> Evaluated:
         if self._store is None:
-            return Evaluated(record=await self._check(question, means), on_demand=why)
+            return Evaluated(record=await self._checker.check(question, means), on_demand=why)
         key = store_key(question, means_digest(means.client, means.judge, means.settings))
         earlier = self._store.take_resumed(key)
         if earlier is not None:
             return Evaluated(record=replace(earlier, question=question), on_demand=why, resumed=True)
-        record = await self._check(question, means)
+        record = await self._checker.check(question, means)
         self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)
-
-    async def _check(self, question: Question, means: Means) -> Record:
-        client, settings = means.client, means.settings
-        if not hasattr(client, "ask") and callable(client):
-            function: Any = client
-            client = RagClient.from_callable(function, top_k=settings.top_k, timeout_seconds=settings.timeout_seconds)
-        judge, metrics = means.judge, self._measures.of(settings, means.judge)
-        if self._budget is not None:
-            self._budget.check()
-        if settings.replay is not None:
-            from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - only where a run is replayed
-
-            replayed = recording_of(self._config, settings.replay).replayed(
-                question, judge, metrics, repeats=settings.judge_repeats
-            )
-            client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
-            # The same would come of it each time.
-            settings = replace(settings, repeats=1, judge_repeats=1)
-        elif question.ingest:
-            from pytest_ragcheck.plugin.ingestion import documents_of_run  # noqa: PLC0415 - only where there are some
-
-            client = await documents_of_run(self._config).asks(client)
-        record = await self._courses.check(
-            question,
-            client=client,
-            judge=judge,
-            metrics=metrics,
-            settings=settings,
-            asking=self._asking,
-            judging=self._judging if self._budget is None else self._budget.room(self._judging),
-        )
-        if self._budget is not None and settings.replay is None:
-            self._budget.spend(record.cost.system_usd)
-        return record
 
 
 def ahead_of(session: pytest.Session) -> Ahead:

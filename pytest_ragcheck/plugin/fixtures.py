@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.checking import RagCheck
+    from pytest_ragcheck.plugin.keeping import RagCheck
     from pytest_ragcheck.plugin.plan import Means
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
@@ -99,7 +99,7 @@ def rag_result(
     """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only where a question is asked
-    from pytest_ragcheck.plugin.checking import kept  # noqa: PLC0415 - as above
+    from pytest_ragcheck.plugin.keeping import kept  # noqa: PLC0415 - as above
 
     means = _means(rag_client, rag_judge, rag_settings)
     ahead = ahead_of(request.session)
@@ -113,7 +113,7 @@ def rag_check(
     request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
 ) -> RagCheck:
     """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
-    from pytest_ragcheck.plugin.checking import RagCheck  # noqa: PLC0415 - only for who calls
+    from pytest_ragcheck.plugin.keeping import RagCheck  # noqa: PLC0415 - only for who calls
 
     return RagCheck(request, _means(rag_client, rag_judge, rag_settings))
 

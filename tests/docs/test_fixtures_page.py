@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin import __all__ as fixtures
-from pytest_ragcheck.plugin.checking import RagCheck
+from pytest_ragcheck.plugin.keeping import RagCheck
 from pytest_ragcheck.record import Record
 from tests.docs.pages import DOCS, page
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
