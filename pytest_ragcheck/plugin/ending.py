@@ -11,6 +11,7 @@ import pytest
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import BASELINE, OVER_BUDGET, USELESS_JUDGE
+from pytest_ragcheck.plugin.outcomes import outcomes_of
 from pytest_ragcheck.plugin.tolerated import terms_of
 from pytest_ragcheck.report.annotations import annotation_lines
 from pytest_ragcheck.report.files import write_results, write_shard
@@ -46,7 +47,7 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     if not run.ran and (settings.shard is None or config.getoption("collectonly")):
         return []
     clean, baseline = settings.redactor.text, config.stash.get(BASELINE, None)
-    outcomes = run.outcomes(settings)
+    outcomes = outcomes_of(run, settings)
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms_of(config), baseline, clean=clean))
     summary = aggregate(
         outcomes,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.compared_with import baseline_name, baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.outcomes import outcomes_of
 from pytest_ragcheck.plugin.reach import Reach
 from pytest_ragcheck.summary.comparison import compare
 from pytest_ragcheck.summary.gate import decide
@@ -34,7 +35,7 @@ def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> 
         not_passed: Node ids of what did not pass.
     """
     settings = settings_of(config)
-    outcomes = run.outcomes(settings)
+    outcomes = outcomes_of(run, settings)
     comparison = None
     if settings.baseline is not None:
         comparison = _comparison(config, run, outcomes, not_passed)

@@ -3,92 +3,92 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import replace
-from datetime import datetime, timezone
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.plugin.keys import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.processes import own_suffix
-from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.record import Record, sharing
-from pytest_ragcheck.report.terminal import run_thresholds
-from pytest_ragcheck.summary.outcomes import Outcomes
-from pytest_ragcheck.summary.terms import Terms
-from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     import pytest
 
     from pytest_ragcheck.documents.outcome import Documents
-    from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.settings import Settings
+    from pytest_ragcheck.questions.question import Question, QuestionSet
     from pytest_ragcheck.summary.gate import Decision
 
 
+@dataclass(slots=True, eq=False)
 class Run:
     """The questions of a run by dataset, the node ids that run them, and their records as they come in."""
 
-    def __init__(self, root: Path, *, suffix: str = "") -> None:
-        self._root = root
-        self.suffix = suffix
-        """What the names of this process's datasets end in, where others run the same questions; else empty."""
+    root: Path
+    """Of the pytest run."""
 
-        self._read: dict[str, QuestionSet] = {}
-        self.sets: dict[str, QuestionSet] = {}
-        """By dataset name the questions that some item runs, or would if it were not deselected."""
+    suffix: str = ""
+    """What the names of this process's datasets end in, where others run the same questions; else empty."""
 
-        self.selected: dict[str, Question] = {}
-        """By node id the question that it runs; deselected ones are not in it."""
+    sets: dict[str, QuestionSet] = field(default_factory=dict)
+    """By dataset name the questions that some item runs, or would if it were not deselected."""
 
-        self.tags: set[str] = set()
-        """Tags that were registered as markers."""
+    selected: dict[str, Question] = field(default_factory=dict)
+    """By node id the question that it runs; deselected ones are not in it."""
 
-        self.told = False
-        """Whether the controller was told what was collected."""
+    tags: set[str] = field(default_factory=set)
+    """Tags that were registered as markers."""
 
-        self.cut_short = ""
-        """Why there may be questions that nobody counted, as calls of deselected tests; empty where there are none."""
+    told: bool = False
+    """Whether the controller was told what was collected."""
 
-        self.unfinished = ""
-        """Why pytest did not come to all of its items; empty where it did."""
+    cut_short: str = ""
+    """Why there may be questions that nobody counted, as calls of deselected tests; empty where there are none."""
 
-        self.documents: Documents | None = None
-        """What became of the documents that were put into the system; None where none were."""
+    unfinished: str = ""
+    """Why pytest did not come to all of its items; empty where it did."""
 
-        self.over_budget = 0
-        """How many items were not run because the run had cost what it may."""
+    documents: Documents | None = None
+    """What became of the documents that were put into the system; None where none were."""
 
-        self.comparison: list[str] = []
-        """How the run compares with the baseline, in lines; empty without one."""
+    over_budget: int = 0
+    """How many items were not run because the run had cost what it may."""
 
-        self.decision: Decision | None = None
-        """What the gate makes of the run; None where there is no gate, or the run did not come to its end."""
+    comparison: list[str] = field(default_factory=list)
+    """How the run compares with the baseline, in lines; empty without one."""
 
-        self.out_of_reach: frozenset[tuple[str, str]] = frozenset()
-        """Dataset name and id of what the baseline of a shard has and this run was not asked to collect."""
+    decision: Decision | None = None
+    """What the gate makes of the run; None where there is no gate, or the run did not come to its end."""
 
-        self.notes: list[str] = []
-        """What the user is to know of the run beside its results, each once."""
+    out_of_reach: frozenset[tuple[str, str]] = frozenset()
+    """Dataset name and id of what the baseline of a shard has and this run was not asked to collect."""
 
-        self.untold: list[str] = []
-        """Notes of this process that no report has taken yet."""
+    notes: list[str] = field(default_factory=list)
+    """What the user is to know of the run beside its results, each once."""
 
-        self.resumed: set[tuple[str, str]] = set()
-        """Dataset name and id of the questions that an earlier run had asked."""
+    untold: list[str] = field(default_factory=list)
+    """Notes of this process that no report has taken yet."""
 
-        self._on_demand: dict[tuple[str, str], str] = {}
-        self._last: Record | None = None
-        self._records: dict[tuple[str, str], Record] = {}
-        self._node_keys: dict[str, list[tuple[str, str]]] = {}
-        self._skipped: set[str] = set()
-        self._xfailed: set[str] = set()
-        self._failed: dict[str, str] = {}
+    resumed: set[tuple[str, str]] = field(default_factory=set)
+    """Dataset name and id of the questions that an earlier run had asked."""
+
+    records: dict[tuple[str, str], Record] = field(default_factory=dict)
+    """By dataset name and id, in the order in which they came."""
+
+    on_demand: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By dataset name and id of a record why it was not asked ahead; empty where it was."""
+
+    skipped: set[str] = field(default_factory=set)
+    xfailed: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Node ids as pytest says of their items, with the text of a failure; they may run no question."""
+
+    _read: dict[str, QuestionSet] = field(default_factory=dict, init=False)
+    _last: Record | None = field(default=None, init=False)
+    _node_keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict, init=False)
 
     def add(self, questions: QuestionSet) -> None:
         """
@@ -100,8 +100,8 @@ class Run:
         known = self._read.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
             problem = (
-                f"{self._shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
-                f"{self._shown(known.path)}. {_to_tell_apart(questions, known)}"
+                f"{self.shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
+                f"{self.shown(known.path)}. {_to_tell_apart(questions, known)}"
             )
             raise QuestionFileError(questions.path, [problem])
 
@@ -150,8 +150,8 @@ class Run:
         known = self.selected.get(node_id)
         # A record that came from another process, or as its text, brought a question of its own.
         record = replace(record, question=known) if known == record.question else record
-        self._records[key] = self._last = record if self._last is None else sharing(record, self._last)
-        self._on_demand[key] = on_demand
+        self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
+        self.on_demand[key] = on_demand
         self.resumed -= {key}
         self.resumed |= {key} if resumed else set()
         self._node_keys.setdefault(node_id, []).append(key)
@@ -168,7 +168,7 @@ class Run:
     def forget(self, node_id: str) -> None:
         """Drops what is known of an item that runs once more."""
         for key in self._node_keys.pop(node_id, ()):
-            self._records.pop(key, None)
+            self.records.pop(key, None)
 
     def keys_of(self, node_id: str) -> list[tuple[str, str]]:
         """Dataset name and id of the questions that the item recorded."""
@@ -185,81 +185,23 @@ class Run:
     ) -> None:
         """Notes what pytest says of an item, whether or not it runs a question."""
         if xfailed:
-            self._xfailed.add(node_id)
+            self.xfailed.add(node_id)
         if over_budget:
             self.over_budget += 1
             self.cut_short = OVER_BUDGET
         elif skipped:
-            self._skipped.add(node_id)
+            self.skipped.add(node_id)
         if failure:
-            self._failed.setdefault(node_id, failure)
+            self.failed.setdefault(node_id, failure)
 
     @property
     def ran(self) -> bool:
         """Whether any question came to an end, well or badly."""
-        return bool(self._records) or self.over_budget > 0 or any(node in self.selected for node in self._failed)
+        return bool(self.records) or self.over_budget > 0 or any(node in self.selected for node in self.failed)
 
-    def outcomes(self, settings: Settings) -> Outcomes:
-        """All questions with what became of them, in collection order."""
-        records = {**self._lost(), **self._records}
-        sets = list(self._sets_with_calls().values())
-        order = {(q.dataset_name, q.id): i for i, q in enumerate(q for s in sets for q in s.questions)}
-        skipped: dict[str, int] = {}
-        for node in self._skipped & self.selected.keys():
-            question = self.selected[node]
-            if (question.dataset_name, question.id) not in records:
-                skipped[question.dataset_name] = skipped.get(question.dataset_name, 0) + 1
-        outcomes = Outcomes(
-            agent_name=settings.agent,
-            session_name=settings.session_name,
-            timestamp=datetime.now(timezone.utc),
-            sets=tuple(sets),
-            records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
-            skipped=skipped,
-            complete=False,
-            thresholds=run_thresholds(settings),
-            groups=settings.metrics,
-            cut_short=self.cut_short,
-            expected_to_fail=frozenset(key for node_id in self._xfailed for key in self.keys_of(node_id)),
-            out_of_reach=self.out_of_reach,
-            terms=Terms.of(settings),
-            documents=self.documents,
-            shard=settings.shard,
-            replay_of=self._shown(settings.replay).as_posix() if settings.replay else "",
-            on_demand=Counter(why for key in records if (why := self._on_demand.get(key, ""))),
-        )
-        part = settings.shard is not None and settings.shard[1] > 1
-        return replace(outcomes, complete=outcomes.not_run == 0 and not self.cut_short and not part)
-
-    def _lost(self) -> dict[tuple[str, str], Record]:
-        """An ERROR for every question whose item failed without a record: a fixture broke, or its worker died."""
-        lost = {}
-        for node, text in self._failed.items():
-            if node in self.selected:
-                question = self.selected[node]
-                lost[question.dataset_name, question.id] = Record(
-                    question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
-                )
-        return lost
-
-    def _sets_with_calls(self) -> dict[str, QuestionSet]:
-        """All sets, those of `rag_check` calls by the file and in the order of the tests that call."""
-        known = {(s.dataset_name, question.id) for s in self.sets.values() for question in s.questions}
-        by_dataset: dict[str, list[Question]] = {}
-        for key, record in self._records.items():
-            if key not in known:
-                by_dataset.setdefault(record.question.dataset_name, []).append(record.question)
-        sets = dict(self.sets)
-        for name, called in sorted(by_dataset.items()):
-            called.sort(key=lambda question: (question.line or 0, question.id))
-            # A question file beside the test may have the same name.
-            empty = QuestionSet(dataset_name=name, path=called[0].path or Path(name), questions=())
-            known_set = sets.get(name, empty)
-            sets[name] = replace(known_set, questions=(*known_set.questions, *called))
-        return sets
-
-    def _shown(self, path: Path) -> Path:
-        return path.relative_to(self._root) if path.is_relative_to(self._root) else path
+    def shown(self, path: Path) -> Path:
+        """The path as it is shown: below the root relative to it."""
+        return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
 
 def _to_tell_apart(one: QuestionSet, other: QuestionSet) -> str:
