@@ -53,7 +53,7 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
 
 def _top(view: View) -> Iterator[str]:
-    yield f"## {_SIGNS[view.decision.state]} {_cell(view.title)}: {_cell(view.decision.why)}"
+    yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
     if view.metrics:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.decision import decision_of
 from pytest_ragcheck.report.results import all_rows, key_of
+from pytest_ragcheck.report.upshot import upshot_of
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_ragcheck.report.decision import Decision
     from pytest_ragcheck.report.results import Document, Results
+    from pytest_ragcheck.report.upshot import Upshot
     from pytest_ragcheck.summary.baseline import BaselineRow
 
 BINS = 10
@@ -55,7 +55,7 @@ class View:
 
     title: str
     facts: Mapping[str, str]
-    decision: Decision
+    upshot: Upshot
 
     counts: Mapping[str, int]
     metrics: tuple[MetricView, ...]
@@ -77,7 +77,7 @@ def view_of(results: Results) -> View:
     return View(
         title=f"{predictions['agent_name']}: {predictions['dataset_name']}",
         facts=_facts(predictions, summary, baseline),
-        decision=decision_of(rows, results),
+        upshot=upshot_of(rows, results),
         counts={
             **{verdict: sum(row["verdict"] == verdict for row in rows) for verdict in ("PASS", "FAIL", "ERROR")},
             "skipped": summary["counts"]["skipped"],

@@ -34,9 +34,9 @@ def page_of(view: View) -> str:
         version=_text(__version__),
         title=_text(f"{view.title} - pytest-ragcheck"),
         heading=_text(view.title),
-        state=view.decision.state,
-        state_word=view.decision.state.capitalize(),
-        why=_text(view.decision.why),
+        state=view.upshot.state,
+        state_word=view.upshot.state.capitalize(),
+        why=_text(view.upshot.why),
         facts="".join(f"<div><dt>{_text(name)}</dt><dd>{_text(said)}</dd></div>" for name, said in view.facts.items()),
         counts="".join(
             f'<li class="{_text(name)}"><b>{count:,}</b> {_text(name)}</li>'

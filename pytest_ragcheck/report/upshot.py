@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Upshot:
     """What came of a run."""
 
     state: Literal["red", "green", "empty"]
@@ -23,7 +23,7 @@ class Decision:
     why: str
 
 
-def decision_of(rows: Sequence[Document], results: Results) -> Decision:
+def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
     """
     What came of the run: what pytest said of it where pytest ran it, else what its verdicts say.
 
@@ -33,17 +33,17 @@ def decision_of(rows: Sequence[Document], results: Results) -> Decision:
     """
     reasons = list(_reasons(rows, results))
     if reasons:
-        return Decision(state="red", why=", ".join(reasons))
+        return Upshot(state="red", why=", ".join(reasons))
     more = f", {results.summary['n_not_run']:,} not run" if results.summary.get("n_not_run") else ""
     if not rows:
-        return Decision(state="empty", why=f"no question was asked{more}")
+        return Upshot(state="empty", why=f"no question was asked{more}")
     failed = sum(row["verdict"] == "FAIL" for row in rows)
     if failed:
-        return Decision(
+        return Upshot(
             state="green", why=f"{len(rows) - failed:,} of {len(rows):,} passed, {failed:,} FAIL xfailed{more}"
         )
     ran = "the one question" if len(rows) == 1 else f"all {len(rows):,} questions"
-    return Decision(state="green", why=f"{ran} that ran passed{more}")
+    return Upshot(state="green", why=f"{ran} that ran passed{more}")
 
 
 def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
