@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
 from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.gate import Gate
@@ -106,10 +107,7 @@ async def evaluate(
         records = await _records(sets, _asking(client, settings), used, (*measured, *metrics), settings)
     finally:
         log_as_usual()
-        for each in (*measured, *([] if used is judge else [used])):
-            close = getattr(each, "aclose", None)
-            if close is not None:
-                await close()
+        await close(*measured, *([] if used is judge else [used]))
     outcomes = _outcomes(sets, records, settings)
     summary = aggregate(outcomes)
     files = None

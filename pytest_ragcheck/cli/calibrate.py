@@ -185,6 +185,7 @@ def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -
     """By row the judgement, or what happened instead; many at once, as many as the settings say."""
     import anyio  # noqa: PLC0415 - the other commands need no event loop
 
+    from pytest_ragcheck.closing import close  # noqa: PLC0415 - for this command only
     from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - as above
     from pytest_ragcheck.judging.judge import judge as judge_answer  # noqa: PLC0415 - as above
     from pytest_ragcheck.preflight import preflight  # noqa: PLC0415 - as above
@@ -207,9 +208,7 @@ def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -
                 for number in range(len(rows)):
                     tasks.start_soon(judge_one, number, gate)
         finally:
-            close: Any = getattr(judge, "aclose", None)
-            if close is not None:
-                await close()
+            await close(judge)
 
     anyio.run(judge_all)
     return [found[number] for number in range(len(rows))]

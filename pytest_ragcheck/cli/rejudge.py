@@ -94,7 +94,8 @@ async def _judged(
     questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
 ) -> tuple[list[Record], tuple[str, ...]]:
     """The records, and what the judge got wrong when it was tried out, which one that recorded before is not."""
-    from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - the other commands judge nothing
+    from pytest_ragcheck.closing import close  # noqa: PLC0415 - the other commands judge nothing
+    from pytest_ragcheck.engine.gate import Gate  # noqa: PLC0415 - as above
     from pytest_ragcheck.engine.rejudge import rejudge  # noqa: PLC0415 - as above
     from pytest_ragcheck.judging.judge import judge_identity  # noqa: PLC0415 - as above
     from pytest_ragcheck.preflight import preflight  # noqa: PLC0415 - as above
@@ -105,9 +106,7 @@ async def _judged(
         try:
             notes = await preflight(judge, settings, room, switch="-o rag_preflight=off", output=settings.output)
         except StepFailed:
-            close = getattr(judge, "aclose", None)
-            if close is not None:
-                await close()
+            await close(judge)
             raise
     return await rejudge(questions, recording, judge, settings), notes
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import check_question
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
 from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.metrics.choice import choose_metrics
@@ -42,7 +43,4 @@ async def rejudge(
         return [record for record in taken if record is not None]
     finally:
         await reader.close()
-        for closing in (judge, *metrics):
-            close = getattr(closing, "aclose", None)
-            if close is not None:
-                await close()
+        await close(judge, *metrics)

@@ -61,7 +61,8 @@ class OfflineJudge:
             return _empty(question)
         statements = Statements(answer.text)
         if question.answerable and question.acceptable_answers:
-            statements[answer.text]  # is read as a whole in any case, and then mostly shows that nothing is declined
+            # Read as a whole in any case, and then it mostly shows that nothing is declined.
+            statements[answer.text] = Statement(answer.text)
         abstained = is_refusal(answer.text, statements)
         correctness, wrong = self._correctness(question, answer.text, statements, abstained=abstained)
         # Without contexts a refusal alone is grounded; "Yes." claims nothing that words show, and yet is not.

@@ -6,6 +6,7 @@ from functools import partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
@@ -73,10 +74,7 @@ class Panel:
 
     async def aclose(self) -> None:
         """Closes those judges that can be closed."""
-        for judge in self.judges:
-            close = getattr(judge, "aclose", None)
-            if close is not None:
-                await close()
+        await close(*self.judges)
 
 
 async def judge_by_all(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.judging.canaries import canaries
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.material import digest_of, material_digest
@@ -98,9 +99,7 @@ class RagasJudge:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._chat.server.aclose()
-        close = getattr(self._embeddings, "aclose", None)
-        if close is not None:
-            await close()
+        await close(self._embeddings)
 
     async def _scores(self, question: Question, answer: RagAnswer) -> RagasScores:
         look = self.look(question, answer)

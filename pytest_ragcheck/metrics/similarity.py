@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.metrics.catalogue import SEMANTIC
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
 from pytest_ragcheck.metrics.score import Score
@@ -49,9 +50,7 @@ class Similarity:
 
     async def aclose(self) -> None:
         """Closes the connections of the embeddings."""
-        close = getattr(self._embeddings, "aclose", None)
-        if close is not None:
-            await close()
+        await close(self._embeddings)
 
 
 def nearest(answer: Vector, acceptable: Sequence[Vector]) -> float:

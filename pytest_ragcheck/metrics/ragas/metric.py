@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.closing import close
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.enclosure import new_nonce
 from pytest_ragcheck.judging.prompt import HOW_TO_READ, filled_in, split_version
@@ -93,9 +94,7 @@ class RagasMetrics:
 
     async def aclose(self) -> None:
         """Closes the connections of the embeddings; those of the model are the judge's."""
-        close = getattr(self._embeddings, "aclose", None)
-        if close is not None:
-            await close()
+        await close(self._embeddings)
 
     async def _by_vectors(
         self, wanted: Mapping[str, Callable[[Mapping[str, Vector]], float]], texts: list[str]
