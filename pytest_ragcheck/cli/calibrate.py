@@ -75,8 +75,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--preflight",
         metavar="on|off",
-        help="whether the openai judge is tried on six answers first, and a useless one measured no further "
-        "(default: on)",
+        help="whether a judge that is a language model is tried on six answers first, and a useless one measured no "
+        "further (default: on)",
     )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
     parser.add_argument(
