@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from pytest_ragcheck.engine.allowance import Allowance
+from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ _LONGEST_WAIT_FOR_ROOM_SECONDS = 2.0
 _LIMITED_SECONDS = 65.0
 """After so long with nothing but 429 it is no limit of requests a minute, nor other processes, that leave no room."""
 
+_STARVED = 2
+"""So often in a row the only request of a process is refused before the others are to leave it room."""
+
 _DOWN_SECONDS = 30.0
 """The same for 503, where there are other processes; a system that so refuses the only request is down."""
 
@@ -54,6 +58,7 @@ class Gate:
         patience_seconds: How long a request is repeated after overloads while nothing succeeds, > 0; a longer
             Retry-After is not waited for.
         share: How many processes have such a gate to the same side, >= 1.
+        turn: What these processes share to leave room to one that is always refused; None: nothing.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Gate:
         delay_seconds: float = 0.0,
         patience_seconds: float = 120.0,
         share: int = 1,
+        turn: Turn | None = None,
     ) -> None:
         self.most = most
         self._allowed = Allowance(most, alone=share == 1)
@@ -71,6 +77,7 @@ class Gate:
         self._delay_seconds = delay_seconds
         self._patience_seconds = patience_seconds
         self._share = share
+        self._turn = Turn() if turn is None else turn
         self._running = 0
         self._waiting: deque[anyio.Event] = deque()
         self._refused_since = math.inf
@@ -90,13 +97,16 @@ class Gate:
                 result = await operation()
             except MeasurementError as error:
                 alone = self._running == 1 and successes == self._successes
+                goes_on = False
                 try:
                     wait = self._wait_seconds(error, tries, started=started, alone=alone)
                     if alone and is_overload(error) and not self._refuses_all(error):
                         await anyio.sleep(wait)
-                        wait = 0.0
+                        goes_on = True
                 finally:
-                    self._leave()
+                    self._leave(goes_on=goes_on)
+                if goes_on:
+                    continue
             except BaseException:
                 self._leave()
                 raise
@@ -117,6 +127,8 @@ class Gate:
             if alone:
                 tries.failed += self._refuses_all(error)
                 self._refused_alone += 1
+                if self._refused_alone >= _STARVED and self._turn.take():
+                    self._refused_alone = 1  # the room that the others leave is there soon
                 # One after another comes to ask this, and not each has to find out how long it takes.
                 # Other processes that look more often would take all the room.
                 longest = _LONGEST_WAIT_SECONDS if self._share == 1 else _LONGEST_WAIT_FOR_ROOM_SECONDS
@@ -145,22 +157,29 @@ class Gate:
                 raise
         else:
             self._running += 1
-        if self._delay_seconds:
-            try:
+        try:
+            if await self._turn.end_of_others():
+                # What others were refused for, or served in, is the same room.
+                self._served_at = anyio.current_time()
+                self._refused_since = math.inf
+            if self._delay_seconds:
                 # One after another, so that one who starts late does not start close to the next.
                 async with self._starting:
                     await anyio.sleep(max(0.0, self._last_start + self._delay_seconds - anyio.current_time()))
                     self._last_start = anyio.current_time()
-            except BaseException:
-                self._leave()
-                raise
+        except BaseException:
+            self._leave()
+            raise
 
-    def _leave(self) -> None:
+    def _leave(self, *, goes_on: bool = False) -> None:
+        """Makes room; *goes_on*: the request that leaves comes back at once."""
         self._running -= 1
         while self._waiting and self._running < self._allowed.number:
             # The room passes on at once, so that nobody who comes later takes it first.
             self._running += 1
             self._waiting.popleft().set()
+        if not self._running and not goes_on:
+            self._turn.free()
 
     def _refuses_all(self, error: MeasurementError) -> bool:
         """Whether the refusal of the only request says that the other side is not just busy."""
@@ -175,6 +194,7 @@ class Gate:
         self._served_at = anyio.current_time()
         self._refused_since, self._refused_alone = math.inf, 0
         self._allowed.served(self._running)
+        self._turn.free(served=True)
         self._leave()
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.course import Courses
 from pytest_ragcheck.engine.gate import Gate
+from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.metrics import Measures
+from pytest_ragcheck.plugin.place import home_of
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
@@ -33,15 +35,20 @@ class Checker:
 
     def __init__(self, config: pytest.Config, part: Part) -> None:
         settings = settings_of(config)
+        folder, shared = home_of(settings) / part.run_id, part.is_worker and part.shares_disk
         self.asking = Gate(
             math.ceil(settings.concurrency / part.share),
             retries=settings.retries,
             # A recording need not be spared.
             delay_seconds=settings.delay_seconds * part.share if settings.replay is None else 0.0,
             share=part.share,
+            turn=Turn(folder / "asking") if shared else None,
         )
         self.judging = Gate(
-            math.ceil(settings.judge_concurrency / part.share), retries=settings.retries, share=part.share
+            math.ceil(settings.judge_concurrency / part.share),
+            retries=settings.retries,
+            share=part.share,
+            turn=Turn(folder / "judging") if shared else None,
         )
         self.budget = (
             None if settings.max_cost_usd is None else Budget(settings.max_cost_usd / part.share, settings.own_prices)

@@ -6,6 +6,7 @@ import asyncio
 import math
 import selectors
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,6 +14,7 @@ import anyio.lowlevel
 import pytest
 
 from pytest_ragcheck.engine.gate import Gate, is_transient
+from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.errors import (
     EndpointReplyError,
     EndpointStatusError,
@@ -25,6 +27,7 @@ from pytest_ragcheck.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
 
 class Busy:
@@ -228,6 +231,37 @@ def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none
 
     anyio.run(everything, backend_options=LEAPING)
     assert done == ["done"] * 160
+
+
+@pytest.mark.parametrize("share", [2, 4])
+@pytest.mark.parametrize(
+    ("limited", "questions"),
+    [
+        pytest.param(lambda: Busy(1, seconds=0.3, retry_after=None), 800, id="one at once"),
+        pytest.param(lambda: EachMinute(10, retry_after=None), 80, id="ten a minute"),
+        pytest.param(lambda: EachMinute(10, retry_after=5.0), 80, id="ten a minute, and says when"),
+    ],
+)
+def test_a_system_with_less_room_than_processes_serves_each_of_them(
+    limited: Callable[[], Busy], questions: int, share: int, tmp_path: Path
+) -> None:
+    """Whoever is always refused gets the turn, for which the others wait."""
+    system = limited()
+    gates = [Gate(4, share=share, turn=Turn(tmp_path / "turn")) for _ in range(share)]
+    ends: dict[Gate, list[float]] = {gate: [] for gate in gates}
+
+    async def one(gate: Gate) -> None:
+        await gate.run(system)
+        ends[gate].append(anyio.current_time())
+
+    async def everything() -> None:
+        async with anyio.create_task_group() as group:
+            for gate in gates * (questions // share):
+                group.start_soon(one, gate)
+
+    anyio.run(everything, backend_options=LEAPING)
+    # Nobody is left out for longer than two minutes of a limit a minute.
+    assert max(later - sooner for each in ends.values() for sooner, later in pairwise([0.0, *each])) <= 130
 
 
 @pytest.mark.parametrize(("status", "share", "seconds"), [(429, 1, 65), (429, 3, 65), (503, 3, 30)])
