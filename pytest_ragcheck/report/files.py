@@ -9,6 +9,7 @@ import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,8 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
     """
     Writes the question files, the predictions and the summary of a run.
 
-    A partial run writes `{agent}.partial_*.json`, so that the last full result stays as it was.
+    A partial run writes `{agent}.partial_*.json`, so that the last full result stays as it was. A full run takes those
+    away where it has all of their datasets: they are older, and whoever reads the folder would count questions twice.
 
     Raises:
         ResultsError: A file cannot be written.
@@ -72,12 +74,15 @@ def write_results(outcomes: Outcomes, summary: Summary, folder: Path, redactor: 
         for name, questions in zip(names, outcomes.sets, strict=True)
     )
     predictions = predictions_document(outcomes, rows=partial(map, rounded))
-    return Written(
+    written = Written(
         predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions)),
         summary=writer.write(f"{prefix}_summary.json", rounded(summary_document(outcomes, summary))),
         questions=questions,
         partial=why_partial,
     )
+    if not why_partial:
+        _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json")
+    return written
 
 
 def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
@@ -222,11 +227,25 @@ def _why_partial(outcomes: Outcomes, last_full: Path) -> str:
         return f"{outcomes.not_run} of the collected questions were not run"
     if not outcomes.complete:
         return outcomes.cut_short
-    try:
-        before = set(json.loads(last_full.read_bytes())["datasets"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    missing = sorted(before - {questions.dataset_name for questions in outcomes.sets})
+    missing = sorted(_datasets_in(last_full) - {questions.dataset_name for questions in outcomes.sets})
     if not missing:
         return ""
     return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start anew"
+
+
+def _take_away_partial(outcomes: Outcomes, summary: Path) -> None:
+    """Deletes what an earlier partial run left, where the full one has all of its datasets."""
+    datasets = _datasets_in(summary)
+    if datasets and datasets <= {questions.dataset_name for questions in outcomes.sets}:
+        # The summary last: as long as it is there, a next full run finds what is left.
+        for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _datasets_in(summary: Path) -> set[str]:
+    """The datasets of a summary file; none where it is not there or cannot be read."""
+    try:
+        return set(json.loads(summary.read_bytes())["datasets"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()

@@ -119,6 +119,28 @@ def test_an_incomplete_run_leaves_the_last_full_result_alone(tmp_path: Path) -> 
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 
+def test_a_full_run_takes_away_the_partial_result_whose_datasets_it_has(tmp_path: Path) -> None:
+    full = some_outcomes(a_record("a"), a_record("b"))
+    stopped = replace(full, records=full.records[:1], complete=False)
+    written(stopped, tmp_path)
+    written(replace(stopped, agent_name="other"), tmp_path)
+    written(full, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "billing_questions.json",
+        "other.partial_predictions.json", "other.partial_summary.json",
+        "rag_predictions.json", "rag_summary.json",
+    ]  # fmt: skip
+    written(stopped, tmp_path)
+    assert (tmp_path / "rag.partial_summary.json").exists()  # newer than the full one
+
+
+def test_a_partial_result_of_a_dataset_that_the_full_run_lacks_stays(tmp_path: Path) -> None:
+    written(some_outcomes(a_record("a")), tmp_path)
+    written(some_outcomes(a_record(question=a_question("x", dataset_name="prices"))), tmp_path)
+    written(some_outcomes(a_record("a")), tmp_path)
+    assert list(content(tmp_path / "rag.partial_summary.json")["datasets"]) == ["prices"]
+
+
 def test_a_run_that_was_cut_short_is_partial_for_its_reason(tmp_path: Path) -> None:
     outcomes = some_outcomes(a_record("a"), complete=False, cut_short="the run ended early")
     assert written(outcomes, tmp_path).partial == "the run ended early"
