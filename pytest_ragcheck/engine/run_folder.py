@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.fingerprint import differences
 from pytest_ragcheck.engine.lock import FileLock, is_held
 from pytest_ragcheck.engine.place import take_back_stop
-from pytest_ragcheck.engine.sqlite_store import FILE, FILES, LAYOUT, SqliteStore, layout_of
+from pytest_ragcheck.engine.sqlite_store import SqliteStore
+from pytest_ragcheck.engine.store_file import FILE, FILES, LAYOUT, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
 
 if TYPE_CHECKING:

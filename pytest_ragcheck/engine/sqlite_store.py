@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.presence import Presence
 from pytest_ragcheck.engine.store import Claim
+from pytest_ragcheck.engine.store_file import FILE, FINISHED, lay_out
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.record import Record
 
@@ -18,30 +19,9 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.redaction import Redactor
 
-FILE = "store.sqlite"
-FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")
-"""What SQLite writes in WAL mode."""
-
-LAYOUT = 1
-"""Of the table, kept as the file's `user_version`; another one is another number, and such files are not read."""
-
-_TABLE = """
-create table if not exists questions (
-    key text primary key,
-    owner text,
-    waiter text,
-    record text,
-    verdict text,
-    taken integer not null default 0,
-    resumed integer not null default 0
-)
-"""
-_UNTAKEN = "create index if not exists untaken on questions (key) where taken = 0 and resumed = 0"
-_AWAITED = "create index if not exists awaited on questions (owner) where waiter is not null and record is null"
 _NOBODY = ""
 """The waiter of a question whose item has ended without its record."""
 
-_FINISHED = "select key from questions where verdict != 'ERROR'"
 _KNOWN = "select key from questions where key in (select value from json_each(?))"
 _BUSY_SECONDS = 30.0
 
@@ -85,16 +65,7 @@ class SqliteStore:
         # In this mode a kill -9 loses nothing that was finished, and no write waits for the disk.
         self._database.execute("pragma journal_mode = wal")
         self._database.execute("pragma synchronous = normal")
-        found = _layout(self._database)
-        if found not in (None, LAYOUT):
-            raise sqlite3.DatabaseError(
-                f"another version of pytest-ragcheck wrote it (its layout is {found}, that of this version {LAYOUT})"
-            )
-        # Before the table: whoever is killed between the two leaves nothing that looks like another layout.
-        self._database.execute(f"pragma user_version = {LAYOUT}")
-        self._database.execute(_TABLE)
-        self._database.execute(_UNTAKEN)
-        self._database.execute(_AWAITED)
+        lay_out(self._database)
 
     def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
         """See `Store`."""
@@ -205,7 +176,7 @@ class SqliteStore:
             if said != "ok":
                 raise sqlite3.DatabaseError(said)
             with self._transaction():
-                self._database.execute(f"delete from questions where key not in ({_FINISHED})")  # noqa: S608 - fixed
+                self._database.execute(f"delete from questions where key not in ({FINISHED})")  # noqa: S608 - fixed
                 self._database.execute("update questions set taken = 0, resumed = 1")
 
     def close(self) -> None:
@@ -253,54 +224,3 @@ class SqliteStore:
             yield
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self._path}: {error}", path=self._path) from error
-
-
-def layout_of(folder: Path) -> int | None:
-    """
-    The layout of the store of a run that is over, >= 0; None where it has no table yet.
-
-    Raises:
-        StoreError: There is none, or it cannot be read.
-    """
-    with _reading(folder) as database:
-        return _layout(database)
-
-
-def finished_keys(folder: Path) -> list[str]:
-    """
-    The keys of the questions that a run which is over has finished without an ERROR.
-
-    Raises:
-        StoreError: Its store cannot be read.
-    """
-    with _reading(folder) as database:
-        return [key for (key,) in database.execute(_FINISHED)]
-
-
-def rows(folder: Path) -> list[dict[str, Any]]:
-    """The records in the store of a run that is over, as JSON documents; for those who read it without a run."""
-    with sqlite3.connect(folder / FILE) as database:
-        found = database.execute("select record from questions where record is not null order by rowid").fetchall()
-    database.close()
-    return [json.loads(record) for (record,) in found]
-
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
-    path = folder / FILE
-    try:
-        # Not to be made anew where it is missing.
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
-        try:
-            yield database
-        finally:
-            database.close()
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}", path=path) from error
-
-
-def _layout(database: sqlite3.Connection) -> int | None:
-    """The number that is in the file; None where nothing else is."""
-    (layout,) = database.execute("pragma user_version").fetchone()
-    (tables,) = database.execute("select count(*) from sqlite_master").fetchone()
-    return int(layout) if layout or tables else None

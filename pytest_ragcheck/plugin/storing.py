@@ -9,7 +9,7 @@ import pytest
 from pytest_ragcheck.engine.fallback import FallbackStore
 from pytest_ragcheck.engine.fingerprint import fingerprint, question_digest
 from pytest_ragcheck.engine.run_folder import check_same, last_run, open_store
-from pytest_ragcheck.engine.sqlite_store import finished_keys
+from pytest_ragcheck.engine.store_file import finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import RUN

@@ -59,7 +59,7 @@ def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
 def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
     import sqlite3  # noqa: PLC0415 - files of results need no database
 
-    from pytest_ragcheck.engine.sqlite_store import rows as stored  # noqa: PLC0415 - as above
+    from pytest_ragcheck.engine.store_file import rows as stored  # noqa: PLC0415 - as above
 
     try:
         found = [_of_record(Record.from_json(json.dumps(document))) for document in stored(path.parent)]

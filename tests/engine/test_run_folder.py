@@ -15,8 +15,9 @@ from pytest_ragcheck.engine.run_folder import (
     last_run,
     open_store,
 )
-from pytest_ragcheck.engine.sqlite_store import FILE, SqliteStore, finished_keys
+from pytest_ragcheck.engine.sqlite_store import SqliteStore
 from pytest_ragcheck.engine.store import Claim
+from pytest_ragcheck.engine.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
 from tests.making import a_record, an_error

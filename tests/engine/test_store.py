@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.engine.fallback import FallbackStore
-from pytest_ragcheck.engine.sqlite_store import FILE, SqliteStore, rows
+from pytest_ragcheck.engine.sqlite_store import SqliteStore
 from pytest_ragcheck.engine.store import Claim, MemoryStore
+from pytest_ragcheck.engine.store_file import FILE, rows
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.redaction import Redactor
