@@ -18,7 +18,7 @@ FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")
 """What SQLite writes in WAL mode."""
 
 LAYOUT = 1
-"""Of the table, kept as the file's `user_version`; another one is another number, and no run goes on with such a file."""
+"""Of the table; kept as the file's `user_version`. Another one has another number, and no run goes on with it."""
 
 _TABLE = """
 create table if not exists questions (
