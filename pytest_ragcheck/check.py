@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.judging.judge import judge as judge_answer
 from pytest_ragcheck.judging.judge import judge_identity
-from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.material import material_digest
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.judging.usage import metered
@@ -22,9 +21,10 @@ from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.reason import reason_for
-from pytest_ragcheck.record import Record, members
+from pytest_ragcheck.record import Record
 from pytest_ragcheck.repeats import combined_record, spread
 from pytest_ragcheck.verdict import Thresholds, Verdict, decide
+from pytest_ragcheck.without_secrets import answer_without_secrets, identity_without_secrets, judgement_without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -114,7 +114,7 @@ async def _checked_once(
             record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(question, settings)
         )
     # What a judge is sent leaves this machine; what needs no judge is measured on what was really said.
-    answer = _redacted(given, clean)
+    answer = answer_without_secrets(given, clean)
     record = replace(
         record,
         answer=answer.text,
@@ -152,7 +152,7 @@ async def _decided(
         scores[OVERALL] = overall.score
     scores = _in_order(scores)
     decision = decide(question, scores, _thresholds(settings, judge))
-    said = _without_secrets_of(judgement, clean)
+    said = judgement_without_secrets(judgement, clean)
     return replace(
         record,
         verdict=decision.verdict,
@@ -186,7 +186,7 @@ def blank_record(question: Question, client: Asks, judge: Judge | None, clean: R
     return Record(
         question=question,
         verdict=Verdict.ERROR,
-        judge=_without_secrets(judge_identity(judge), clean),
+        judge=identity_without_secrets(judge_identity(judge), clean),
         endpoint=clean.text(endpoint_name(client)),
     )
 
@@ -233,27 +233,3 @@ def _blame(record: Record) -> str:
     answer = RagAnswer(text=record.answer or "", contexts=record.contexts, source_ids=record.source_ids)
     declined = not answer.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
     return blame(record.question, answer, record.shortfalls, declined=declined)
-
-
-def _redacted(answer: RagAnswer, clean: Redactor) -> RagAnswer:
-    return replace(
-        answer,
-        text=clean.text(answer.text),
-        contexts=tuple(map(clean.text, answer.contexts)),
-        source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
-        server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
-    )
-
-
-def _without_secrets_of(judgement: Judgement, clean: Redactor) -> Judgement:
-    return replace(
-        judgement,
-        error_message=clean.text(judgement.error_message),
-        unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
-    )
-
-
-def _without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
-    if identity is None:
-        return None
-    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in members(identity).items()})

@@ -35,7 +35,7 @@ ORDER = (
     {"report.failure"},  # the text of a record, which the record gives whoever asks; it knows the record's type only
     {"record"},
     {"repeats"},
-    {"reason"},
+    {"reason", "without_secrets"},
     {"check"},
     {"engine"},
     {"documents"},
