@@ -242,7 +242,9 @@ def test_what_a_run_put_in_is_gone_or_known(project: Project, name: str) -> None
     assert (server.most, len(server.documents), ledgers(folders)) == (during, after, ledgers_after), texts
     if ledgers_after:
         # Workers outlive their controller by a moment.
-        while sum(len(list(abandoned(folder / "ragcheck-results"))) for folder in folders) < ledgers_after:
+        for _ in range(600):
+            if sum(len(list(abandoned(folder / "ragcheck-results"))) for folder in folders) >= ledgers_after:
+                break
             time.sleep(0.05)
         server._undeletable = None
         with server:
