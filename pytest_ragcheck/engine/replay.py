@@ -96,7 +96,10 @@ class Recording:
             ReplayError: There is none for this question.
             RecordedError: The system gave none.
         """
-        return await RecordedSystem(self.name, self.rows.get(_key(question))).ask(question)
+        return await self._system(question).ask(question)
+
+    def _system(self, question: Question) -> RecordedSystem:
+        return RecordedSystem(self.name, self.rows.get(_key(question)), first=next(iter(self.rows), None))
 
     def replayed(
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], *, repeats: int = 1
@@ -112,7 +115,7 @@ class Recording:
             repeats: How often the judge is asked of one answer, >= 1; of a recorded judgement it was asked before.
         """
         row = self.rows.get(_key(question))
-        client = RecordedSystem(self.name, row)
+        client = self._system(question)
         if judge is None or row is None or (row.judge is None and judge_identity(judge) == ANYBODY):
             return Replayed(client=client, judge=None, metrics=tuple(metrics))
         recorded = RecordedJudge(row, judge, repeats=repeats)
@@ -155,17 +158,21 @@ ANYBODY = JudgeIdentity(kind="recorded")
 class RecordedSystem:
     """Gives the recorded answer to one question, or the recorded ERROR."""
 
-    def __init__(self, name: str, row: Recorded | None) -> None:
+    def __init__(self, name: str, row: Recorded | None, *, first: tuple[str, str] | None = None) -> None:
         self.endpoint = row.endpoint if row else ""
         self._name = name
         self._row = row
+        self._first = first
+        """Of the recording the first question's dataset name and id."""
 
     async def ask(self, question: Question) -> RagAnswer:
         """The recorded answer; a ReplayError or a RecordedError where there is none."""
         row = self._row
         if row is None:
+            # Datasets are named after their place below pytest's root folder, which may be another one today.
+            begins = f"; it begins with {self._first[1]!r} of {self._first[0]!r}" if self._first else ""
             raise ReplayError(
-                f"{self._name}: the recording has no question {question.id!r} of {question.dataset_name!r}. "
+                f"{self._name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
                 "Record it: run once without --rag-replay."
             )
         if row.question != question.question:

@@ -132,6 +132,15 @@ def test_a_question_that_was_not_recorded_is_an_error_that_says_what_to_do() -> 
     )
 
 
+def test_a_question_of_another_dataset_than_the_recorded_ones_is_an_error_that_says_how_those_are_named() -> None:
+    # As where pytest's root folder is another one.
+    record = replayed(question=a_question("refunds", dataset_name="docs__billing"))
+    assert record.reason == (
+        "rec.json: the recording has no question 'refunds' of 'docs__billing'; it begins with 'refunds' of 'billing'. "
+        "Record it: run once without --rag-replay."
+    )
+
+
 def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
     record = replayed(question=a_question(question="And now?"))
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
