@@ -123,8 +123,8 @@ def command(server: FaultyServer, row: Row) -> list[str]:
     ]  # fmt: skip
 
 
-def stopped(folder: Path, server: FaultyServer, row: Row, questions: int) -> float:
-    """Seconds from the signal, which comes when a third of the questions are asked, to the end of the run."""
+def stopped(folder: Path, server: FaultyServer, row: Row, questions: int) -> str:
+    """How long after the signal, which comes when a third of the questions are asked, what has ended."""
     with subprocess.Popen(
         command(server, row), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True
     ) as process:
@@ -133,7 +133,8 @@ def stopped(folder: Path, server: FaultyServer, row: Row, questions: int) -> flo
         began = time.monotonic()
         os.killpg(process.pid, row.stop)
         process.wait()
-    return time.monotonic() - began
+    ended, cancelled = time.monotonic() - began, max(0.0, server.wanted_until - began)
+    return f"  after the signal {cancelled:.2f} s to the last request cancelled, {ended:.1f} s to the end of the run"
 
 
 def came(folder: Path, questions: int) -> Came:
@@ -172,7 +173,7 @@ def measure(row: Row, questions: int) -> str:
         ended = ""
         began = time.monotonic()
         if row.stop:
-            ended = f"  ended {stopped(folder, server, row, questions):.1f} s after the signal"
+            ended = stopped(folder, server, row, questions)
         if not row.stop or row.resumes:
             resume = ["--rag-resume"] if row.resumes else []
             subprocess.run([*command(server, row), *resume], cwd=folder, check=False, stdout=subprocess.DEVNULL)

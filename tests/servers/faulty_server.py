@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -54,6 +55,9 @@ class FaultyServer:
         """By side how often each question came."""
 
         self.running: Counter[str] = Counter()
+        self.wanted_until = 0.0
+        """When the last request came to its end, or was given up by whoever had sent it; of the monotonic clock."""
+
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 
@@ -80,6 +84,11 @@ class _Connection(Connection):
     def __init__(self, server: FaultyServer) -> None:
         super().__init__()
         self._server = server
+        self._under_way = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._under_way:
+            self._server.wanted_until = time.monotonic()
 
     def take(self, path: bytes, body: bytes) -> None:
         trace = TRACE.search(body)
@@ -102,10 +111,14 @@ class _Connection(Connection):
             if side == "judge" and first and hits(faults.invalid_json, b"json", trace):
                 reply = reply.replace(b'\\"answer_correctness\\"', b'\\"answer_cor')
             server.running[side] += 1
+            self._under_way = True
             asyncio.get_running_loop().call_later(server.seconds[side], self._end, side, reply, status)
 
     def _end(self, side: str, reply: bytes, status: bytes) -> None:
         self._server.running[side] -= 1
+        if not self.transport.is_closing():
+            self._server.wanted_until = time.monotonic()
+        self._under_way = False
         self.reply(reply, status)
 
 
