@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,9 +33,19 @@ class Interruption:
 
 def shorten(excinfo: pytest.ExceptionInfo[BaseException], config: pytest.Config) -> None:
     """Leaves of where the run was interrupted the last place, the only one that pytest shows, unless told to."""
+    # pytest ends in a crash over a place that has no line, as between two statements.
+    shown = excinfo.traceback.filter(_has_line) or excinfo.traceback
     if not config.getoption("fulltrace"):
         # pytest renders all that it does not show as well: forty places take 0.4 s of CPU, in each process.
-        excinfo.traceback = excinfo.traceback.filter(excinfo)[-1:]
+        shown = (shown.filter(excinfo) or shown)[-1:]
+    excinfo.traceback = shown
+
+
+def _has_line(entry: Any) -> bool:
+    try:
+        return bool(entry.lineno >= 0)
+    except TypeError:
+        return False
 
 
 def end_worker(session: pytest.Session) -> None:

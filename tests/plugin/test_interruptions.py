@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.plugin.interruption import shorten
 from tests.canned import bad, broken, good
 from tests.harness import two_ways
 
@@ -286,3 +289,19 @@ def test_one_run_after_another_in_one_process_share_nothing(project: Project) ->
     first, second = project.run(), project.run("-k", "terms", "--rag-output=other")
     assert first.counts == {"pass": 1, "fail": 0, "error": 1, "skipped": 0}
     assert second.outcomes == {"passed": 1, "deselected": 1}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="every place has a line")
+def test_an_interruption_between_two_lines_is_shown_at_the_last_place_that_has_one(pytestconfig: pytest.Config) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    # As the interpreter marks instructions that belong to no line.
+    interrupted.__code__ = interrupted.__code__.replace(co_linetable=b"\xff" * 8)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interrupted()
+    assert list(traceback.walk_tb(caught.tb))[-1][1] is None
+    shorten(caught, pytestconfig)
+    assert [entry.name for entry in caught.traceback] == [
+        "test_an_interruption_between_two_lines_is_shown_at_the_last_place_that_has_one"
+    ]
