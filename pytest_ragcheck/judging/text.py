@@ -60,6 +60,8 @@ def normalised(text: str) -> str:
         text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
         return text.lower()
+    if "Â" in text or "Ã" in text or "â€" in text:
+        text = _MISREAD.sub(_read_again, text)
     if "\u00a0" in text or "\u2009" in text or "\u202f" in text:
         text = _DIGIT_SPACE.sub("", text)
     for sign, written in _COMMON:
@@ -73,6 +75,17 @@ def normalised(text: str) -> str:
     for letter, written in _LETTERS_WITHOUT_DECOMPOSITION:
         text = text.replace(letter, written)
     return with_han_numbers_in_digits(text) if _HAN.search(text) else text
+
+
+# UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".
+_MISREAD = re.compile("[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+
+
+def _read_again(match: re.Match[str]) -> str:
+    try:
+        return match[0].encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return match[0]
 
 
 # Looks back after the first digit, not before it: so the search can skip to digits, four times as fast.

@@ -30,6 +30,24 @@ def test_emoji_and_punctuation_are_no_words():
 
 
 @pytest.mark.parametrize(
+    ("misread", "text"),
+    [
+        ("10â€“12 years", "10–12 years"),
+        ("2.45Â\u00a0billion", "2.45 billion"),
+        ("cafÃ©", "café"),
+        ("itâ€™s", "it's"),
+    ],
+)
+def test_text_that_was_read_in_the_wrong_encoding_is_read_again(misread: str, text: str):
+    assert words(misread) == words(text)
+
+
+@pytest.mark.parametrize("text", ["Ângela", "São Paulo", "âge", "â€x", "Ã\u0081b"])
+def test_what_only_looks_as_if_it_was_misread_stays(text: str):
+    assert words(text) == words(text.casefold())
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
