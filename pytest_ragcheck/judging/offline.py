@@ -98,7 +98,7 @@ class OfflineJudge:
         acceptable = question.acceptable_answers
         if not acceptable:
             return None, ""
-        if abstained and any(map(is_refusal, acceptable)):
+        if abstained and any(map(_declines, acceptable)):
             return 1.0, ""
         said = _without_refusals(statements.sentences) if abstained else text
         recall = AnswerText(
@@ -121,6 +121,11 @@ def _empty(question: Question) -> Judgement:
     )
 
 
+def _declines(acceptable: str) -> bool:
+    """Is it right to decline; an acceptable answer without words, such as an emoji, does not say so."""
+    return any(map(str.isalnum, acceptable)) and is_refusal(acceptable)
+
+
 def _without_refusals(sentences: Sequence[str]) -> str:
     """What *sentences* say beside declining."""
     clauses = (Statement(clause) for sentence in sentences for clause in _TURN.split(sentence))
@@ -134,6 +139,8 @@ def _incorrect(recall: Recall, terms: Terms) -> str:
     expected = _quoted(recall.expected)
     if recall.is_opposed:
         return f"the answer says the opposite of {expected}"
+    if recall.is_late and not recall.missing:
+        return f"the answer comes to {expected} only after much else"
     if recall.score and not recall.missing:
         return f"the answer has the words of {expected} only apart from each other"
     if len(recall.expected) <= _LONGEST_NAMED_WHOLE:

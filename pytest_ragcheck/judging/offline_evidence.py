@@ -86,7 +86,7 @@ class Evidence:
     def __init__(self, passages: Iterable[Passage], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
         self._wanted = wanted
         self.known = set(asked)
-        """The wanted terms that the contexts have, and the question's."""
+        """The wanted terms that the contexts have, numbers in either reading, and the question's."""
         # Sets of wanted terms are numbers with a bit for each: to intersect two and count is several times as fast.
         self._bits = dict(zip(wanted, map(lshift, repeat(1), count()), strict=False))
         self._pieces: list[list[str]] = []
@@ -100,6 +100,7 @@ class Evidence:
         """The wanted terms that are numbers."""
         for passage in passages:
             self._read(passage)
+        self.known.update(number for number in self.wanted_numbers - self._numbers if self.has_number(number))
 
     def _read(self, passage: Passage) -> None:
         wanted, bits = self._wanted, self._bits

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The other two change nothing there; they let "30" answer "how many days?", and stop "45 days" for "30 days".
 _STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 
+_LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
+
 
 class Weights(dict[str, float]):
     """The weight of each term of an expected answer, given the terms that were *asked*; fills itself."""
@@ -51,6 +53,23 @@ class Sought:
             return (len(terms) - len(missing)) / len(terms)
         found = sum([weights[term] for term in terms if term not in missing])
         return found / sum(map(weights.__getitem__, terms))
+
+    def stands_in(self, spelt: str) -> bool:
+        """Does it stand in *spelt* word for word; not looked for with numbers, which may join with what is beside."""
+        return not self.has_number and f" {' '.join(self.words)} " in spelt
+
+    def order_in(self, content: str) -> float:
+        """The share of its neighbours, stop words left out, that are neighbours in *content*, 0..1."""
+        pairs = list(itertools.pairwise(without_stop_words(self.terms)))
+        return sum([f" {a} {b} " in content for a, b in pairs]) / len(pairs) if pairs else 1.0
+
+    def spelling_in(self, spelt: str, *, default: float) -> float:
+        """The share of its groups of three characters that *spelt* has, 0..1; *default* where it is long."""
+        own = f" {' '.join(self.words)} "
+        if len(own) > _LONGEST_SPELT:
+            return default
+        groups = {own[place : place + 3] for place in range(len(own) - 2)}
+        return sum(map(spelt.__contains__, groups)) / len(groups)
 
 
 def units_after_numbers(in_order: list[str]) -> dict[str, set[str]]:

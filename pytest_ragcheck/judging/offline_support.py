@@ -32,19 +32,22 @@ _ABSENCE_WEIGHT = 0.08
 _RUN_EXPONENT = 1.5
 # What one wrong number takes off, and what an answer with one can reach: -0.028, 0.000, -0.038.
 _NUMBER_FAULT, _HIGHEST_WITH_NUMBER_FAULT = 0.3, 0.6
-# The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.70, 0.93 and 0.74.
-_LINE = 0.37
+# The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.71, 0.94 and 0.74.
+_LINE = 0.39
 # A refusal that keeps to the question's words claims nothing. One with up to four words of its own has this raw
-# support, since people call such refusals unfaithful more often (at 1: 0.000, -0.016, 0.000); more are a claim.
-_REFUSAL_IN_OWN_WORDS = 0.7
+# support, which passes with a doubt: of five that are the whole answer, people call three unfaithful. At 0.7 it is
+# 0.000, -0.007, 0.000, at 1 -0.016 on MT-RAG, all by one row; more words are a claim.
+_REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 
 _SILENT = STOP_WORDS | FRAMING
+_QUESTION_MARKS = ("?", "？", "؟")
 _DIGIT = re.compile(r"\d")
 _CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
-_CITATION = re.compile(
+# What has digits and states no quantity: "(passage 7)", "[3]", "24/7".
+_NO_QUANTITY = re.compile(
     r"\(?\b(?:passages?|sources?|documents?|contexts?|chunks?|doc)[ #]{1,2}\d{1,3}(?:(?:,| and| &) \d{1,3})*\)?"
-    r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]",
+    r"|\[\^?\d{1,3}(?:[,;–-] ?\d{1,3})*\]|\b24/7\b",
     re.IGNORECASE,
 )
 
@@ -101,7 +104,9 @@ def groundedness(
     """
     asked = frozenset(terms.of(question))
     read = Statements(answer) if statements is None else statements
-    claims = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
+    found = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
+    # "Is it a leap year?" claims nothing, unless nothing else is said: then "30 days?" is the answer.
+    claims = [claim for claim in found if not claim.sentence.endswith(_QUESTION_MARKS)] or found
     evidence = Evidence(
         map(passages.__getitem__, contexts),
         wanted=frozenset().union(*(claim.content for claim in claims)),
@@ -138,8 +143,8 @@ class _Measured:
 
 def _claim(sentence: str, asked: frozenset[str], terms: Terms, statements: Statements) -> _Claim | None:
     statement = statements[sentence]
-    if ("[" in sentence or not _CITED.isdisjoint(statement.words)) and _DIGIT.search(sentence):
-        statement = statements[_CITATION.sub(" ", sentence)]
+    if ("[" in sentence or "24/7" in sentence or not _CITED.isdisjoint(statement.words)) and _DIGIT.search(sentence):
+        statement = statements[_NO_QUANTITY.sub(" ", sentence)]
     refuses = statement.declines
     all_terms = terms.of_words(folded_words(statement.beside_declining()) if refuses else statement.words)
     content = list(filterfalse(_SILENT.__contains__, all_terms))

@@ -81,5 +81,20 @@ UNITS = frozenset(
 )
 """Terms of units; a right number with another unit is another quantity."""
 
+MONTHS = frozenset(_TERMS.of("january february march april may june july august september october november december"))
+"""Terms of months; another month is another date, as another number is."""
+
+ABOUT = listed("about around approximately approx roughly nearly almost circa ca estimated")
+"""Words with which a number is said to be rounded."""
+
+CENTURY = _TERMS["century"]
+
+TO = frozenset(_TERMS.of("to and"))
+"""Terms that stand between the ends of a range."""
+
+LOWER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("more than", "at least", "over", "above"))))
+UPPER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("less than", "fewer than", "at most", "up to", "under", "below"))))
+"""Terms right before a number of which more, or less, is meant."""
+
 LINKS = listed("a an the in at on of by to for from der die das im in la le les el los un une una в на")
 """Words that may stand between a negation and what it denies: "not in the city"."""

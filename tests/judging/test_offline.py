@@ -95,6 +95,42 @@ class TestCorrectness:
         # All words are there, but their one pair of neighbours is not: 1 - 0.1 * 1 = 0.9.
         assert judgement.answer_correctness == pytest.approx(calibrated(0.9, 0.67))
 
+    def test_what_comes_after_much_else_is_a_little_less(self):
+        told = "Ada Byron wrote programs. Charles Babbage drew engines. Luigi Menabrea took notes. Later came {}."
+        judgement = judged(told.format("Alan Turing"), "Alan Turing", contexts=(told.format("Alan Turing"),))
+        # Twelve words stand before it, none of them a stop word: 1 - 0.03.
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.97, 0.67))
+        assert judgement.error_message == 'the answer comes to "Alan Turing" only after much else'
+        assert judged(told.replace("Later came", "").format("Alan Turing"), "Alan Turing").answer_correctness == 1.0
+
+    @pytest.mark.parametrize("answer", ["November 2017", "It came out in 2017.", "It came out in November of 2017."])
+    def test_a_date_may_be_said_less_exactly(self, answer: str):
+        expected = "November 17, 2017"
+        # As a part of a short expected answer: 0.8.
+        assert judged(answer, expected, question="When?").answer_correctness == pytest.approx(calibrated(0.8, 0.67))
+
+    @pytest.mark.parametrize("answer", ["December 2017", "It came out on April 17, 2017.", "It came out in 2018."])
+    def test_another_month_is_another_date(self, answer: str):
+        correctness = judged(answer, "November 17, 2017", question="When?").answer_correctness
+        assert correctness is not None
+        assert correctness < 0.6
+
+    def test_a_number_that_is_said_to_be_rounded_is_right(self):
+        # All is there, but in place of 2,187,000 another number stands beside people: 1 - 0.1 * 1 = 0.9.
+        assert judged("About 2.2 million people.", "2,187,000 people").answer_correctness == pytest.approx(
+            calibrated(0.9, 0.67)
+        )
+        exact = judged("2,187,000", "about 2.2 million").answer_correctness
+        assert exact is not None
+        assert exact > 0.8
+        assert judged("About 2.2 million euros.", "2,200,000 dollars").answer_correctness == pytest.approx(
+            judged("2.2 million euros.", "2,200,000 dollars").answer_correctness, abs=0.02
+        )
+
+    def test_a_number_that_may_be_true_beside_the_expected_one_is_half_right(self):
+        assert judged("11 years", "10 to 12 years").answer_correctness == pytest.approx(calibrated(0.5, 0.67))
+        assert judged("In the 18th century.", "1757").answer_correctness == pytest.approx(calibrated(0.5, 0.67))
+
     def test_a_part_of_a_short_expected_answer_is_right(self):
         # A third of the words and nothing else: 0.8.
         assert judged("Beardsley", "Peter Andrew Beardsley").answer_correctness == pytest.approx(calibrated(0.8, 0.67))
@@ -193,13 +229,13 @@ class TestGroundedness:
         # Content: refund, purchase, price. In the contexts 2 of 3, in one window 2 of 3; of the pairs
         # refund-purchase is there, purchase-price is not: 1 of 2. One absent word alone: ln(1 + 1 ** 1.5) = ln 2.
         raw = (2 / 3 + 2 / 3 + 1 / 2) / 3 - 0.08 * math.log(2)
-        assert judgement.groundedness == pytest.approx(calibrated(raw, 0.37))
+        assert judgement.groundedness == pytest.approx(calibrated(raw, 0.39))
         assert judgement.error_message == 'the contexts support only in part "Refund of purchase price."'
 
     def test_sentences_weigh_by_their_words(self):
         judgement = judged("Refunds need receipts. Elephants.", contexts=("Refunds need receipts.",), question="?")
         # Four words: three at 1, one at 0; one absent.
-        assert judgement.groundedness == pytest.approx(calibrated(3 / 4 - 0.08 * math.log(2), 0.37))
+        assert judgement.groundedness == pytest.approx(calibrated(3 / 4 - 0.08 * math.log(2), 0.39))
         assert judgement.unsupported_claims == ("Elephants.",)
         assert judgement.error_message == 'the contexts do not support "Elephants."'
 
@@ -211,11 +247,11 @@ class TestGroundedness:
         )
         # All words are there, one of three in a window, no pair: (1 + 1/3 + 0) / 3.
         assert together.groundedness == 1.0
-        assert scattered.groundedness == pytest.approx(calibrated(4 / 9, 0.37))
+        assert scattered.groundedness == pytest.approx(calibrated(4 / 9, 0.39))
 
     def test_a_window_does_not_reach_into_the_next_context(self):
         apart = judged("Refunds need receipts.", contexts=("Refunds.", "They need.", "Receipts."), question="?")
-        assert apart.groundedness == pytest.approx(calibrated(4 / 9, 0.37))
+        assert apart.groundedness == pytest.approx(calibrated(4 / 9, 0.39))
 
     @pytest.mark.parametrize("answer", ["Australia is in Asia.", "Elephants can fly to Mars."])
     def test_what_the_contexts_do_not_say_is_not_grounded(self, answer: str):
@@ -276,11 +312,18 @@ class TestGroundedness:
         answer = "1. Customers can ask for a refund (passage 7).\n2. A receipt is needed [8, 9]."
         assert judged(answer).groundedness == 1.0
 
+    def test_round_the_clock_is_no_number(self):
+        assert "number" not in judged("A receipt is needed 24/7.").error_message
+
+    def test_a_question_back_claims_nothing_beside_what_is_claimed(self):
+        assert judged("A receipt is needed. Shall elephants fly you to Mars?").unsupported_claims == ()
+        assert judged("Elephants to Mars?").unsupported_claims == ("Elephants to Mars?",)
+
     def test_the_question_may_be_repeated(self):
         answer = "The warranty of model 77 is: a receipt is needed."
         assert judged(answer, question="What is the warranty of model 77?").groundedness == pytest.approx(
             # warranty, model, 77, receipt, need: all known, in one window only two; of four pairs one.
-            calibrated((1 + 2 / 5 + 1 / 4) / 3, 0.37)
+            calibrated((1 + 2 / 5 + 1 / 4) / 3, 0.39)
         )
 
     def test_an_answer_that_claims_nothing_is_grounded(self):
@@ -326,9 +369,9 @@ class TestRefusals:
         assert judgement.error_message == "the system declined to answer"
 
     def test_a_refusal_in_words_of_its_own_is_grounded_with_a_doubt(self):
-        # Raw support 0.7 for up to four words that are neither the question's nor a refusal's.
+        # Raw support 0.5 for up to four words that are neither the question's nor a refusal's.
         judgement = judged("The documents do not say how long customers have to return items.", "30 days")
-        assert judgement.groundedness == pytest.approx(calibrated(0.7, 0.37))
+        assert judgement.groundedness == pytest.approx(calibrated(0.5, 0.39))
 
     def test_a_refusal_that_claims_much_is_judged_by_its_claims(self):
         judgement = judged("I do not know, Martian elephants in purple trousers ate every filing cabinet.", "30 days")
@@ -345,6 +388,11 @@ class TestRefusals:
 
     def test_a_refusal_is_right_where_one_is_expected(self):
         assert scores(judged("I don't know.", "The documents do not say.")) == (1.0, 1.0)
+
+    def test_an_acceptable_answer_without_words_does_not_make_a_refusal_right(self):
+        judgement = judged("I don't know.", "surfing", "\N{SURFER}")
+        assert judgement.answer_correctness == 0.0
+        assert judgement.error_message == "the system declined to answer"
 
     def test_a_refusal_is_right_where_the_question_cannot_be_answered(self):
         assert judged("I don't know.", answerable=False) == Judgement(
