@@ -145,15 +145,15 @@ class Gate:
 
     async def _enter(self) -> None:
         if self._running >= self._allowed.number or self._waiting:
-            turn = anyio.Event()
-            self._waiting.append(turn)
+            room = anyio.Event()
+            self._waiting.append(room)
             try:
-                await turn.wait()
+                await room.wait()
             except BaseException:
-                if turn.is_set():
+                if room.is_set():
                     self._leave()
                 else:
-                    self._waiting.remove(turn)
+                    self._waiting.remove(room)
                 raise
         else:
             self._running += 1

@@ -14,7 +14,7 @@ from pytest_ragcheck.engine.lock import FileLock, is_held
 if TYPE_CHECKING:
     from pathlib import Path
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 
 
 class Turn:

@@ -100,6 +100,16 @@ def test_the_runs_concurrency_is_shared_out(project: Project) -> None:
     assert set(system.answered.values()) == {1}
 
 
+def test_workers_take_turns_at_a_system_that_has_room_for_one_request(project: Project) -> None:
+    questions(project, 16)
+    ended = run(project, system := Counting(seconds=0.05, limit=1), "-n2")
+    assert ended.outcomes == {"passed": 16}
+    assert set(system.answered.values()) == {1}
+    last = last_run(project.folder / "ragcheck-results" / FOLDER / "rag")
+    assert last is not None
+    assert (last.folder / "asking").exists()
+
+
 def test_under_each_every_worker_asks_everything_and_the_files_say_who(project: Project) -> None:
     questions(project, 3)
     questions(project, 1, "none.rag.json", skip="not now")
