@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline_words import CENTURY, LOWER_BOUNDS, MONTHS, STOP_WORDS, TO, UNITS, UPPER_BOUNDS
+from pytest_ragcheck.judging.offline_words import (
+    ABOUT,
+    CENTURY,
+    LOWER_BOUNDS,
+    MONTHS,
+    STOP_WORDS,
+    TO,
+    UNITS,
+    UPPER_BOUNDS,
+)
 from pytest_ragcheck.judging.terms import is_number
 
 if TYPE_CHECKING:
@@ -63,20 +73,29 @@ def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], said: Ab
     return has_other or not has_some
 
 
-def rounded_numbers(missing: AbstractSet[str], said: Collection[str], *, is_about: bool) -> set[str]:
+def numbers_about(terms: Sequence[str]) -> set[str]:
+    """The numbers that a text says to be rounded: 30000 of "about 30,000", not the 3 of "about us: 3 rooms"."""
+    return {number for before, number in pairwise(terms) if before in ABOUT and is_number(number)}
+
+
+def rounded_numbers(missing: AbstractSet[str], said: Collection[str], *, about: AbstractSet[str]) -> set[str]:
     """
     Those of the *missing* terms that are numbers and are among the *said* numbers when rounded.
 
     Args:
         missing: The terms of the expected answer that the answer lacks, or has with another unit.
         said: The numbers of the answer.
-        is_about: The expected number is itself rounded, so that the answer's may be the exact one.
+        about: The numbers that either text says to be rounded; a missing one that is may be said exactly.
     """
     return {
         number
         for number in filter(is_number, missing)
         for each in said
-        if each != number and (_is_rounded(number, to=each) or (is_about and _is_rounded(each, to=number)))
+        if each != number  # it is there, with another unit
+        and (
+            (not about.isdisjoint((number, each)) and _is_rounded(number, to=each))
+            or (number in about and _is_rounded(each, to=number))
+        )
     }
 
 

@@ -13,10 +13,11 @@ from pytest_ragcheck.judging.offline_figures import (
     decades_and_centuries,
     is_coarser_date,
     lacks_figure,
+    numbers_about,
     rounded_numbers,
 )
 from pytest_ragcheck.judging.offline_negation import all_are_denied, negates, says_yes
-from pytest_ragcheck.judging.offline_words import ABOUT, NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline_words import NEGATIONS, STOP_WORDS
 from pytest_ragcheck.judging.terms import is_number
 from pytest_ragcheck.judging.text import sentences, words
 
@@ -187,8 +188,9 @@ class AnswerText:
         return tuple(decades_and_centuries(self._in_order))
 
     @cached_property
-    def _says_about(self) -> bool:
-        return not ABOUT.isdisjoint(self._words)
+    def _about(self) -> AbstractSet[str]:
+        """The numbers that the answer says to be rounded."""
+        return numbers_about(self._in_order)
 
     @cached_property
     def _content(self) -> str:
@@ -233,10 +235,8 @@ class AnswerText:
 
     def _rounded(self, sought: Sought, missing: AbstractSet[str]) -> set[str]:
         """The missing numbers that the answer has rounded, or of which it has one that is rounded to them."""
-        is_about = not ABOUT.isdisjoint(sought.words)
-        if not missing or not (is_about or self._says_about):
-            return set()
-        return rounded_numbers(missing, self._own_numbers, is_about=is_about)
+        about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
+        return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
 
     def _agreement(self, expected: str, *, yes: bool) -> Recall:
         """Recall of a bare yes or no: said outright, or else told by a negation in the first sentence."""

@@ -84,8 +84,8 @@ UNITS = frozenset(
 MONTHS = frozenset(_TERMS.of("january february march april may june july august september october november december"))
 """Terms of months; another month is another date, as another number is."""
 
-ABOUT = listed("about around approximately approx roughly nearly almost circa ca estimated")
-"""Words with which a number is said to be rounded."""
+ABOUT = frozenset(_TERMS.of("about around approximately approx roughly nearly almost circa ca estimated"))
+"""Terms right before a number that is rounded."""
 
 CENTURY = _TERMS["century"]
 

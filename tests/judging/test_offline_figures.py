@@ -9,6 +9,7 @@ from pytest_ragcheck.judging.offline_figures import (
     decades_and_centuries,
     is_coarser_date,
     lacks_figure,
+    numbers_about,
     rounded_numbers,
 )
 from pytest_ragcheck.judging.terms import Terms, numbers_in
@@ -87,12 +88,18 @@ def test_a_lacking_number_and_another_month_are_told(expected: str, said: str, *
     ],
 )
 def test_a_number_is_met_when_rounded_to_two_digits_or_more(number: str, said: str, *, met: bool) -> None:
-    assert bool(rounded_numbers(terms(number), numbers_in(TERMS.of(said)), is_about=False)) is met
+    found = frozenset(numbers_in(TERMS.of(said)))
+    assert bool(rounded_numbers(terms(number), found, about=found)) is met
+    assert rounded_numbers(terms(number), found, about=frozenset()) == set()
 
 
 def test_an_exact_number_meets_one_that_is_about_so_much() -> None:
-    assert rounded_numbers(terms("2.2 million"), ["2187000"], is_about=True) == {"2200000"}
-    assert rounded_numbers(terms("2.2 million"), ["2187000"], is_about=False) == set()
+    assert rounded_numbers(terms("2.2 million"), ["2187000"], about={"2200000"}) == {"2200000"}
+    assert rounded_numbers(terms("2.2 million"), ["2187000"], about={"2187000"}) == set()
+
+
+def test_a_number_is_said_to_be_rounded_by_the_word_before_it() -> None:
+    assert numbers_about(TERMS.of("Approximately $2.2 million, and more about us: 3.1 is out.")) == {"2200000"}
 
 
 @pytest.mark.parametrize(
