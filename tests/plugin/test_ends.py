@@ -182,6 +182,8 @@ class Observed(DocumentServer):
         self.__exit__()
 
     def _reply(self, connection: socket.socket, request: Request) -> bool:
+        if self._down.is_set():  # on connections that were there before, too
+            return False
         if request.path == "/down":
             json_reply({})(connection, request)
             self.end()
