@@ -27,6 +27,8 @@ from tests.servers.fake_endpoint import json_reply
 if TYPE_CHECKING:
     import socket
 
+    from typing_extensions import Self
+
     from tests.harness import Project
     from tests.servers.fake_endpoint import Request
 
@@ -171,6 +173,10 @@ class Observed(DocumentServer):
         self._lists = 0
         self._meeting = threading.Barrier(meeting)
         self._down = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._down.clear()
+        return super().__enter__()
 
     def end(self) -> None:
         """Has it go down."""
