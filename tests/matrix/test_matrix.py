@@ -157,10 +157,10 @@ def test_a_question_that_hangs_is_an_error_and_the_run_goes_on(way: list[str], p
     assert said == dict.fromkeys(
         ("terms", "test_one_call-1", "test_two_calls-1"), "Timeout (>1.0s) from pytest-timeout."
     )
-    # pytest-timeout prints the stack of every thread, so that ours stands among what was captured.
-    shown, _, captured = facts.text.partition("ERROR at setup of terms")[2].partition(" Captured ")
+    # pytest-timeout may print the stacks of all threads, ours among them, into what is captured.
+    shown = facts.text.partition("ERROR at setup of terms")[2].partition("\n___")[0].partition(" Captured ")[0]
+    assert "Timeout (>1.0s) from pytest-timeout." in shown
     assert "pytest_ragcheck" not in shown
-    assert "Stack of ragcheck loop" in captured.partition("\n___")[0]
 
 
 @pytest.mark.parametrize(("way", "left"), [([], {}), (["-n2"], {"pass": 0, "fail": 2, "error": 2, "skipped": 1})])
