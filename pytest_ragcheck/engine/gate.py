@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -13,22 +12,13 @@ import anyio
 from pytest_ragcheck.engine.allowance import Allowance
 from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.transient import LIMITED, LONGEST_WAIT_SECONDS, is_overload, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
 
-_LIMITED = 429
-
-OVERLOADED = frozenset({_LIMITED, 503})
-"""Statuses that ask for fewer requests."""
-
-TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
-"""Statuses after which the same request may succeed."""
-
-_FIRST_WAIT_SECONDS = 0.25
-_LONGEST_WAIT_SECONDS = 8.0
 _LONGEST_WAIT_FOR_ROOM_SECONDS = 2.0
 """While others are served; how many may try at once is the number's business then."""
 
@@ -122,7 +112,7 @@ class Gate:
         tries.made += 1
         if not is_overload(error):
             tries.failed += 1
-            wait = _spread(error, tries.made, longest=_LONGEST_WAIT_SECONDS)
+            wait = wait_seconds(error, tries.made)
         else:
             if alone:
                 tries.failed += self._refuses_all(error)
@@ -131,10 +121,10 @@ class Gate:
                     self._refused_alone = 1  # the room that the others leave is there soon
                 # One after another comes to ask this, and not each has to find out how long it takes.
                 # Other processes that look more often would take all the room.
-                longest = _LONGEST_WAIT_SECONDS if self._share == 1 else _LONGEST_WAIT_FOR_ROOM_SECONDS
-                wait = _spread(error, self._refused_alone, longest=longest)
+                longest = LONGEST_WAIT_SECONDS if self._share == 1 else _LONGEST_WAIT_FOR_ROOM_SECONDS
+                wait = wait_seconds(error, self._refused_alone, longest=longest)
             else:
-                wait = _spread(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
+                wait = wait_seconds(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
             now = anyio.current_time()
             self._allowed.refused(self._running, began=started, now=now)
             if now + wait - max(tries.began, self._served_at) > self._patience_seconds:
@@ -187,7 +177,7 @@ class Gate:
         self._refused_since = min(self._refused_since, now)
         # The only one of this process may not be the only one.
         down_seconds = _DOWN_SECONDS if self._share > 1 else 0.0
-        return now - self._refused_since >= (_LIMITED_SECONDS if _status(error) == _LIMITED else down_seconds)
+        return now - self._refused_since >= (_LIMITED_SECONDS if status_of(error) == LIMITED else down_seconds)
 
     def _succeeded(self) -> None:
         self._successes += 1
@@ -205,26 +195,3 @@ class _Tries:
     began: float
     made: int = 0
     failed: int = 0
-
-
-def is_overload(error: MeasurementError) -> bool:
-    """Whether the other side asks for fewer requests."""
-    return _status(error) in OVERLOADED
-
-
-def is_transient(error: MeasurementError) -> bool:
-    """Whether the same request may succeed if it is repeated: the error says so itself, or its status does."""
-    transient: bool | None = getattr(error, "transient", None)
-    return _status(error) in TRANSIENT if transient is None else transient
-
-
-def _status(error: MeasurementError) -> int | None:
-    status: int | None = getattr(error, "status", None)
-    return status
-
-
-def _spread(error: MeasurementError, attempt: int, *, longest: float) -> float:
-    """What the other side asks for, else longer each time; spread, so that not all come back at once."""
-    asked: float | None = getattr(error, "retry_after_seconds", None)
-    wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
-    return (asked if asked is not None else wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret

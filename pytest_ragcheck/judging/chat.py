@@ -15,8 +15,6 @@ from pytest_ragcheck.judging.usage import note_use, use_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from openai import AsyncOpenAI
-
     from pytest_ragcheck.judging.model_server import ModelServer
 
 T = TypeVar("T")
@@ -111,20 +109,18 @@ class Chat:
         raise failure
 
     async def _reply(self, messages: list[dict[str, str]], wanted: Wanted[T]) -> ReplyText:
-        async def send(client: AsyncOpenAI) -> ReplyText:
-            return reply_text(await self._negotiation.ask(partial(self._create, client, messages, wanted)))
+        async def send() -> ReplyText:
+            return reply_text(await self._negotiation.ask(partial(self._create, messages, wanted)))
 
         return await self.server.call(send)
 
-    async def _create(
-        self, client: AsyncOpenAI, messages: list[dict[str, str]], wanted: Wanted[T], form: RequestForm
-    ) -> Any:
+    async def _create(self, messages: list[dict[str, str]], wanted: Wanted[T], form: RequestForm) -> Any:
         body = {
             "messages": messages,
             "model": self.server.model,
             **form.parameters(wanted.name, wanted.schema),
         }
-        reply = await self.server.within_limit(self.server.complete(client, body))
+        reply = await self.server.complete(body)
         note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
         return reply
 

@@ -57,7 +57,7 @@ def _ragas(settings: Settings) -> Judge:
         api_key=settings.judge_api_key or "",
         base_url=settings.judge_url,
         timeout_seconds=settings.judge_timeout_seconds,
-        # By the SDK: the engine would repeat all the requests of a judgement, and not the one that failed.
+        # Here: the engine would repeat all the requests of a judgement, and not the one that failed.
         max_retries=settings.retries,
     )
     return RagasJudge(Chat(server), choose_embeddings(settings))

@@ -1,4 +1,4 @@
-"""Takes the text out of a completion: the SDK raises for none of the replies that are no text."""
+"""Takes the text out of a completion, or says what came in its place."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def reply_text(completion: Any) -> ReplyText:
     The text of the first choice.
 
     Args:
-        completion: The JSON value of the reply, or the SDK's object for it. It hands on whatever came without
-            checking it, so every member may be missing or of another type.
+        completion: The JSON value of the reply, or the object that the openai package makes of it without checking
+            it: every member may be missing or of another type.
 
     Raises:
         OtherContent: there is no choice with a message.
@@ -61,7 +61,7 @@ def reply_text(completion: Any) -> ReplyText:
 
 
 def member(value: Any, name: str) -> Any:
-    """What a JSON object, or the SDK's object for one, has under the name; None where it has nothing."""
+    """What a JSON object, or the openai package's object for one, has under the name; None where it has nothing."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 

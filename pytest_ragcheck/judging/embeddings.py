@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ragcheck.errors import JudgeError, UsageError
-from pytest_ragcheck.judging.completion import OtherContent
+from pytest_ragcheck.judging.completion import OtherContent, member
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.role import EMBEDDING_MODEL
 from pytest_ragcheck.judging.usage import note_use, use_of
@@ -17,8 +17,6 @@ from pytest_ragcheck.option_values import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from openai import AsyncOpenAI
 
     from pytest_ragcheck.settings import Settings
 
@@ -59,17 +57,10 @@ class OpenAIEmbeddings:
         """Closes the connections."""
         await self.server.aclose()
 
-    async def _ask(self, texts: list[str], client: AsyncOpenAI) -> list[Vector]:
-        reply = await self.server.within_limit(
-            client.embeddings.create(
-                model=self.server.model,
-                # A lone surrogate cannot be sent.
-                input=[text.encode("utf-8", "replace").decode("utf-8") for text in texts],
-                # The SDK would ask for base64, which not every server knows.
-                encoding_format="float",
-                extra_headers=self.server.headers,
-            )
-        )
+    async def _ask(self, texts: list[str]) -> list[Vector]:
+        # The format is said since the openai package would ask for base64, which not every server knows.
+        body = {"model": self.server.model, "input": texts, "encoding_format": "float"}
+        reply = await self.server.embed(body)
         use = use_of(reply, model=self.server.model, url=self.server.shown_url)
         note_use(replace(use, output_tokens=0))  # there is no completion to count
         return _vectors(reply, len(texts))
@@ -101,7 +92,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
             api_key=settings.embedding_api_key or ("" if own_server else settings.judge_api_key or ""),
             base_url=settings.embedding_url if own_server else settings.judge_url,
             timeout_seconds=settings.judge_timeout_seconds,
-            # By the SDK itself: what the judge found meanwhile is not to be asked for again.
+            # Here, and not by the engine: what the judge found meanwhile is not to be asked for again.
             max_retries=settings.retries,
             role=EMBEDDING_MODEL,
         )
@@ -111,19 +102,19 @@ def choose_embeddings(settings: Settings) -> Embeds:
 
 
 def _vectors(reply: Any, expected: int) -> list[Vector]:
-    """The vectors in the order of the texts; the SDK hands on whatever JSON came without checking it."""
+    """The vectors in the order of the texts."""
     if isinstance(reply, str):
         raise OtherContent("text", sent=reply)
-    rows = getattr(reply, "data", None)
+    rows = member(reply, "data")
     if not isinstance(rows, list):
         raise OtherContent("JSON that holds no embeddings")
     if len(rows) != expected:
         raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
     # Some servers leave the index out, and keep the order.
-    indices = [getattr(row, "index", None) for row in rows]
+    indices = [member(row, "index") for row in rows]
     if sorted(index for index in indices if isinstance(index, int)) == list(range(expected)):
-        rows = sorted(rows, key=lambda row: int(row.index))
-    vectors = [_vector(getattr(row, "embedding", None)) for row in rows]
+        rows = sorted(rows, key=lambda row: int(member(row, "index")))
+    vectors = [_vector(member(row, "embedding")) for row in rows]
     if len(set(map(len, vectors))) > 1:
         raise OtherContent("embeddings of different lengths")
     return vectors

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.role import JUDGE_MODEL, Role
 from pytest_ragcheck.rag.excerpt import LONGEST, excerpt, quoted
 from pytest_ragcheck.rag.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import Redactor
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.model_requests import Refused
 
 _SEARCHED_FOR_SECRETS = 20 * LONGEST
 """Characters; far beyond what is shown, so that no secret is cut in two before it is found."""
@@ -27,19 +30,20 @@ class Failures:
     timeout_seconds: float
     redactor: Redactor = field(default_factory=Redactor, repr=False)
 
-    def of_status(self, status: int, *, code: str | None, body: Any, headers: Any) -> JudgeUnavailable:
+    def of_status(self, refused: Refused) -> JudgeUnavailable:
         """The server answered with another status than 2xx."""
-        text = _status_template(status, code).format(
+        status = refused.status
+        text = _status_template(status, refused.code).format(
             judge=f"{self.role.who} at {self.url}", model=f"model {self.model!r}", status=status, role=self.role
         )
-        if said := self._said(body):
+        if said := self._said(refused.said):
             text += f"\nThe server says: {said}"
         return JudgeUnavailable(
             text,
             reply=said or None,
             status=status,
-            retry_after_seconds=retry_after_seconds(headers),
-            transient=False if code == _NO_QUOTA_LEFT else None,
+            retry_after_seconds=retry_after_seconds(refused.headers),
+            transient=False if refused.code == _NO_QUOTA_LEFT else None,
         )
 
     def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
@@ -111,7 +115,7 @@ _SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server
 _REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {role.model} and {role.url}."
 
 
-def _status_template(status: int, code: str | None) -> str:
+def _status_template(status: int, code: object) -> str:
     if code == _NO_QUOTA_LEFT:
         return _NO_QUOTA
     return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)

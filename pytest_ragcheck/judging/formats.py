@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
+from pytest_ragcheck.judging.model_requests import Refused
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
@@ -75,7 +77,7 @@ class Negotiation:
             form, settled = self._form, self._settled
             try:
                 reply = await create(form)
-            except Exception as error:
+            except Refused as error:
                 if settled or not _may_be_about_the_form(error):
                     raise
                 refusal = error
@@ -86,8 +88,8 @@ class Negotiation:
                 if not self._settled:
                     return await self._search(create, form, refusal)
 
-    async def _search(self, create: Callable[[RequestForm], Awaitable[T]], refused: RequestForm, why: Exception) -> T:
-        if getattr(why, "param", None) == "temperature":
+    async def _search(self, create: Callable[[RequestForm], Awaitable[T]], refused: RequestForm, why: Refused) -> T:
+        if why.param == "temperature":
             form = replace(refused, temperature=False)
             if (reply := await _unless_refused(create, form)) is not None:
                 return self._settle(form, reply)
@@ -98,7 +100,7 @@ class Negotiation:
         for reply_format in (ReplyFormat.JSON_SCHEMA, ReplyFormat.JSON_OBJECT_WITH_SCHEMA, ReplyFormat.JSON_OBJECT):
             form = RequestForm(reply_format=reply_format, temperature=temperature)
             # A 5xx may have been an outage that is over.
-            if form == refused and _status(why) < 500:
+            if form == refused and why.status < 500:
                 continue
             if (reply := await _unless_refused(create, form)) is not None:
                 return self._settle(form, reply)
@@ -112,15 +114,11 @@ class Negotiation:
 async def _unless_refused(create: Callable[[RequestForm], Awaitable[T]], form: RequestForm) -> T | None:
     try:
         return await create(form)
-    except Exception as error:
+    except Refused as error:
         if _may_be_about_the_form(error):
             return None
         raise
 
 
-def _may_be_about_the_form(error: Exception) -> bool:
-    return _status(error) in _REFUSING_STATUSES and getattr(error, "code", None) not in _OTHER_CAUSES
-
-
-def _status(error: Exception) -> int:
-    return getattr(error, "status_code", 0)
+def _may_be_about_the_form(error: Refused) -> bool:
+    return error.status in _REFUSING_STATUSES and error.code not in _OTHER_CAUSES

@@ -34,7 +34,7 @@ class OpenAIJudge:
         base_url: The API's base, such as `http://localhost:8000/v1`; `ModelServer` says more.
         prompt: The instructions; None: the packaged English ones.
         timeout_seconds: For one request from its start to the last byte, > 0.
-        max_retries: How often the SDK repeats a request that met a 408, 409, 429, 5xx or a broken connection, >= 0.
+        max_retries: How often a request that failed in passing is repeated, >= 0; `ModelServer` says after what.
         client: A client that is used as it is, with its own URL, key, headers and retries; `aclose` leaves it open.
 
     Raises:

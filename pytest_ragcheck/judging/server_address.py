@@ -21,6 +21,24 @@ def environment_url() -> str:
     return os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
 
 
+def environment_headers() -> dict[str, str]:
+    """
+    What these variables add to every request to that server, by names in lower case.
+
+    OPENAI_CUSTOM_HEADERS has a `Name: value` on each line, and the last word on every name.
+    """
+    headers = {
+        header: value
+        for header, variable in {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}.items()
+        if (value := os.environ.get(variable, "").strip())
+    }
+    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            headers[name.strip().lower()] = value.strip()
+    return headers
+
+
 def checked_key(key: str, role: Role) -> str:
     """The key without the white space around it, or a `UsageError` if it cannot stand in a header."""
     key = key.strip()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.engine.verdicts import FILE, CachingJudge, VerdictCache
+from pytest_ragcheck.engine.verdicts import CachingJudge, VerdictCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +35,6 @@ def with_cache(
     yield CachingJudge(judge, cache)
     if cache.problem != said:
         _tell(cache.problem)
-
-
-def is_filled(cache: pytest.Cache) -> bool:
-    """Whether an earlier run left verdicts."""
-    with suppress(OSError):
-        return (cache.mkdir(_FOLDER) / FILE).exists()
-    return False
 
 
 def _folder(config: pytest.Config) -> Path | None:

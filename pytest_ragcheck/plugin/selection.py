@@ -8,10 +8,10 @@ import pytest
 
 from pytest_ragcheck.plugin.collection import question_of
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.early import begin_imports
 from pytest_ragcheck.plugin.keys import HEADED, RUN
 from pytest_ragcheck.plugin.processes import runs_everything
 from pytest_ragcheck.plugin.run import run_of
+from pytest_ragcheck.plugin.sigint import interrupt_between_imports
 from pytest_ragcheck.plugin.usable import check_usable, covered, overridden, tell_controller
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.report.terminal import header_lines, judge_name
@@ -34,7 +34,7 @@ def select(session: pytest.Session) -> None:
     run.selected = {item.nodeid: found for item in session.items if (found := question_of(item)) is not None}
     if run.selected:
         check_before_running(session, collected=True)
-        begin_imports(session.config, run)
+        interrupt_between_imports(session.config)
 
 
 def check_before_running(session: pytest.Session, *, collected: bool) -> None:

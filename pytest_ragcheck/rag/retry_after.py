@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
+
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
     """
-    What the header `retry-after` says, as seconds from now, >= 0; None where it is missing or cannot be read.
+    What the headers say, as seconds from now, >= 0; None where they say nothing that can be read.
 
-    Source: RFC 9110, 10.2.3: whole seconds, or a date. Fractions, which some servers send, are taken too.
+    Source: RFC 9110, 10.2.3, for `retry-after`: whole seconds, or a date. Fractions, which some servers send, are
+    taken too, and so is `retry-after-ms`, by which OpenAI's and Azure's servers say it more exactly.
     """
+    exactly = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(exactly):
+        return float(exactly) / 1000
     value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", value):
+    if _NUMBER.fullmatch(value):
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())

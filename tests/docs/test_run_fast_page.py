@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pytest_ragcheck.engine.gate import OVERLOADED, TRANSIENT
 from pytest_ragcheck.options import OPTIONS
+from pytest_ragcheck.transient import OVERLOADED, TRANSIENT
 from tests.docs.pages import DOCS
 
 PAGE = (DOCS / "how-to" / "run-fast.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from pytest_ragcheck.engine.gate import Gate, is_transient
+from pytest_ragcheck.engine.gate import Gate
 from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.errors import (
     EndpointReplyError,
@@ -24,6 +24,7 @@ from pytest_ragcheck.errors import (
     JudgeUnavailable,
     MeasurementError,
 )
+from pytest_ragcheck.transient import is_transient
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -237,14 +237,33 @@ def test_a_reply_that_drips_without_end_is_a_timeout_too():
     assert "within 0.3 s" in str(error)
 
 
-def test_the_sdk_repeats_as_often_as_it_may():
+def judged_after(*replies: Reply, max_retries: int = 2) -> int:
+    """How many requests it takes to be judged, where these replies come before the verdict."""
+
     async def run(server):
-        async with aclosing(OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=2)) as judge:
+        judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=max_retries)
+        async with aclosing(judge):
             await judge.judge(QUESTION, ANSWER)
 
-    with OpenAIServer(error(503, retry_after_ms="1"), error(429, retry_after_ms="1"), verdict()) as server:
+    with OpenAIServer(*replies, verdict()) as server:
         anyio.run(run, server)
-    assert len(server.requests) == 3
+    return len(server.requests)
+
+
+def test_what_failed_in_passing_is_repeated_as_often_as_it_may_be():
+    assert judged_after(error(503, retry_after_ms="1"), error(429, retry_after_ms="1")) == 3
+    assert judged_after(Reply(status=0), max_retries=1) == 2
+    with pytest.raises(JudgeUnavailable, match="HTTP 503"):
+        judged_after(error(503, retry_after_ms="1"), error(503, retry_after_ms="1"), max_retries=1)
+
+
+@pytest.mark.parametrize(
+    "reply", [error(401, "No"), error(429, "Pay", code="insufficient_quota"), error(429, "Wait", retry_after="121")]
+)
+def test_what_no_waiting_helps_against_is_not_repeated(reply):
+    with OpenAIServer(reply) as server:
+        failure(server.url, max_retries=2)
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(

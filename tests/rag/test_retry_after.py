@@ -36,3 +36,8 @@ def test_a_date_is_read_as_the_seconds_until_then():
 
 def test_a_date_that_has_passed_asks_for_no_wait():
     assert retry_after_seconds({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}) == 0.0
+
+
+def test_milliseconds_say_it_more_exactly():
+    assert retry_after_seconds({"retry-after": "1", "retry-after-ms": "250"}) == 0.25
+    assert retry_after_seconds({"retry-after": "1", "retry-after-ms": "soon"}) == 1.0

@@ -1,0 +1,60 @@
+"""The requests of a model through a client of the caller's, of the `openai` package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from pytest_ragcheck.judging.completion import OtherContent
+from pytest_ragcheck.judging.model_requests import NoConnection, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from openai import AsyncOpenAI
+
+_LONGEST_RETRY_WAIT_SECONDS = 120.0
+"""The SDK honours a Retry-After up to this."""
+
+
+class SdkRequests:
+    """
+    See `ModelRequests`; through the methods that wrappers of such clients know.
+
+    Args:
+        client: Used as it is, with its own URL, key, headers and retries; it is left open.
+        timeout_seconds: For one request from its start to the last byte, > 0; repeats of the client's come on top.
+    """
+
+    def __init__(self, client: AsyncOpenAI, *, timeout_seconds: float) -> None:
+        self._client: Any = client
+        repeats = int(getattr(client, "max_retries", 0))
+        # The SDK's limit is for each read, so a server that drips bytes would never meet it.
+        self._limit_seconds = timeout_seconds + repeats * (timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
+
+    async def complete(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._replied(self._client.chat.completions.create(**body))
+
+    async def embed(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._replied(self._client.embeddings.create(**body))
+
+    async def aclose(self) -> None:
+        """Does nothing: the client is the caller's."""
+
+    async def _replied(self, request: Awaitable[Any]) -> Any:
+        import openai  # noqa: PLC0415 - heavy, and imported by whoever made the client
+
+        try:
+            with anyio.fail_after(self._limit_seconds):
+                return await request
+        except openai.APITimeoutError as error:
+            raise TimeoutError from error
+        except openai.APIStatusError as error:
+            raise Refused(error.status_code, error.body, error.response.headers) from error
+        except openai.OpenAIError as error:
+            raise NoConnection from error.__cause__ or error
+        except (ValueError, RecursionError) as error:  # from the SDK's own json.loads of the body
+            raise OtherContent("a body that is not JSON") from error
