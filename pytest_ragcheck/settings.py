@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 DUMMY_API_KEY = "no-key"
-"""Sent to a judge server that was given without a key: the SDK refuses an empty one."""
+"""Sent to a judge server that was given without a key: some refuse a request that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -18,7 +18,7 @@ PACKAGE = Path(pytest_ragcheck.__file__).parent
 # folders where its own imports allow it.
 ORDER = (
     {"errors", "metrics.score", "metrics.catalogue"},
-    {"closing", "redaction", "loop", "threads", "library_logs"},
+    {"closing", "redaction", "loop", "threads", "library_logs", "transient"},
     {"questions"},
     {"rag"},
     {

@@ -37,7 +37,9 @@ def enclosed(name: str, material: str | Sequence[str], *, nonce: str) -> str:
     if isinstance(material, str):
         text = json.dumps(material, ensure_ascii=False)
     else:
-        text = json.dumps(list(material), ensure_ascii=False, indent=1)
+        # As `indent=1` has it, for which Python's encoder does not use its C part.
+        items = ",\n ".join(json.dumps(item, ensure_ascii=False) for item in material)
+        text = f"[\n {items}\n]" if items else "[]"
     return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
 
 

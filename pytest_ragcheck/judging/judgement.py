@@ -52,7 +52,7 @@ class JudgeIdentity:
 
     model: str | None = None
     url: str | None = None
-    """Host and path of the judge's server without credentials; None: the SDK's default, or no server."""
+    """Host and path of the judge's server without credentials; None: OpenAI's own, or no server."""
 
     prompt_version: str | None = None
     """Name and version of the prompt, such as `en-1`; of the offline judge the version of its rules."""

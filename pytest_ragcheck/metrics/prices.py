@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def price_usd(
         return None
 
 
+@cache
 def has_table() -> bool:
     """Whether there is a price table."""
     return find_spec("genai_prices") is not None

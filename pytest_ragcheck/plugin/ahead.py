@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from dataclasses import dataclass, replace
 from functools import partial
@@ -176,6 +177,9 @@ class Ahead:
         """Starts all questions of the source; their items come later."""
         self._begun[first.source] = means
         digest = self._digests[first.source] = means_digest(means.client, means.judge, means.settings)
+        # What is loaded by now lasts as long as the run. Left out of later collections, of which pytest and the
+        # interpreter each make some at their end, it saves 0.2 s of a short run.
+        gc.freeze()
         same = [first, *(planned for planned in self._plan.ahead.values() if planned.source == first.source)]
         self._loop.run(self._add, [planned.question for planned in same], means, digest)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -81,7 +83,7 @@ class Connections:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
         try:
-            self._tls: ssl.SSLContext = library.create_ssl_context()
+            self._tls = _tls(library, *(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
             # Made before it is needed, since here an environment that it cannot work in is found out.
             self._spare = [self._new_client()]
         except (OSError, ValueError, ImportError) as error:
@@ -129,6 +131,13 @@ class Connections:
             cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
         )
         return client
+
+
+@cache
+def _tls(library: ModuleType, *_: str | None) -> ssl.SSLContext:
+    """The library's context in an environment with these variables; one, for to read all certificates takes long."""
+    context: ssl.SSLContext = library.create_ssl_context()
+    return context
 
 
 @dataclass(slots=True)
