@@ -140,12 +140,13 @@ async def _decided(
 ) -> Record:
     """The record of an answer, as it was *given* and without secrets, with what is made of it."""
     clean, question = settings.redactor, record.question
-    scores = await _measured(question, given, (metric for metric in metrics if metric.local), judging, clean)
+    measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
     try:
+        # First of all, for it is what the run waits for.
         judgement = await _judged(question, answer, judge, settings.judge_repeats, judging)
     except MeasurementError as error:
-        return replace(record, scores=scores, error_kind=error.kind, reason=clean.text(str(error)))
-    scores |= _judged_scores(question, judgement, settings)
+        return replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
+    scores = await measured() | _judged_scores(question, judgement, settings)
     scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
     overall = weighted(scores, settings.weights)
     if overall is not None:

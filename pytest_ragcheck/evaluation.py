@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.closing import close
 from pytest_ragcheck.engine.ahead import Job, ReadAhead
 from pytest_ragcheck.engine.course import Courses
-from pytest_ragcheck.engine.gate import Gate
+from pytest_ragcheck.engine.gate import PAUSE_SECONDS, Gate
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.choice import choose_judge
 from pytest_ragcheck.library_logs import redact_logs
@@ -120,7 +120,7 @@ async def _records(
     sets: Iterable[QuestionSet], client: Any, judge: Judge | None, metrics: tuple[Metric, ...], settings: Settings
 ) -> tuple[Record, ...]:
     asking = Gate(settings.concurrency, retries=settings.retries, delay_seconds=settings.delay_seconds)
-    judging = Gate(settings.judge_concurrency, retries=settings.retries)
+    judging = Gate(settings.judge_concurrency, retries=settings.retries, pause_seconds=PAUSE_SECONDS)
     check = partial(
         Courses().check,
         client=client,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.course import Courses
-from pytest_ragcheck.engine.gate import Gate
+from pytest_ragcheck.engine.gate import PAUSE_SECONDS, Gate
 from pytest_ragcheck.engine.turn import Turn
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.metrics import Measures
@@ -49,6 +49,7 @@ class Checker:
             retries=settings.retries,
             share=part.share,
             turn=Turn(folder / "judging") if shared else None,
+            pause_seconds=PAUSE_SECONDS,
         )
         self.budget = (
             None if settings.max_cost_usd is None else Budget(settings.max_cost_usd / part.share, settings.own_prices)
