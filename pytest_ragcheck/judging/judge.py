@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
-from pytest_ragcheck.judging.refusals import is_refusal
 from pytest_ragcheck.rag.ask import are_texts, number, settled
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
     """
     empty = not answer.text.strip()
     if by is None:
-        return Judgement(abstained=empty or is_refusal(answer.text))
+        return Judgement(abstained=empty or _declines(answer))
     if empty:
         # To say nothing is right where there is nothing to say, and then no score of 0.0 may go into a mean.
         return Judgement(answer_correctness=0.0, groundedness=0.0 if question.answerable else None, abstained=True)
@@ -43,7 +42,7 @@ async def judge(question: Question, answer: RagAnswer, by: Judge | None) -> Judg
         raise JudgeReplyError(f"{name}: judge() returned {judgement!r:.80}, not a Judgement.")
     if problem := _problem(judgement):
         raise JudgeReplyError(f"{name}: judge() returned a Judgement whose {problem}.")
-    abstained = is_refusal(answer.text) if judgement.abstained is None else bool(judgement.abstained)
+    abstained = _declines(answer) if judgement.abstained is None else bool(judgement.abstained)
     grounded = _score(judgement.groundedness)
     if grounded is not None and not answer.contexts:
         # As with an empty answer: a right refusal claims nothing that contexts would have to hold.
@@ -78,6 +77,12 @@ def _problem(judgement: Judgement) -> str:
     if not are_texts(judgement.unsupported_claims or ()):
         return f"unsupported_claims are {judgement.unsupported_claims!r:.80}, not a tuple of str"
     return ""
+
+
+def _declines(answer: RagAnswer) -> bool:
+    from pytest_ragcheck.judging.refusals import is_refusal  # noqa: PLC0415 - 0.02 s, and most judges say it themselves
+
+    return is_refusal(answer.text)
 
 
 def _score(value: Any) -> float | None:

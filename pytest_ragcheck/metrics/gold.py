@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.text import words
-
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -48,6 +46,8 @@ def _key(passage: GoldPassage) -> str:
 
 def _folded(text: str) -> str:
     """The words between blanks, so that no part of a word is found."""
+    from pytest_ragcheck.judging.text import words  # noqa: PLC0415 - 0.01 s, and only where there are gold passages
+
     return f" {' '.join(words(text))} "
 
 
