@@ -110,7 +110,8 @@ def _places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "judge_prompt" in fields:
         found["judge_prompt"] = _prompt(fields["judge_prompt"], folder)
     if "baseline" in fields:
-        found |= _baseline(fields["baseline"], folder)
+        found["baseline"] = folder / fields["baseline"].path
+        found["baseline_rev"] = fields["baseline"].rev
     return found
 
 
@@ -133,14 +134,6 @@ def redactor_of(environment: Mapping[str, str]) -> Redactor:
             with suppress(ValueError):  # no URL, as only who asks it needs to know
                 secrets += url_secrets(environment.get(option.environment, "").strip())
     return Redactor(secrets)
-
-
-def _baseline(text: str, folder: Path) -> dict[str, Any]:
-    """The two fields that say where the baseline is."""
-    if not text.startswith("git:"):
-        return {"baseline": folder / text}
-    _, rev, path = text.split(":", 2)
-    return {"baseline": folder / path, "baseline_rev": rev}
 
 
 def _chosen(option: Option, given: Mapping[str, Given], environment: Mapping[str, str]) -> Given | None:

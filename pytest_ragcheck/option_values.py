@@ -19,6 +19,7 @@ from pytest_ragcheck.option_numbers import number_in, read_fraction
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_ragcheck.baseline_place import BaselinePlace
     from pytest_ragcheck.questions.datasets.choice import DatasetChoice
 
 JUDGES = ("openai", "offline", "ragas", "none")
@@ -63,13 +64,14 @@ def read_gate(text: str) -> str:
     raise ValueError("is not a gate; choose each, regression, or rate:R with a rate from 0 to 1 such as rate:0.9")
 
 
-def read_baseline_place(text: str) -> str:
+def read_baseline_place(text: str) -> BaselinePlace:
     """A path, or `git:REV:PATH`."""
-    if text.startswith("git:"):
-        _, rev, path = (*text.split(":", 2), "", "")[:3]
-        if not rev.strip() or rev.startswith("-") or not path.strip():
-            raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
-    return read_path(text)
+    from pytest_ragcheck.baseline_place import BaselinePlace  # noqa: PLC0415 - only for whoever compares
+
+    place = BaselinePlace.from_text(read_path(text))
+    if place.rev is not None and (not place.rev.strip() or place.rev.startswith("-") or not place.path.strip()):
+        raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
+    return place
 
 
 def read_missing(text: str) -> str:

@@ -22,6 +22,7 @@ ORDER = (
     {"questions"},
     {"rag"},
     {
+        "baseline_place",
         "option_numbers",
         "option_values",
         "options",

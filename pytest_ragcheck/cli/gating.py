@@ -11,6 +11,7 @@ from pytest_ragcheck.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_ragcheck.baseline_place import BaselinePlace
     from pytest_ragcheck.summary.baseline import Baseline
     from pytest_ragcheck.summary.terms import Terms
 
@@ -70,8 +71,7 @@ def read_baseline_of(chosen: argparse.Namespace) -> Baseline | None:
     from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.in_git import InGit  # noqa: PLC0415 - as above
 
-    text = read_value(_BASELINE, Given(chosen.baseline, "--baseline"))
-    if not text.startswith("git:"):
-        return read_baseline(predictions_path(Path(text)), name=text, advice=_ADVICE)
-    _, rev, path = text.split(":", 2)
-    return read_baseline(InGit(rev=rev, path=Path(path).absolute()), name=text, advice=_ADVICE)
+    place: BaselinePlace = read_value(_BASELINE, Given(chosen.baseline, "--baseline"))
+    path = Path(place.path)
+    file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())
+    return read_baseline(file, name=str(place), advice=_ADVICE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.baseline_place import BaselinePlace
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.configuration import given_options, settings_of
 from pytest_ragcheck.plugin.keys import BASELINE
@@ -48,4 +49,4 @@ def baseline_name(config: pytest.Config) -> str:
     """How texts call the baseline."""
     path, root, rev = path_of(config), config.rootpath, settings_of(config).baseline_rev
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-    return shown if rev is None else f"git:{rev}:{shown}"
+    return str(BaselinePlace(path=shown, rev=rev))

@@ -171,12 +171,12 @@ def _given(config: pytest.Config, option: Option) -> Given | None:
     return Given(value, origin)
 
 
-def _typed_path(folder: Path, text: str) -> Any:
+def _typed_path(folder: Path, text: str) -> str:
     """The path, or that in `git:REV:PATH`, as it is meant by whoever types it in the folder."""
-    if not text.startswith("git:"):
-        return folder / text
-    git, rev, path = (*text.split(":", 2), "", "")[:3]
-    return f"{git}:{rev}:{folder / path}" if path else text
+    from pytest_ragcheck.baseline_place import BaselinePlace  # noqa: PLC0415 - only where a path is given
+
+    place = BaselinePlace.from_text(text)
+    return str(place.seen_from(folder)) if place.path else text
 
 
 def _seen_from(folder: Path, choice: str) -> str:
