@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from math import inf, nan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def number_in(text: str) -> float:
@@ -10,39 +15,27 @@ def number_in(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return float("nan")
+        return nan
 
 
 def read_fraction(text: str) -> float:
     """A number from 0 to 1."""
-    number = number_in(text)
-    if not 0 <= number <= 1:
-        raise ValueError("is not a number from 0 to 1; write one such as 0.7")
-    return number
+    return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
 
 
 def read_seconds(text: str) -> float:
     """A number of seconds above 0."""
-    number = number_in(text)
-    if not 0 < number < float("inf"):
-        raise ValueError("is not a number of seconds above 0; write one such as 60")
-    return number
+    return _number(text, lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
 
 
 def read_delay(text: str) -> float:
     """A number of seconds from 0."""
-    number = number_in(text)
-    if not 0 <= number < float("inf"):
-        raise ValueError("is not a number of seconds from 0; write one such as 0.1")
-    return number
+    return _number(text, lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
 
 
 def read_usd(text: str) -> float:
     """An amount of US dollars above 0."""
-    number = number_in(text)
-    if not 0 < number < float("inf"):
-        raise ValueError("is not an amount of US dollars above 0; write one such as 0.50")
-    return number
+    return _number(text, lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
 
 
 def read_price(text: str) -> tuple[float, float]:
@@ -50,8 +43,8 @@ def read_price(text: str) -> tuple[float, float]:
     try:
         read, written = map(float, text.split())
     except ValueError:
-        read = written = float("nan")
-    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+        read = written = nan
+    if not (0 <= read < inf and 0 <= written < inf):
         raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
     return read, written
 
@@ -76,3 +69,10 @@ def read_shard(text: str) -> tuple[int, int]:
     if match is None or int(match[1]) > int(match[2]):
         raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
     return int(match[1]), int(match[2])
+
+
+def _number(text: str, fits: Callable[[float], bool], asked_for: str) -> float:
+    number = number_in(text)
+    if not fits(number):
+        raise ValueError(f"is not {asked_for}")
+    return number
