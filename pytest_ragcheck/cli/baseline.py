@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.output import add_output
 from pytest_ragcheck.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -31,14 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "often each question passed and failed is added to what it knows. Exit status: 0 written, 2 wrong usage.",
     )
     save.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the predictions file of a full run")
-    save.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        default=Path("baseline.json"),
-        help="where the baseline goes (default: baseline.json)",
-    )
+    add_output(save, default="baseline.json", text="where the baseline goes")
     save.set_defaults(run=_save)
 
 

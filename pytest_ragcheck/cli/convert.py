@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.output import add_output_folder
 from pytest_ragcheck.errors import DatasetError, ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +28,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "results", metavar="RESULTS", nargs="+", type=Path, help=f"a *{_ENDING} file, or a folder with some"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, default=Path("ragcheck-results"), help="where the files go "
-        "(default: ragcheck-results)",
-    )  # fmt: skip
+    add_output_folder(parser)
     parser.set_defaults(run=_run)
 
 

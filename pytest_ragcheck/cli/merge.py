@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.gating import add_gate_options, read_baseline_of, terms_of
+from pytest_ragcheck.cli.output import add_output_folder
 from pytest_ragcheck.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -34,14 +35,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "2 wrong usage.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="where the shards wrote their results")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        type=Path,
-        default=Path("ragcheck-results"),
-        help="where the files go (default: ragcheck-results)",
-    )
+    add_output_folder(parser)
     add_gate_options(parser)
     parser.set_defaults(run=_run)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.gating import add_gate_options, read_baseline_of, terms_of
+from pytest_ragcheck.cli.output import add_output
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,14 +35,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="a predictions file, the path without _predictions.json, or a folder with one such file",
     )
     add_gate_options(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        default=Path("report.html"),
-        help="the name's ending says what is made: .html, .md, .csv or .jsonl (default: report.html)",
-    )
+    add_output(parser, default="report.html", text="the name's ending says what is made: .html, .md, .csv or .jsonl")
     parser.set_defaults(run=_run)
 
 

@@ -1,0 +1,21 @@
+"""Where a command writes: the argument that those have in common which write somewhere unless told otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
+    """Adds `-o` and `--output`; their help is the text, and the default behind it."""
+    parser.add_argument(
+        "-o", "--output", metavar=metavar, type=Path, default=Path(default), help=f"{text} (default: {default})"
+    )
+
+
+def add_output_folder(parser: argparse.ArgumentParser) -> None:
+    """Adds them for a command that writes result files as a run does."""
+    add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
