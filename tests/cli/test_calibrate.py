@@ -14,7 +14,7 @@ from tests.servers.canary_judge import RIGHT, canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, verdict_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Ragcheck = Callable[..., tuple[int, str, str]]
 
@@ -32,6 +32,19 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     filled = [{"question": "What holds?", "contexts": CONTEXTS, **row} for row in rows]
     path.write_text("".join(json.dumps(row) + "\n" for row in filled), encoding="utf-8")
     return path
+
+
+def asking(server: OpenAIServer) -> tuple[str, ...]:
+    """The arguments by which the server is the judge."""
+    return "--judge=openai", "--judge-model=m", f"--judge-url={server.url}"
+
+
+@pytest.fixture
+def closed_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A judge that refuses the key it is given."""
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    with OpenAIServer(error(401, "bad key")) as server:
+        yield server
 
 
 def test_the_offline_judge_is_measured(tmp_path: Path, ragcheck: Ragcheck) -> None:
@@ -97,7 +110,9 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         status, printed, _ = ragcheck(
             "calibrate",
             str(write(tmp_path / "l.jsonl", rows)),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--concurrency=1", "--preflight=off"),
+            *asking(server),
+            "--concurrency=1",
+            "--preflight=off",
         )
     assert status == 1
     assert ": 2 answers, 1 grounded, 1 not grounded\n" in printed
@@ -143,33 +158,22 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, ragcheck: Ragcheck) -> N
 
 
 def test_a_judge_that_is_never_reached_is_not_measured(
-    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ragcheck: Ragcheck, closed_judge: OpenAIServer
 ) -> None:
-    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
-    with OpenAIServer(error(401, "bad key")) as server:
-        status, _, told = ragcheck(
-            "calibrate",
-            str(write(tmp_path / "l.jsonl", ROWS[:1])),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}", "--preflight=off"),
-        )
+    labelled = str(write(tmp_path / "l.jsonl", ROWS[:1]))
+    status, _, told = ragcheck("calibrate", labelled, *asking(closed_judge), "--preflight=off")
     assert status == 2
     assert "none of 1 answers could be measured. right: " in told
 
 
 def test_a_judge_that_is_not_there_is_asked_once_and_not_about_every_answer(
-    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ragcheck: Ragcheck, closed_judge: OpenAIServer
 ) -> None:
-    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
-    with OpenAIServer(error(401, "bad key")) as server:
-        status, _, told = ragcheck(
-            "calibrate",
-            str(write(tmp_path / "l.jsonl", ROWS)),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
-        )
-        assert len(server.requests) == 1
+    status, _, told = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), *asking(closed_judge))
+    assert len(closed_judge.requests) == 1
     assert status == 2
     assert told.startswith(
-        f"ragcheck calibrate: the judge openai (m, en-1, {server.url}) was tried out before the first question: the"
+        f"ragcheck calibrate: the judge openai (m, en-1, {closed_judge.url}) was tried out before the first question: "
     )
     assert "refused the key" in told
     assert told.endswith("or run with this one by --preflight=off; see ragcheck docs reference/judge-openai.\n")
@@ -189,7 +193,7 @@ def test_a_judge_has_to_tell_good_from_bad_in_the_score_that_is_measured(
         status, printed, told = ragcheck(
             "calibrate",
             str(write(tmp_path / "l.jsonl", rows)),
-            *("--judge=openai", "--judge-model=m", f"--judge-url={server.url}"),
+            *asking(server),
         )
         assert len(server.requests) == 6 + (len(ROWS) if measured else 0)
     assert status == (0 if measured else 2)

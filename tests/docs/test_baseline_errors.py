@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.baseline import read_baseline
 from tests.baselines import passed, predictions
+from tests.docs.error_pages import shown_on
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "baseline.md"
 
@@ -38,15 +38,6 @@ CASES: dict[str, object] = {
 }
 
 
-def shown() -> dict[str, str]:
-    """The text block under each heading of the page."""
-    parts = re.split(r"^### (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    blocks = {}
-    for heading, body in zip(parts[::2], parts[1::2], strict=True):
-        (blocks[heading],) = re.findall(r"^```text\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
-    return blocks
-
-
 def produced(content: object, path: Path) -> str:
     """What a user sees of a baseline with the content."""
     if content is FOLDER:
@@ -55,13 +46,13 @@ def produced(content: object, path: Path) -> str:
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     with pytest.raises(UsageError) as caught:
         read_baseline(path, name=path.name)
-    return f"{caught.value}\n"
+    return str(caught.value)
 
 
 def test_every_block_of_the_page_has_its_case_and_every_case_its_block() -> None:
-    assert list(shown()) == list(CASES)
+    assert list(shown_on(PAGE)) == list(CASES)
 
 
 @pytest.mark.parametrize("heading", CASES)
 def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
-    assert shown().get(heading) == produced(CASES[heading], tmp_path / "baseline.json")
+    assert shown_on(PAGE).get(heading) == produced(CASES[heading], tmp_path / "baseline.json")

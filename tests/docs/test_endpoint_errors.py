@@ -12,6 +12,7 @@ import pytest
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.connections import http_library
+from tests.docs.error_pages import shown_on
 from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "endpoint.md"
@@ -52,16 +53,9 @@ def shown(error: EndpointError) -> str:
     return re.sub(r"\(\S*test_endpoint_errors\.py:\d+\)", "(conftest.py:LINE)", line)
 
 
-def blocks() -> dict[str, str]:
-    """By heading the block below it."""
-    found = re.findall(r"^### (.+)\n\n```text\n(.+)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(dict(found)) == len(found), "a heading stands twice"
-    return dict(found)
-
-
 def test_every_block_of_the_page_is_produced_here_and_the_reverse():
-    assert list(blocks()) == [*MISBEHAVIOURS, *FUNCTIONS]
-    assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(blocks())
+    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *FUNCTIONS]
+    assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(shown_on(PAGE))
 
 
 @pytest.mark.parametrize(("name", "misbehaviour"), MISBEHAVIOURS.items(), ids=list(MISBEHAVIOURS))
@@ -70,9 +64,9 @@ def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Mi
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.delenv(variable.upper(), raising=False)
     error = anyio.run(partial(misbehaviour.fail, http_library(), monkeypatch, tmp_path))
-    assert blocks()[name] == shown(error)
+    assert shown_on(PAGE)[name] == shown(error)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_page_shows_what_a_functions_error_says(name):
-    assert blocks()[name] == shown(ask_function(name))
+    assert shown_on(PAGE)[name] == shown(ask_function(name))

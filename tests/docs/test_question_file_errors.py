@@ -11,6 +11,7 @@ import pytest
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
+from tests.docs.error_pages import shown_on
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "question-files.md"
 METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
@@ -117,15 +118,6 @@ CASES = {
 }
 
 
-def shown() -> dict[str, str]:
-    """The text block under each heading of the page."""
-    parts = re.split(r"^### (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    blocks = {}
-    for heading, body in zip(parts[::2], parts[1::2], strict=True):
-        (blocks[heading],) = re.findall(r"^```text\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
-    return blocks
-
-
 def collect(path: Path, root: Path) -> None:
     questions = read_question_file(path, root=root, known_metrics=METRICS, reserved_tags=MARKERS)
     asked_in(questions, tier="end_to_end", ingest=False, root=root)
@@ -139,22 +131,22 @@ def produced(case: Case, folder: Path) -> str:
         path.write_bytes(case.content.encode("utf-8") if isinstance(case.content, str) else case.content)
     with pytest.raises(QuestionFileError) as caught:
         collect(path, folder)
-    return f"{caught.value}\n"
+    return str(caught.value)
 
 
 def test_every_block_of_the_page_has_its_case_and_every_case_its_block() -> None:
-    assert list(shown()) == list(CASES)
+    assert list(shown_on(PAGE)) == list(CASES)
 
 
 @pytest.mark.parametrize("heading", CASES)
 def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
-    assert shown().get(heading) == produced(CASES[heading], tmp_path)
+    assert shown_on(PAGE).get(heading) == produced(CASES[heading], tmp_path)
 
 
 @pytest.mark.parametrize("heading", CASES)
 def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(heading: str, tmp_path: Path) -> None:
     line = produced(CASES[heading], tmp_path)
 
-    assert line.count("\n") == 1
+    assert "\n" not in line
     subject = "(the (file|line|header|row)|question)"
     assert re.match(rf"tests/billing\.rag\.(yaml|jsonl?|csv|xlsx):(\d+:)? {subject} .+[.?] ?.*\.$", line)

@@ -20,18 +20,13 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.settings import Settings
 from tests.making import a_question
 from tests.oracles.comparison import check, program
-from tests.oracles.tiny_model import make_tiny_model, some_text
+from tests.oracles.tiny_model import some_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 CASES = 300
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def similarity(model: Path, pairs: list[tuple[str, str]]) -> list[float]:
