@@ -132,8 +132,10 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         from pytest_ragcheck.plugin.selection import write_header_once  # noqa: PLC0415 - as above
 
         write_header_once(node.config)
+        from pytest_ragcheck.plugin.sigint import interrupt_between_imports  # noqa: PLC0415 - as above
         from pytest_ragcheck.plugin.sigterm import end_in_order_on_sigterm  # noqa: PLC0415 - as above
 
+        interrupt_between_imports(node.config)
         end_in_order_on_sigterm(node.config)
 
 

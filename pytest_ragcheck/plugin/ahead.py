@@ -14,6 +14,7 @@ from pytest_ragcheck.engine.place import is_stopped
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.checker import Checker
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.crossing import begin
 from pytest_ragcheck.plugin.interruption import Interruption, end_worker
 from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
 from pytest_ragcheck.plugin.place import home_of
@@ -85,6 +86,7 @@ class Ahead:
         self._store: FallbackStore | None = self._loop.run(_awaited, partial(opened_store, config, part))
         self._folder = home_of(settings) / part.run_id
         self._parent = os.getppid()
+        begin(config)
         if not part.is_worker:
             end_in_order_on_sigterm(config)
         config.pluginmanager.register(Interruption(config, self._end_reading))

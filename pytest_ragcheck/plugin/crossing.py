@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+
+import pytest
 
 from pytest_ragcheck.errors import QuestionErrored, QuestionFailed
-from pytest_ragcheck.plugin.keys import RECORDS, RUN
+from pytest_ragcheck.plugin.keys import BEGUN, RECORDS, RUN
 from pytest_ragcheck.plugin.processes import place_of
 from pytest_ragcheck.plugin.properties import add_properties
 from pytest_ragcheck.plugin.reprs import failure_repr, set_crash
 from pytest_ragcheck.plugin.run import run_of
 from pytest_ragcheck.plugin.tolerated import tolerate
 from pytest_ragcheck.record import Record
-
-if TYPE_CHECKING:
-    import pytest
 
 ATTRIBUTE = "ragcheck"
 """One ASCII JSON string: a report with anything but builtin types would break the whole run under xdist."""
@@ -40,6 +38,32 @@ def attach(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
         tolerate(item, call, report)
+
+
+def begin(config: pytest.Config) -> None:
+    """
+    Notes that the process comes to its first question; a worker of xdist tells the controller, with what was collected.
+
+    A controller that heard of the questions with the first record only could write nothing of a run that is
+    interrupted before.
+    """
+    run = config.stash.get(RUN, None)
+    if run is None:
+        return
+    run.begun = True
+    if not hasattr(config, "workerinput"):
+        return
+    # Of collections only reports that have not passed get to the controller, and of those with one text the first.
+    report = pytest.CollectReport(nodeid="", outcome="skipped", longrepr=f"{ATTRIBUTE}{run.suffix}", result=[])
+    setattr(report, BEGUN, run.tell())
+    config.hook.pytest_collectreport(report=report)
+
+
+def hear_begun(text: str, config: pytest.Config) -> None:
+    """Takes what a worker told when it came to its first question."""
+    run = run_of(config)
+    run.hear(text)
+    run.begun = True
 
 
 def take_off(report: pytest.TestReport, config: pytest.Config) -> list[Record]:

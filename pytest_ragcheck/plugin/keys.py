@@ -32,6 +32,9 @@ USELESS_JUDGE = "the judge did not pass its preflight"
 REFUSAL = "ragcheck_refusal"
 """Attribute of the report by which a worker of xdist tells the controller why the run cannot begin."""
 
+BEGUN = "ragcheck_begun"
+"""Attribute of the report by which a worker of xdist tells the controller that it comes to a first question."""
+
 TOLERATED = "ragcheck_tolerated"
 """Attribute of the report of a FAIL that the run's gate does not hold against its question."""
 

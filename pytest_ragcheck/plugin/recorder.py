@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, settings_of
-from pytest_ragcheck.plugin.keys import HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID, STOPPED, TOLERATED
+from pytest_ragcheck.plugin.keys import BEGUN, HEADED, OVER_BUDGET, REFUSAL, RUN, RUN_ID, STOPPED, TOLERATED
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run import Run
@@ -27,6 +27,7 @@ class Recorder:
         self._words: dict[str, str] = {}
         self._crashes: list[tuple[str, str]] = []
         self._uncollected: list[str] = []
+        self._begun: list[str] = []
         self._lines: list[str] = []
         self._failures = 0
         self._errors = 0
@@ -105,8 +106,20 @@ class Recorder:
         if (refusal := getattr(report, REFUSAL, None)) is not None:
             # A worker of xdist cannot end the run itself.
             raise pytest.UsageError(refusal)
+        if hasattr(report, BEGUN):
+            self._begun.append(report.__dict__.pop(BEGUN))
+            report.outcome, report.longrepr = "passed", None  # no other plugin is to meet it
+            self._hear_begun()
         if report.failed:
             self._uncollected.append(report.nodeid)
+
+    def _hear_begun(self) -> None:
+        while self._begun:
+            from pytest_ragcheck.plugin.crossing import hear_begun  # noqa: PLC0415 - only where there are questions
+
+            hear_begun(self._begun[0], self._config)
+            # Not before: Ctrl-C may come into it, and then it is heard at the end.
+            self._begun.pop(0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -125,6 +138,7 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._hear_begun()
         if HEADED in self._config.stash and self._config.pluginmanager.has_plugin("dsession"):
             from pytest_ragcheck.plugin.deletion import delete_for_all  # noqa: PLC0415 - only where questions are
 

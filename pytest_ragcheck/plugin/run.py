@@ -45,6 +45,9 @@ class Run:
     told: bool = False
     """Whether the controller was told what was collected."""
 
+    begun: bool = False
+    """Whether a process of the run came to a first question."""
+
     cut_short: str = ""
     """Why there may be questions that nobody counted, as calls of deselected tests; empty where there are none."""
 
@@ -196,7 +199,9 @@ class Run:
 
     @property
     def ran(self) -> bool:
-        """Whether any question came to an end, well or badly."""
+        """Whether any question came to an end, well or badly, or would have if nobody had stopped the run."""
+        if self.begun and self.unfinished:
+            return True
         return bool(self.records) or self.over_budget > 0 or any(node in self.selected for node in self.failed)
 
     def shown(self, path: Path) -> Path:

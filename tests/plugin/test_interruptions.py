@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.plugin.interruption import shorten
 from tests.canned import bad, broken, good
-from tests.harness import two_ways
+from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -158,6 +158,47 @@ def test_an_interrupted_run_writes_what_it_has_as_partial(project: Project, wher
     partial = run.document("rag.partial_summary.json")
     assert (partial["complete"], partial["n_not_run"]) == (False, 2)
     assert partial["counts"] == {"pass": 1, "fail": 0, "error": 0, "skipped": 0}
+
+
+@three_ways
+def test_ctrl_c_before_anything_came_to_an_end_leaves_files_too(project: Project) -> None:
+    project.conftest(
+        """
+import asyncio, os, signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
+worker = "PYTEST_XDIST_WORKER" in os.environ
+
+def pytest_collectreport():
+    if not worker:
+        (HERE / "heard.txt").touch()
+
+class Hanging(CannedRag):
+    async def ask(self, question):
+        if "terms" in question.question:
+            # Ctrl-C overtakes what a worker has just told.
+            while not (HERE / "heard.txt").exists():
+                await asyncio.sleep(0.01)
+            os.kill(os.getppid() if worker else os.getpid(), signal.SIGINT)
+        await asyncio.sleep(3600)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Hanging()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms"), good("hours"))
+    run = project.run(where="apart")
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert "partial: 2 of the collected questions were not run" in run.lines
+    assert run.files == ["billing_questions.json", "rag.partial_predictions.json", "rag.partial_summary.json"]
+    partial = run.document("rag.partial_summary.json")
+    assert (partial["complete"], partial["n_not_run"]) == (False, 2)
+    assert partial["counts"] == {"pass": 0, "fail": 0, "error": 0, "skipped": 0}
 
 
 @pytest.mark.parametrize("option", ["--tb=auto", "--full-trace"])
