@@ -38,8 +38,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _save(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.given import redactor_of  # noqa: PLC0415 - for this command only
-    from pytest_ragcheck.report.files import Writer  # noqa: PLC0415 - as above
     from pytest_ragcheck.report.flaky import flaky_lines  # noqa: PLC0415 - as above
+    from pytest_ragcheck.report.writer import Writer  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.baseline import read_baseline  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.compact import compact_document, read_compact  # noqa: PLC0415 - as above
     from pytest_ragcheck.summary.flaky import flaky_in_history  # noqa: PLC0415 - as above

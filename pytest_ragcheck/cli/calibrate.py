@@ -235,7 +235,7 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
 
 def _write(measured: Measured, path: Path, settings: Settings) -> list[Path]:
     from pytest_ragcheck.report.calibration import calibration_document, curve_svg  # noqa: PLC0415 - as above
-    from pytest_ragcheck.report.files import rounded  # noqa: PLC0415 - as above
+    from pytest_ragcheck.report.writer import rounded  # noqa: PLC0415 - as above
 
     document = settings.redactor.document(rounded(calibration_document(measured, most_shown=50)))
     texts = {path: json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"}

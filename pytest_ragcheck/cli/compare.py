@@ -82,7 +82,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def _text(compared: Agents, chosen: argparse.Namespace) -> str:
     from pytest_ragcheck.report import agents as report  # noqa: PLC0415 - for this command only
-    from pytest_ragcheck.report.files import rounded  # noqa: PLC0415 - as above
+    from pytest_ragcheck.report.writer import rounded  # noqa: PLC0415 - as above
 
     if chosen.format == "json":
         return json.dumps(rounded(report.agents_document(compared)), ensure_ascii=False, indent=2) + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.place import FOLDER, stop
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.processes import run_id
-from pytest_ragcheck.report.files import safe_name
+from pytest_ragcheck.report.file_names import safe_name
 
 if TYPE_CHECKING:
     from pathlib import Path

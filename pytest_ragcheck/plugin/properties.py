@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.report.files import DECIMALS
+from pytest_ragcheck.report.writer import DECIMALS
 from pytest_ragcheck.verdict import Verdict
 
 if TYPE_CHECKING:

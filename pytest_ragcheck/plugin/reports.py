@@ -11,9 +11,9 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import BASELINE
 from pytest_ragcheck.questions.rows import questions_document
 from pytest_ragcheck.report.documents import predictions_document, summary_document
-from pytest_ragcheck.report.files import rounded
 from pytest_ragcheck.report.results import Results
 from pytest_ragcheck.report.write import add_markdown, write_report
+from pytest_ragcheck.report.writer import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,26 +1,20 @@
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.metrics.catalogue import ASSERTABLE
 from pytest_ragcheck.questions.question import GoldPassage
 from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.redaction import REDACTED, Redactor
-from pytest_ragcheck.report.files import Writer, Written, rounded, safe_name, unique_names, write_results
+from pytest_ragcheck.report.files import Written, write_results
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
+from tests.report.folders import content, names
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.outcomes import Outcomes
@@ -28,14 +22,6 @@ if TYPE_CHECKING:
 
 def written(outcomes: Outcomes, folder: Path, redactor: Redactor | None = None) -> Written:
     return write_results(outcomes, aggregate(outcomes), folder, redactor or Redactor())
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-def content(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def test_a_run_writes_its_questions_predictions_and_summary(tmp_path: Path) -> None:
@@ -182,132 +168,9 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     assert not any(name.startswith(".") for name in names(folder))
 
 
-@pytest.mark.parametrize(
-    "name", ["natural_questions", "tests__billing[Paris]", "Ответы, v2 (neu)", "gpt-4.1", "日本語", "a" * 180]
-)
-def test_a_name_stays_as_it_is_where_it_can(name: str) -> None:
-    assert safe_name(name) == name
-
-
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [
-        ("llama3:8b", "llama3_8b"),
-        ("../../x", "_.._x"),
-        ("con", "_con"),
-        ("NUL.txt", "_NUL.txt"),
-        ("", "_"),
-        ("..", "_"),
-    ],
-)
-def test_a_name_that_cannot_stay_has_a_hash_of_it_at_its_end(name: str, kept: str) -> None:
-    assert safe_name(name) == f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-@given(st.text(max_size=400))
-def test_a_safe_name_is_a_name_on_every_system(name: str) -> None:
-    safe = safe_name(name)
-    file = f".{safe}.partial_predictions.json.01234567.tmp"
-    assert len(file.encode()) <= 255
-    assert not set(safe) & set('<>:"/\\|?*\x00')
-    assert safe.isprintable()
-    assert safe[0] not in ". "
-
-
-@given(st.lists(st.text("aAáÁ./: ", max_size=3) | st.sampled_from(["e\u0301", "\u00e9", "ß", "SS"]), unique=True))
-def test_no_two_names_of_a_run_are_one_file(given_names: list[str]) -> None:
-    unique = unique_names(given_names)
-    assert len(unique) == len(given_names)
-    assert len({name.casefold() for name in unique}) == len(unique)
-
-
 def test_two_datasets_that_differ_in_case_only_have_a_file_each(tmp_path: Path) -> None:
     records = [a_record(question=a_question(dataset_name=name)) for name in ("Billing", "billing", "other")]
     files = written(some_outcomes(*records), tmp_path)
     assert [content(path)["dataset_name"] for path in files.questions] == ["Billing", "billing", "other"]
     assert files.questions[2].name == "other_questions.json"
     assert len({path.name.casefold() for path in files.questions}) == 3
-
-
-def test_rounding_reaches_every_number_but_the_users() -> None:
-    document = {"a": [1 / 3, {"b": 2 / 3, "metadata": {"c": 1 / 3}}], "n": 1, "t": True, "x": None}
-    assert rounded(document) == {
-        "a": [0.333333, {"b": 0.666667, "metadata": {"c": 1 / 3}}], "n": 1, "t": True, "x": None,
-    }  # fmt: skip
-
-
-def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    path = tmp_path / "file" / "x.json"
-    with pytest.raises(ResultsError) as caught:
-        Writer(path.parent, Redactor()).write("x.json", {})
-    assert str(caught.value) == (
-        f"{path}: cannot be written (File exists). "
-        "Make room or give rights there, or choose another folder with --rag-output."
-    )
-    assert caught.value.path == path
-
-
-def test_a_file_that_cannot_be_replaced_leaves_no_temporary_one(tmp_path: Path) -> None:
-    (tmp_path / "x.json" / "inside").mkdir(parents=True)
-    with pytest.raises(ResultsError, match=r"x\.json: cannot be written \(Is a directory\)"):
-        Writer(tmp_path, Redactor()).write("x.json", {})
-    assert names(tmp_path) == ["x.json"]
-
-
-FULL_DISK = """
-import json, resource, signal, sys
-from pathlib import Path
-from pytest_ragcheck.errors import ResultsError
-from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files import Writer
-
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-before = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), before[1]))
-try:
-    Writer(Path(sys.argv[1]), Redactor()).write("x.json", {"new": "x" * 100_000})
-except ResultsError as error:
-    print(error)
-finally:
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-"""
-
-
-@pytest.mark.parametrize("room", [0, 1, 50_000])
-def test_without_room_the_old_file_stays_whole_and_no_temporary_one_is_left(tmp_path: Path, room: int) -> None:
-    path = Writer(tmp_path, Redactor()).write("x.json", {"old": 1})
-    command = [sys.executable, "-c", FULL_DISK, str(tmp_path), str(room)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said == (
-        f"{path}: cannot be written (File too large). "
-        "Make room or give rights there, or choose another folder with --rag-output.\n"
-    )
-    assert names(tmp_path) == ["x.json"]
-    assert content(path) == {"old": 1}
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
-
-
-@given(rows=st.lists(VALUES, max_size=3), head=st.dictionaries(st.text(), VALUES, max_size=2))
-def test_a_document_that_is_written_row_by_row_is_the_same_text(
-    rows: list[Any], head: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    whole = Writer(folder, Redactor()).write("x.json", {**head, "rows": rows, "empty": []}).read_bytes()
-    by_row = Writer(folder, Redactor()).write("x.json", {**head, "rows": iter(rows), "empty": iter(())}).read_bytes()
-    assert by_row == whole
-    document = Redactor().document({**head, "rows": rows, "empty": []})
-    assert whole.decode() == json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
-def test_a_row_that_cannot_be_made_leaves_the_old_file_whole(tmp_path: Path) -> None:
-    path = Writer(tmp_path, Redactor()).write("x.json", {"old": 1})
-    with pytest.raises(ZeroDivisionError):
-        Writer(tmp_path, Redactor()).write("x.json", {"rows": (1 / n for n in (2, 1, 0))})
-    assert content(path) == {"old": 1}
-    assert names(tmp_path) == ["x.json"]
