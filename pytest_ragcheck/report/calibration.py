@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.summary.calibration import Calibration, Confusion
+    from pytest_ragcheck.summary.calibration import Calibration
+    from pytest_ragcheck.summary.confusion import Confusion
 
 _WIDTH, _HEIGHT = 40, 12
 _TEXT_CHARS = 300
