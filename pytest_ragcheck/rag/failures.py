@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import ssl
 from dataclasses import dataclass
-from enum import Enum
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -19,6 +18,7 @@ from pytest_ragcheck.errors import (
     EndpointUnreachable,
 )
 from pytest_ragcheck.rag.excerpt import excerpt, quoted
+from pytest_ragcheck.rag.progress import Phase
 from pytest_ragcheck.rag.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
 
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 
 BODY_KEPT = 2_000
 """Characters of a body that an error carries, at most."""
-
-
-class Phase(Enum):
-    """How far an exchange has come; the value stands in texts."""
-
-    CONNECTING = "connecting"
-    WAITING = "waiting for the reply"
-    READING = "reading the reply's body"
 
 
 def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:

@@ -10,7 +10,8 @@ import anyio
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.failures import timed_out
 from pytest_ragcheck.rag.json_body import ReplyMismatch
-from pytest_ragcheck.rag.route import Asked, HttpRoute, Progress
+from pytest_ragcheck.rag.progress import Progress
+from pytest_ragcheck.rag.route import Asked, HttpRoute
 from pytest_ragcheck.rag.shape import read_shape
 
 if TYPE_CHECKING:

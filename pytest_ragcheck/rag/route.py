@@ -16,7 +16,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.address import read_address
 from pytest_ragcheck.rag.connections import Connections, http_library, library_of
 from pytest_ragcheck.rag.failures import (
-    Phase,
     raised_inside,
     refused_by_proxy,
     timed_out,
@@ -25,6 +24,7 @@ from pytest_ragcheck.rag.failures import (
     wrong_status,
 )
 from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.progress import Phase, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -234,21 +234,6 @@ class HttpRoute:
             return timed_out(self._address, self._timeout_seconds, Phase.CONNECTING)
         # A transport of the user's own may have limits of its own.
         return timed_out(self._address, round(seconds, 1), progress.phase)
-
-
-class Progress:
-    """Follows an exchange through the events that the library's transport reports."""
-
-    def __init__(self) -> None:
-        self.phase = Phase.WAITING  # an app that is called in this process reports no events, and connects to nothing
-        self.before: BaseException | None = None
-        """What the caller was already handling when the question was sent."""
-
-    async def trace(self, event: str, _: Mapping[str, Any]) -> None:
-        if event.endswith((".connect_tcp.started", ".start_tls.started")):
-            self.phase = Phase.CONNECTING
-        elif event.endswith(".send_request_headers.started"):
-            self.phase = Phase.WAITING
 
 
 def decoded(body: bytes, encoding: str | None) -> str:

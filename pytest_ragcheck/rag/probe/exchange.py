@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from pytest_ragcheck.errors import EndpointError
-from pytest_ragcheck.rag.failures import Phase
 from pytest_ragcheck.rag.http import HttpEndpoint
+from pytest_ragcheck.rag.progress import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,33 @@
+"""How far an exchange over HTTP has come."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class Phase(Enum):
+    """A part of an exchange; the value stands in texts."""
+
+    CONNECTING = "connecting"
+    WAITING = "waiting for the reply"
+    READING = "reading the reply's body"
+
+
+class Progress:
+    """Follows an exchange through the events that the library's transport reports."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.WAITING  # an app that is called in this process reports no events, and connects to nothing
+        self.before: BaseException | None = None
+        """What the caller was already handling when the question was sent."""
+
+    async def trace(self, event: str, _: Mapping[str, Any]) -> None:
+        if event.endswith((".connect_tcp.started", ".start_tls.started")):
+            self.phase = Phase.CONNECTING
+        elif event.endswith(".send_request_headers.started"):
+            self.phase = Phase.WAITING
