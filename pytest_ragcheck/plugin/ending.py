@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_ragcheck.plugin.run import Run
+    from pytest_ragcheck.settings import Settings
     from pytest_ragcheck.summary.outcomes import Outcomes
 
 
@@ -59,12 +60,7 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
     run.comparison += flaky_lines(summary.flaky)
     lines = [*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.comparison]
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.decision)
-    if run.over_budget:
-        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-        lines.append(f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run")
-    if run.documents is not None and run.documents.left and not session.exitstatus:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        lines.append("documents: the run is red for what is left; the verdicts are not touched by it")
+    lines += _red_beside_verdicts(session, run, settings)
     try:
         written = write_results(outcomes, summary, settings.output, settings.redactor)
         if settings.shard is not None:
@@ -78,6 +74,16 @@ def finish(session: pytest.Session, run: Run) -> list[str]:
 
         lines += write_reports(session, run, outcomes, summary)
     return lines
+
+
+def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
+    """What makes the run red whatever its verdicts are, which it then is; a line for each."""
+    if run.over_budget:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        yield f"cost: {OVER_BUDGET} of ${settings.max_cost_usd:g} was reached: {run.over_budget} not run"
+    if run.documents is not None and run.documents.left and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        yield "documents: the run is red for what is left; the verdicts are not touched by it"
 
 
 def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
