@@ -6,7 +6,10 @@ sequential parametrized test); without any, all. Server and pytest each have a c
 
 The endpoint takes 200 ms, the judge 300 ms. Ideal is the pipeline that keeps the judge full: the judge's seconds
 divided by how many are asked at once, and the first answer before them. `served` is from the first request that
-the server saw to its last reply, `total` the wall time of the pytest process, both over the ideal.
+the server saw to its last reply, `total` the wall time of the pytest process, both over the ideal. A run before them
+all has Python keep what it compiles, as after anybody's first run.
+
+Other plugins of the environment take time to start, too: the figures are of one with this package alone.
 """
 
 from __future__ import annotations
@@ -133,6 +136,7 @@ def measure(row: Row, folder: Path) -> Measured:
                 "--override-ini=rag_preflight=off",
             ]
         environment = {**os.environ, "RAG": f"{base}/query", "JUDGE": f"{base}/v1"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:hypothesispytest", *arguments]
         began = time.monotonic()
         usage = run(command, folder, environment)
@@ -174,6 +178,8 @@ def main() -> None:
     unknown = set(given.rows) - set(ROWS)
     if unknown:
         parser.error(f"no row is called {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Row(questions=16), Path(folder))
     print("row     ideal s    served  total    seconds before, served, after    CPU ms a question  most MiB")
     whole: dict[str, float] = {}
     for name in given.rows or ROWS:
