@@ -11,7 +11,7 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.material import digest_of
 from pytest_ragcheck.judging.model_server import ModelServer
 from pytest_ragcheck.judging.prompt import load_prompt
-from pytest_ragcheck.judging.reply import read_reply, reply_schema
+from pytest_ragcheck.judging.reply_schema import reply_schema
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -74,7 +74,7 @@ class OpenAIJudge:
         self._wanted = Wanted(
             name="judgement",
             schema=reply_schema(),
-            read=read_reply,
+            read=_read,
             advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
             repair=self.prompt.repair,
         )
@@ -101,3 +101,9 @@ class OpenAIJudge:
     async def aclose(self) -> None:
         """Closes the connections, unless the client is the caller's."""
         await self.chat.server.aclose()
+
+
+def _read(text: str, *, nonce: str) -> Judgement:
+    from pytest_ragcheck.judging.reply import read_reply  # noqa: PLC0415 - not needed before there is a reply
+
+    return read_reply(text, nonce=nonce)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.reply_object import as_flag, as_number, as_text, as_texts, read_object, strict_schema
+from pytest_ragcheck.judging.reply_object import as_flag, as_number, as_text, as_texts, read_object
 
 
 def _score(value: Any) -> float:
@@ -34,12 +33,6 @@ class JudgeReply(BaseModel):
     answer_correctness: _Score
     groundedness: _Score
     error_message: Annotated[str, BeforeValidator(as_text)] = ""
-
-
-@cache
-def reply_schema() -> dict[str, Any]:
-    """The JSON schema of a reply as strict servers want it: every field required, nothing beside, no defaults."""
-    return strict_schema(JudgeReply)
 
 
 def read_reply(text: str, *, nonce: str) -> Judgement:

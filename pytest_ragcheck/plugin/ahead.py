@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.plugin.checker import Checker
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.crossing import begin
+from pytest_ragcheck.plugin.early import load_what_comes_later
 from pytest_ragcheck.plugin.interruption import Interruption, end_worker
 from pytest_ragcheck.plugin.keys import AHEAD, SET_UP
 from pytest_ragcheck.plugin.place import home_of
@@ -179,11 +179,9 @@ class Ahead:
         """Starts all questions of the source; their items come later."""
         self._begun[first.source] = means
         digest = self._digests[first.source] = means_digest(means.client, means.judge, means.settings)
-        # What is loaded by now lasts as long as the run. Left out of later collections, of which pytest and the
-        # interpreter each make some at their end, it saves 0.2 s of a short run.
-        gc.freeze()
         same = [first, *(planned for planned in self._plan.ahead.values() if planned.source == first.source)]
         self._loop.run(self._add, [planned.question for planned in same], means, digest)
+        load_what_comes_later(means.judge)
 
     async def _add(self, questions: list[Question], means: Means, digest: str) -> None:
         if self._reader is None:

@@ -12,7 +12,7 @@ from pytest_ragcheck.judging.enclosure import enclosed
 from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.judging.preflight import Said, Trial, why_useless
 from pytest_ragcheck.judging.prompt import load_prompt
-from pytest_ragcheck.judging.reply import reply_schema
+from pytest_ragcheck.judging.reply_schema import reply_schema
 from pytest_ragcheck.preflight import refusal
 from pytest_ragcheck.settings import Settings
 

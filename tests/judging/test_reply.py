@@ -1,4 +1,10 @@
-"""What counts as a verdict, and what is said about a reply that holds none."""
+"""
+What counts as a verdict, and what is said about a reply that holds none.
+
+    python -m tests.judging.test_reply
+
+writes the JSON schema that a judge is sent.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +19,9 @@ from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.reply import read_reply, reply_schema
-from pytest_ragcheck.judging.reply_object import LONGEST_REPLY
+from pytest_ragcheck.judging.reply import JudgeReply, read_reply
+from pytest_ragcheck.judging.reply_object import LONGEST_REPLY, strict_schema
+from pytest_ragcheck.judging.reply_schema import PATH, reply_schema
 
 NONCE = "5f0c9a1e77b2d304"
 GOOD = Judgement(answer_correctness=0.5, groundedness=1.0, error_message="The limit is missing.")
@@ -30,6 +37,11 @@ def reply(**fields: Any) -> str:
         **fields,
     }
     return json.dumps({name: value for name, value in whole.items() if value is not ...})
+
+
+def written_schema() -> str:
+    """The schema's file, made of what reads a reply."""
+    return json.dumps(strict_schema(JudgeReply), indent=2) + "\n"
 
 
 def problem(text: str) -> str:
@@ -202,7 +214,7 @@ _JSON = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*reply_schema()["properties"], "x"]), _JSON))
+@given(st.dictionaries(st.sampled_from([*JudgeReply.model_fields, "x"]), _JSON))
 def test_no_object_without_the_nonce_is_ever_a_verdict(fields):
     problem(json.dumps(fields))
 
@@ -221,6 +233,10 @@ def test_whatever_the_scores_are_only_numbers_in_range_are_read(correctness, gro
         assert 0 <= read.answer_correctness <= 1
         assert 0 <= read.groundedness <= 1
     assert not said or re.search("answer_correctness|groundedness", said)
+
+
+def test_the_schema_that_is_sent_is_that_of_what_is_read():
+    assert PATH.read_text(encoding="utf-8") == written_schema()
 
 
 def test_the_schema_is_one_that_strict_servers_take():
@@ -246,3 +262,7 @@ def test_the_schema_is_one_that_strict_servers_take():
         "additionalProperties": False,
     }
     assert Draft202012Validator(schema).is_valid(json.loads(reply(abstained=False, unsupported_claims=[])))
+
+
+if __name__ == "__main__":
+    PATH.write_text(written_schema(), encoding="utf-8")
