@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 REFERENCE = (DOCS / "reference" / "datasets.md").read_text(encoding="utf-8")
 
 
-def test_run_a_standard_dataset(reader: Callable[..., Reader]) -> None:
-    reader().follow(page("how-to/standard-datasets.md"))
-
-
 def test_a_dataset_of_ones_own(reader: Callable[..., Reader]) -> None:
     blocks = page("how-to/own-dataset.md")
     answer = "The refund window is 30 days."

@@ -32,7 +32,9 @@ SAVED = block("text", "one\ntwo\nthree\n", "Save this as `lines.txt`:")
     ],
 )
 def test_what_is_printed_may_be_shown_in_part(shown: str, reader: Callable[..., Reader]) -> None:
-    reader().follow([SAVED, block("console", f"$ cat lines.txt\n{shown}")])
+    someone = reader()
+    someone.follow([SAVED, block("console", f"$ cat lines.txt\n{shown}")])
+    assert [ran.output for ran in someone.ran] == ["one\ntwo\nthree\n"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_ragcheck.cli.schema import read_schema
 from tests.docs.pages import page
 from tests.servers.canary_judge import canary_of, says_of_canaries
@@ -12,7 +14,25 @@ from tests.servers.openai_server import OpenAIServer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.docs.pages import Reader
+    from tests.docs.pages import Block, Reader
+
+
+@pytest.mark.parametrize(
+    ("blocks", "environment"),
+    [
+        (page("how-to/repeats-and-panels.md"), {}),
+        (page("how-to/cost.md"), {"OPENAI_API_KEY": "your-key"}),
+        (page("how-to/own-endpoint-shape.md", "An app in this process"), {}),
+        (page("how-to/standard-datasets.md"), {}),
+    ],
+    ids=["repeats and panels", "cost", "an app in this process", "standard datasets"],
+)
+def test_what_the_page_shows_is_what_comes_out(
+    blocks: list[Block], environment: dict[str, str], reader: Callable[..., Reader]
+) -> None:
+    someone = reader(environment=environment)
+    someone.follow(blocks)  # raises at the first block that comes out otherwise
+    assert someone.ran
 
 
 def test_add_questions(reader: Callable[..., Reader]) -> None:
@@ -42,10 +62,6 @@ def test_a_judge_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert ["Durations in other units" in request.prompt for request in asked] == [False, True]
 
 
-def test_repeats_and_panels(reader: Callable[..., Reader]) -> None:
-    reader().follow(page("how-to/repeats-and-panels.md"))
-
-
 def test_calibrate_a_judge(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/calibrate-a-judge.md"))
@@ -60,10 +76,6 @@ def test_a_metric_of_ones_own(reader: Callable[..., Reader]) -> None:
     assert len(code.splitlines()) < 15
 
 
-def test_cost(reader: Callable[..., Reader]) -> None:
-    reader(environment={"OPENAI_API_KEY": "your-key"}).follow(page("how-to/cost.md"))
-
-
 def test_replay(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/replay.md"))
@@ -76,10 +88,6 @@ def test_compare_agents(reader: Callable[..., Reader]) -> None:
     someone.follow(page("how-to/compare-agents.md"))
     assert (someone.folder / "agents.csv").read_text(encoding="utf-8").startswith("Agent,Answer Correctness,")
     assert len((someone.folder / "questions.csv").read_text(encoding="utf-8").splitlines()) == 3
-
-
-def test_an_app_in_this_process(reader: Callable[..., Reader]) -> None:
-    reader().follow(page("how-to/own-endpoint-shape.md", "An app in this process"))
 
 
 def test_read_the_report(reader: Callable[..., Reader]) -> None:

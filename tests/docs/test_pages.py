@@ -29,7 +29,7 @@ HELD = {
     "how-to/replay.md": "tests/docs/test_how_to_pages.py",
     "how-to/read-the-report.md": "tests/docs/test_how_to_pages.py",
     "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",
-    "how-to/standard-datasets.md": "tests/docs/test_datasets_pages.py",
+    "how-to/standard-datasets.md": "tests/docs/test_how_to_pages.py",
     "how-to/split-a-run.md": "tests/docs/test_split_page.py",
     "how-to/test-with-documents.md": "tests/docs/test_documents_page.py",
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",

@@ -279,8 +279,12 @@ anyio.run(ask)
     assert done.stdout.splitlines() in (["", "httpx2"], ["", "httpx"])
 
 
-def test_closing_a_judge_that_was_never_asked_does_nothing():
-    anyio.run(OpenAIJudge(model="m", api_key="k").aclose)
+def test_a_judge_that_was_never_asked_can_be_closed_and_asked_later():
+    with OpenAIServer(verdict()) as server:
+        judge = judge_of(server)
+        anyio.run(judge.aclose)
+        assert server.requests == []
+        assert judged(judge) == FULL_MARKS
 
 
 def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():

@@ -272,11 +272,11 @@ def test_more_functions_run_at_once_than_a_pool_of_threads_has():
         together.wait(30)
         return {"answer": query, "contexts": []}
 
-    async def run() -> None:
+    async def run() -> list[RagAnswer]:
         client = RagClient.from_callable(answer)
-        await asyncio.gather(*(client.query(str(number)) for number in range(100)))
+        return await asyncio.gather(*(client.query(str(number)) for number in range(100)))
 
-    asyncio.run(run())
+    assert [answered.text for answered in asyncio.run(run())] == [str(number) for number in range(100)]
 
 
 @pytest.mark.parametrize(
