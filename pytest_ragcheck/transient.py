@@ -18,6 +18,8 @@ TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
 
 LONGEST_WAIT_SECONDS = 8.0
 _FIRST_WAIT_SECONDS = 0.25
+_MOST_DOUBLINGS = 10
+"""Far beyond the longest wait, and before the power overflows, to which short waits that are asked for can lead."""
 
 
 def is_overload(error: MeasurementError) -> bool:
@@ -41,7 +43,8 @@ def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONG
     """
     How long to wait after a failed attempt: what the other side asks for, else longer each time.
 
-    It is spread, so that not all come back at once.
+    It is spread, so that not all come back at once. To ask for no wait at all is to ask for nothing: some servers do
+    so in each of a thousand refusals.
 
     Args:
         error: What the attempt ended with.
@@ -49,5 +52,5 @@ def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONG
         longest: Of the waits that nobody asked for.
     """
     asked: float | None = getattr(error, "retry_after_seconds", None)
-    wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** (attempt - 1))
-    return (asked if asked is not None else wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret
+    wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
+    return (asked or wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret
