@@ -17,16 +17,18 @@ class ReplyText:
 
 class OtherContent(Exception):
     """
-    Status 200 with something other than what was asked for.
+    Something other than what was asked for, with a status of success.
 
     Args:
         what: What came instead, in words of ours.
         sent: What the server sent, where there is something to show.
+        status: What it came with.
     """
 
-    def __init__(self, what: str, *, sent: str = "") -> None:
+    def __init__(self, what: str, *, sent: str = "", status: int = 200) -> None:
         super().__init__(what)
         self.sent = sent
+        self.status = status
 
 
 class Declined(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.settings import Settings
 
 Vector = tuple[float, ...]
+
+_LARGEST = sys.float_info.max
 
 
 class Embeds(Protocol):
@@ -122,6 +124,7 @@ def _vectors(reply: Any, expected: int) -> list[Vector]:
 
 def _vector(given: Any) -> Vector:
     numbers: list[Any] = given if isinstance(given, list) and given else [None]
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers):
+    # Not by math.isfinite, which fails for a whole number of more digits than a float has room for.
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= _LARGEST for x in numbers):
         raise OtherContent("an embedding that is no list of numbers")
     return tuple(map(float, numbers))

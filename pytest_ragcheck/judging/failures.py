@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.role import JUDGE_MODEL, Role
 from pytest_ragcheck.rag.excerpt import LONGEST, excerpt, quoted
+from pytest_ragcheck.rag.failures import causes_of
 from pytest_ragcheck.rag.retry_after import retry_after_seconds
-from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.redaction import Redactor, shown_url
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.judging.completion import OtherContent
     from pytest_ragcheck.judging.model_requests import Refused
 
 _SEARCHED_FOR_SECRETS = 20 * LONGEST
@@ -33,10 +36,14 @@ class Failures:
     def of_status(self, refused: Refused) -> JudgeUnavailable:
         """The server answered with another status than 2xx."""
         status = refused.status
-        text = _status_template(status, refused.code).format(
+        location = refused.headers.get("location", "") if 300 <= status < 400 else ""
+        text = (_MOVED if location else _status_template(status, refused.code)).format(
             judge=f"{self.role.who} at {self.url}", model=f"model {self.model!r}", status=status, role=self.role
         )
-        if said := self._said(refused.said):
+        said = self._said(refused.said)
+        if location:
+            text += f"\nIt leads to: {self._excerpt(shown_url(location))}"
+        elif said:
             text += f"\nThe server says: {said}"
         return JudgeUnavailable(
             text,
@@ -48,11 +55,14 @@ class Failures:
 
     def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
         """No connection, or one that broke."""
-        reason = self._excerpt(str(cause) or type(cause).__name__) if cause else "the connection failed"
+        led_to_it = list(causes_of(cause)) if cause else []
+        # Of a reset connection the library has no words, but the system has.
+        reason = self._excerpt(next(filter(None, map(str, led_to_it)), "the connection failed"))
+        unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
+        to_do = f"Check {self.role.url}{_OWN_AUTHORITY}" if unknown else f"Start the server, or check {self.role.url}."
         return JudgeUnavailable(
-            f"no connection to {self.role.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
-            f"Start the server, or check {self.role.url}.",
-            transient=True,
+            f"no connection to {self.role.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. {to_do}",
+            transient=not unknown,
         )
 
     def of_timeout(self) -> JudgeUnavailable:
@@ -62,14 +72,14 @@ class Failures:
             f"Raise {self.role.timeout}, or take a faster model."
         )
 
-    def of_other_content(self, what: str, sent: str = "") -> JudgeUnavailable:
-        """Status 200, but not what was asked for."""
+    def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
+        """A status of success, but not what was asked for."""
         text = (
-            f"{self.role.who} at {self.url} (model {self.model!r}) sent {what} with status 200, "
+            f"{self.role.who} at {self.url} (model {self.model!r}) sent {other} with status {other.status}, "
             f"and no {self.role.product}. Check that {self.role.url} is the API's base, often ending in /v1."
         )
-        said = quoted(self.redactor.text(sent[:_SEARCHED_FOR_SECRETS])) if sent.strip() else ""
-        return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=200)
+        said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
+        return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
 
     def of_declining(self, how: str) -> JudgeReplyError:
         """The model, or a filter before it, declined to judge."""
@@ -112,6 +122,11 @@ _NO_QUOTA_LEFT = "insufficient_quota"
 
 _NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
 _SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
+_MOVED = (
+    "{judge} sends the request elsewhere: HTTP {status} for {model}. "
+    "If that is where the API is, set {role.url} to its base there."
+)
+_OWN_AUTHORITY = "; for an authority of your own set SSL_CERT_FILE to its certificate."
 _REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {role.model} and {role.url}."
 
 

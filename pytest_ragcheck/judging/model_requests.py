@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
@@ -13,12 +14,23 @@ import anyio.to_thread
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.completion import OtherContent
-from pytest_ragcheck.rag.connections import Connections, http_library
+from pytest_ragcheck.judging.server_address import is_http
+from pytest_ragcheck.rag.connections import Connections, http_library, unlogged
+from pytest_ragcheck.rag.route import decoded
+from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_ragcheck.rag.connections import AnyResponse
+
+LARGEST_REPLY_BYTES = 20_000_000
+"""Decompressed. Hundreds of embeddings of the longest kind have room in it, and a verdict a thousand times over."""
+
+_STAYING_POST = frozenset({307, 308})
+"""Redirects that are followed. After any other the request would go on as a GET, without what it asks."""
+
+_MOST_REDIRECTS = 5
 
 
 class Refused(Exception):
@@ -37,10 +49,10 @@ class Refused(Exception):
         self.said = said
         self.headers = headers
         fields = said if isinstance(said, dict) else {}
-        self.code: Any = fields.get("code")
+        self.code = _word(fields.get("code"))
         """OpenAI's word for what is wrong, such as `insufficient_quota`; None where there is none."""
 
-        self.param: Any = fields.get("param")
+        self.param = _word(fields.get("param"))
         """The parameter that is wrong, such as `temperature`; None where none is named."""
 
 
@@ -78,13 +90,13 @@ class HttpRequests:
 
     Args:
         url: The API's base. User and password in it are sent as HTTP's Basic scheme, a query goes with every request.
-        headers: Sent with every request.
+        headers: Sent with every request, the key among them; a redirect to another host does not take them along.
         timeout_seconds: For one request from its start to the last byte, redirects included, > 0.
     """
 
     def __init__(self, url: str, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
         self._base = urlsplit(url)
-        self._headers = {"accept": "application/json", "content-type": "application/json", **headers}
+        self._headers = headers
         self._timeout_seconds = timeout_seconds
         self._connections: Connections | None = None
         self._connecting = anyio.Lock()
@@ -105,26 +117,42 @@ class HttpRequests:
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
         url = urlunsplit(self._base._replace(path=self._base.path.rstrip("/") + path, fragment=""))
-        # A lone surrogate cannot be sent.
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         connections = self._connections or await self._connect()
         library: Any = http_library()
-        # The limit is on the whole. But a TLS handshake that is cancelled from outside leaves its socket open for the
-        # garbage collector to complain of: so connecting is given up a little sooner.
-        limits = library.Timeout(None, connect=self._timeout_seconds - min(1, self._timeout_seconds / 2))
         try:
             with anyio.fail_after(self._timeout_seconds):
-                async with connections.client() as opened:
-                    client: Any = opened  # of one of the two libraries
-                    request = client.build_request("POST", url, content=content, headers=self._headers, timeout=limits)
-                    response = await client.send(request, follow_redirects=True)
+                async with connections.client() as client:
+                    response, reply = await self._exchange(client, library, url, sendable(body))
         except library.TimeoutException as error:
             raise TimeoutError from error
         except (library.RequestError, library.InvalidURL, ssl.SSLError) as error:
             raise NoConnection from error
         if not response.is_success:
-            raise Refused(response.status_code, _said(response), response.headers)
-        return _value(response)
+            raise Refused(response.status_code, _said(response, reply), response.headers)
+        return _value(response, reply)
+
+    async def _exchange(self, client: Any, library: Any, url: str, content: bytes) -> tuple[AnyResponse, bytes]:
+        """The reply, that to the last of redirects, and its body."""
+        # The limit is on the whole. But a TLS handshake that is cancelled from outside leaves its socket open for the
+        # garbage collector to complain of: so connecting is given up a little sooner.
+        limits = library.Timeout(None, connect=self._timeout_seconds - min(1, self._timeout_seconds / 2))
+        headers = {"accept": "application/json", "content-type": "application/json", **self._headers}
+        request = client.build_request("POST", url, content=content, headers=headers, timeout=limits)
+        for left in reversed(range(_MOST_REDIRECTS + 1)):
+            request.url = unlogged(library, shown_url(str(request.url)))(request.url)
+            response = await client.send(request, stream=True, follow_redirects=False)
+            try:
+                body = await _body(response, library)
+            finally:
+                await response.aclose()
+            further = response.next_request if response.status_code in _STAYING_POST else None
+            if further is None or not left or not is_http(str(further.url)):
+                break
+            if "authorization" not in further.headers:  # the library leaves it behind, but no other
+                for name in self._headers:
+                    further.headers.pop(name, None)
+            request = further
+        return response, body
 
     async def _connect(self) -> Connections:
         async with self._connecting:
@@ -137,18 +165,45 @@ class HttpRequests:
             return self._connections
 
 
-def _value(response: AnyResponse) -> Any:
+def sendable(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON in UTF-8, with a question mark for each lone surrogate, which cannot be sent."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _body(response: AnyResponse, library: Any) -> bytes:
+    """The body, decompressed; of a reply without success what can be had, for its status says more."""
+    status, body = response.status_code, bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > LARGEST_REPLY_BYTES:
+                raise OtherContent(f"more than {LARGEST_REPLY_BYTES:,} bytes", status=status)
+    except library.DecodingError as error:
+        if response.is_success:
+            what = "a body that is not compressed as its Content-Encoding says"
+            raise OtherContent(what, status=status) from error
+    return bytes(body)
+
+
+def _value(response: AnyResponse, body: bytes) -> Any:
     """The JSON value of the body, also of one that is sent as something else."""
-    try:
-        return json.loads(response.content)
-    except (ValueError, RecursionError):
-        is_json = "json" in response.headers.get("content-type", "").lower()
-    raise OtherContent("a body that is not JSON") if is_json else OtherContent("text", sent=response.text)
+    with suppress(ValueError, RecursionError):
+        return json.loads(body)
+    status = response.status_code
+    if not body:
+        raise OtherContent("nothing", status=status)
+    if "json" in response.headers.get("content-type", "").lower():
+        raise OtherContent("a body that is not JSON", status=status)
+    raise OtherContent("text", sent=decoded(body, response.encoding), status=status)
 
 
-def _said(response: AnyResponse) -> Any:
+def _said(response: AnyResponse, body: bytes) -> Any:
     try:
-        value = json.loads(response.content)
+        value = json.loads(body)
     except (ValueError, RecursionError):
-        return response.text
+        return decoded(body, response.encoding)
     return (value.get("error") or value) if isinstance(value, dict) else value
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -19,6 +19,7 @@ from pytest_ragcheck.judging.server_address import (
     environment_headers,
     environment_url,
     full_address,
+    header_secrets,
     host_and_path,
     origin,
 )
@@ -55,7 +56,8 @@ class ModelServer:
         role: What the model is for, as errors name it.
 
     Raises:
-        UsageError: the model's name or the key is empty, the key cannot stand in a header, or the URL is none.
+        UsageError: the model's name or the key is empty, the key or what the environment's OPENAI_ORG_ID,
+            OPENAI_PROJECT_ID or OPENAI_CUSTOM_HEADERS say cannot stand in a header, or the URL is none.
     """
 
     def __init__(
@@ -74,7 +76,11 @@ class ModelServer:
         self.model = model.strip()
         key = checked_key(api_key, role) if client is None else str(client.api_key)
         address = checked_url(base_url or environment_url(), role) if client is None else str(client.base_url)
-        self._requests = _requests(address, key, timeout_seconds, client)
+        account: Mapping[str, str] = {}
+        # The variables of the environment are about one server, and for no other.
+        if client is None and origin(address) == origin(environment_url()):
+            account = environment_headers()
+        self._requests = _requests(address, {"authorization": f"Bearer {key}", **account}, timeout_seconds, client)
         self._max_retries = max_retries if client is None else 0
         shown = host_and_path(address)
         self.shown_url = None if shown == OPENAI_URL else shown
@@ -88,7 +94,7 @@ class ModelServer:
             model=self.model,
             url=shown,
             timeout_seconds=timeout_seconds,
-            redactor=Redactor([key, *url_secrets(address)]),
+            redactor=Redactor([key, *url_secrets(address), *header_secrets(account)]),
         )
 
     async def call(self, send: Callable[[], Awaitable[T]]) -> T:
@@ -106,7 +112,7 @@ class ModelServer:
             try:
                 return await send()
             except OtherContent as other:
-                failure = self.failures.of_other_content(str(other), other.sent)
+                failure = self.failures.of_other_content(other)
             except Declined as declined:
                 failure = self.failures.of_declining(str(declined))
             except TimeoutError:
@@ -134,12 +140,11 @@ class ModelServer:
         await self._requests.aclose()
 
 
-def _requests(url: str, key: str, timeout_seconds: float, client: AsyncOpenAI | None) -> ModelRequests:
+def _requests(
+    url: str, headers: Mapping[str, str], timeout_seconds: float, client: AsyncOpenAI | None
+) -> ModelRequests:
     if client is not None:
         from pytest_ragcheck.judging.sdk_requests import SdkRequests  # noqa: PLC0415 - only for who has such a client
 
         return SdkRequests(client, timeout_seconds=timeout_seconds)
-    # The variables of the environment are about one server, and for no other.
-    of_account = environment_headers() if origin(url) == origin(environment_url()) else {}
-    headers = {"authorization": f"Bearer {key}", **of_account}
     return HttpRequests(url, headers=headers, timeout_seconds=timeout_seconds)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from pytest_ragcheck.judging.completion import OtherContent
-from pytest_ragcheck.judging.model_requests import NoConnection, Refused
+from pytest_ragcheck.judging.model_requests import NoConnection, Refused, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -35,11 +36,11 @@ class SdkRequests:
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
         """See `ModelRequests`."""
-        return await self._replied(self._client.chat.completions.create(**body))
+        return await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
         """See `ModelRequests`."""
-        return await self._replied(self._client.embeddings.create(**body))
+        return await self._replied(self._client.embeddings.create(**json.loads(sendable(body))))
 
     async def aclose(self) -> None:
         """Does nothing: the client is the caller's."""
@@ -56,5 +57,5 @@ class SdkRequests:
             raise Refused(error.status_code, error.body, error.response.headers) from error
         except openai.OpenAIError as error:
             raise NoConnection from error.__cause__ or error
-        except (ValueError, RecursionError) as error:  # from the SDK's own json.loads of the body
+        except (ValueError, RecursionError, OverflowError) as error:  # from the SDK's own reading of the body
             raise OtherContent("a body that is not JSON") from error

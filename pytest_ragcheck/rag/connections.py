@@ -8,8 +8,9 @@ import os
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -69,6 +70,13 @@ def library_of(http: object) -> ModuleType:
     raise UsageError(f"http= takes an AsyncClient of httpx or httpx2, not {kind}. Write http=httpx.AsyncClient(...).")
 
 
+@lru_cache
+def unlogged(library: Any, shown: str) -> Any:
+    """A class of URLs with *shown* as their text, for the library logs every request with the text of its URL."""
+    text_only = {"__str__": lambda _: shown, "__repr__": lambda _: f"URL({shown!r})"}
+    return type("URL", (library.URL,), text_only)
+
+
 class Connections:
     """
     The clients of *library* by event loop, opened as questions need them.
@@ -83,10 +91,10 @@ class Connections:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
         try:
-            self._tls = _tls(library, *(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+            self._tls = _tls(library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
             # Made before it is needed, since here an environment that it cannot work in is found out.
             self._spare = [self._new_client()]
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError, ImportError, library.InvalidURL) as error:
             raise UsageError(
                 f"no HTTP client can be made in this environment: {error}. "
                 "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
@@ -133,9 +141,17 @@ class Connections:
         return client
 
 
+def _named_by(variable: str) -> tuple[Path, int] | None:
+    """The file or folder that the environment names, if any, and when it was last changed, 0 where it is not there."""
+    if not (name := os.environ.get(variable)):
+        return None
+    path = Path(name).absolute()
+    return path, path.stat().st_mtime_ns if path.exists() else 0
+
+
 @cache
-def _tls(library: ModuleType, *_: str | None) -> ssl.SSLContext:
-    """The library's context in an environment with these variables; one, for to read all certificates takes long."""
+def _tls(library: ModuleType, *_: tuple[Path, int] | None) -> ssl.SSLContext:
+    """The library's context with these certificates; one, for to read all of them takes long."""
     context: ssl.SSLContext = library.create_ssl_context()
     return context
 

@@ -54,7 +54,7 @@ def unreachable(address: Address, error: Exception, phase: Phase, before: BaseEx
         phase: When.
         before: The exception that was already being handled when the question was asked.
     """
-    causes = list(_causes(error, before))
+    causes = list(causes_of(error, before))
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
     if tls is not None:
         failure = _no_tls(address, tls)
@@ -203,7 +203,7 @@ def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)
 
 
-def _causes(error: BaseException, before: BaseException | None) -> Iterator[BaseException]:
+def causes_of(error: BaseException, before: BaseException | None = None) -> Iterator[BaseException]:
     """The error and everything that led to it, groups opened; without what the caller was handling *before*."""
     waiting: list[BaseException] = [error]
     while waiting:

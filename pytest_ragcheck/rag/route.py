@@ -14,7 +14,7 @@ import anyio
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.address import read_address
-from pytest_ragcheck.rag.connections import Connections, http_library, library_of
+from pytest_ragcheck.rag.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.failures import (
     raised_inside,
     refused_by_proxy,
@@ -97,9 +97,7 @@ class HttpRoute:
             self._url = self._library.URL(url)
         except self._library.InvalidURL as error:
             raise UsageError(f"the endpoint's URL {self.name!r} cannot be used: {error}.") from None
-        # The library logs every request with the text of its URL.
-        text_only = {"__str__": lambda _: self.name, "__repr__": lambda _: f"URL({self.name!r})"}
-        self._unlogged_type: Any = type("URL", (self._library.URL,), text_only)
+        self._unlogged = unlogged(self._library, self.name)
 
     @property
     def name(self) -> str:
@@ -147,7 +145,7 @@ class HttpRoute:
             timeout=self._step_limits,
             extensions={"trace": progress.trace},
         )
-        built.url = self._unlogged_type(url)
+        built.url = self._unlogged(url)
         progress.before = sys.exc_info()[1]
         started = time.perf_counter()
         try:

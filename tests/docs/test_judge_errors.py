@@ -63,6 +63,12 @@ def made(**settings: Any) -> Case:
     return lambda: OpenAIJudge(**{"model": "judge-model", "api_key": "a-key-of-the-judge", **settings})
 
 
+def custom_header():
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_CUSTOM_HEADERS", "X Gateway: a")
+        made()()
+
+
 def prompt(content: bytes) -> Case:
     def case() -> None:
         Path("strict.txt").write_bytes(content)
@@ -84,6 +90,7 @@ CASES = {
     "429 of an account without quota": replied(error(429, code="insufficient_quota")),
     "503": replied(error(503)),
     "400": replied(error(400)),
+    "301": replied(Reply(status=301, headers={"location": "https://elsewhere.example/v1"})),
     "no server": unreachable,
     "a connection that breaks": replied(Reply(status=0)),
     "a slow server": replied(Reply(body=b"{}", wait_for=NEVER), timeout_seconds=0.1),
@@ -91,6 +98,9 @@ CASES = {
     "an error with status 200": replied(json_reply({"error": "no"})),
     "JSON of another kind": replied(json_reply({"choices": []})),
     "broken JSON": replied(Reply(body=b"{")),
+    "an empty body": replied(Reply()),
+    "a body that cannot be decompressed": replied(Reply(body=b"{}", headers={"content-encoding": "gzip"})),
+    "a body that is too large": replied(Reply(body=b" " * 20_000_001)),
     "a refusal": replied(completion(None, refusal="No.")),
     "a score out of range": replied(verdict(groundedness=1.3)),
     "a missing score": replied(verdict(groundedness=...)),
@@ -106,6 +116,7 @@ CASES = {
     "a key that is no key": made(api_key="sk-\N{EN DASH}abc"),
     "a URL without a scheme": made(base_url="localhost:8000/v1"),
     "the URL of one call": made(base_url=f"{SHOWN_URL}/chat/completions"),
+    "a header that cannot be sent": custom_header,
     "no prompt file": lambda: load_prompt("strict.txt"),
     "a prompt that is no text": prompt(b"\xff"),
     "a prompt that is a folder": prompt_folder,

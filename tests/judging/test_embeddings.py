@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from openai import AsyncOpenAI
 
 from pytest_ragcheck.errors import JudgeUnavailable, UsageError
 from pytest_ragcheck.judging.embeddings import OpenAIEmbeddings
@@ -15,11 +16,13 @@ from pytest_ragcheck.judging.role import EMBEDDING_MODEL
 from tests.servers.openai_server import OpenAIServer, Reply, embeddings, embeds, json_reply
 
 
-def embedded(server: OpenAIServer, *texts: str) -> Any:
+def embedded(server: OpenAIServer, *texts: str, by_own_client: bool = False) -> Any:
     async def run() -> Any:
-        model = ModelServer(model="e-1", api_key="k", base_url=server.url, max_retries=0, role=EMBEDDING_MODEL)
-        async with aclosing(OpenAIEmbeddings(server=model)) as vectors:
-            return await vectors.embed(texts)
+        async with AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0) as own:
+            where: dict[str, Any] = {"client": own} if by_own_client else {"base_url": server.url}
+            model = ModelServer(model="e-1", api_key="k", max_retries=0, role=EMBEDDING_MODEL, **where)
+            async with aclosing(OpenAIEmbeddings(server=model)) as vectors:
+                return await vectors.embed(texts)
 
     return anyio.run(run)
 
@@ -43,9 +46,10 @@ def test_the_index_says_whose_vector_it_is_where_there_is_one():
         assert embedded(server, "a", "b") == {"a": (2.0,), "b": (1.0,)}
 
 
-def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent():
+@pytest.mark.parametrize("by_own_client", [False, True])
+def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent(by_own_client):
     with OpenAIServer(embeds(lambda text: [1])) as server:
-        assert embedded(server, "a\ud800") == {"a\ud800": (1.0,)}
+        assert embedded(server, "a\ud800", by_own_client=by_own_client) == {"a\ud800": (1.0,)}
     assert server.requests[0].json["input"] == ["a?"]
 
 
@@ -60,6 +64,7 @@ def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent():
         (embeddings([1.0], []), "an embedding that is no list of numbers"),
         (embeddings([1.0], [None]), "an embedding that is no list of numbers"),
         (embeddings([1.0], [float("inf")]), "an embedding that is no list of numbers"),
+        (embeddings([1.0], [10**400]), "an embedding that is no list of numbers"),
     ],
 )
 def test_a_reply_without_the_embeddings_says_what_came(reply, sent):

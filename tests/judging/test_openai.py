@@ -322,6 +322,13 @@ def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():
             ),
         ),
         (
+            {"base_url": "http://h/v1/\udcff"},
+            (
+                r"the judge's URL 'http://h/v1/\udcff' is no http or https URL. "
+                "Give the API's base, such as http://localhost:8000/v1."
+            ),
+        ),
+        (
             {"base_url": "http://h/v1/chat/completions/"},
             (
                 "the judge's URL 'http://h/v1/chat/completions/' is the path of one call. "
@@ -374,13 +381,52 @@ def test_the_environments_server_gets_the_environments_variables_and_shows_in_th
     assert server.requests[0].headers["openai-organization"] == "org-1"
 
 
-def test_a_redirect_to_another_server_does_not_take_the_key_along():
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        (
+            "OPENAI_PROJECT_ID",
+            "pr\N{LATIN SMALL LETTER O WITH ACUTE}ject",
+            "value of the header 'openai-project' cannot",
+        ),
+        ("OPENAI_CUSTOM_HEADERS", "X Gateway: a", "header name 'x gateway' cannot be sent"),
+        ("OPENAI_CUSTOM_HEADERS", "Content-Length: 5", "header 'content-length' cannot be set"),
+    ],
+)
+def test_a_header_of_the_environment_that_cannot_be_sent_is_refused_at_once(monkeypatch, variable, value, said):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(UsageError, match=f"^{variable}: the {said}"):
+        OpenAIJudge(model="m", api_key="k")
+    # Of another server they are not.
+    OpenAIJudge(model="m", api_key="k", base_url="http://h/v1")
+
+
+def test_a_redirect_to_another_server_does_not_take_the_key_along(monkeypatch):
     with OpenAIServer() as other:
         moved = Reply(status=307, headers={"location": f"{other.url}/chat/completions"})
         with OpenAIServer(moved) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret-1")
             assert judged(judge_of(server)) == FULL_MARKS
-    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    assert "authorization" not in other.requests[0].headers
+    sent = {"authorization": f"Bearer {KEY}", "x-gateway": "secret-1"}
+    assert sent.items() <= server.requests[0].headers.items()
+    assert not sent.keys() & other.requests[0].headers.keys()
+
+
+def test_a_redirect_within_the_server_takes_the_key_along():
+    with OpenAIServer(Reply(status=308, headers={"location": "/v2/chat/completions"}), verdict()) as server:
+        assert judged(judge_of(server)) == FULL_MARKS
+    first, second = server.requests
+    assert (second.path, second.body) == ("/v2/chat/completions", first.body)
+    assert second.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_no_secret_of_the_url_is_in_what_the_http_library_logs(caplog):
+    caplog.set_level("DEBUG")
+    with OpenAIServer() as server:
+        judged(judge_of(server, base_url=server.url.replace("//", "//me:pass-word@") + "?api_key=query-secret-1"))
+    assert f"POST {server.url}/chat/completions?api_key=[redacted]" in caplog.text
+    assert not [secret for secret in ("pass-word", "query-secret-1", KEY) if secret in caplog.text]
 
 
 def test_a_client_of_the_caller_is_used_as_it_is_and_left_open():

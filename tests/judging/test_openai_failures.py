@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+import ssl
 import threading
 import traceback
 from contextlib import aclosing
@@ -9,11 +12,13 @@ from typing import Any
 
 import anyio
 import pytest
+import trustme
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from tests.servers.fake_endpoint import FakeEndpoint, reset
 from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, verdict
 
 KEY = "sk-of-the-judge-0123456789"
@@ -109,6 +114,24 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             Reply(status=502),
             "the judge at URL failed: HTTP 502 for model 'm-1'. Look into the server's log, or run again later.",
         ),
+        (
+            Reply(status=503, body=b"no gzip", headers={"content-encoding": "gzip"}),
+            "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.",
+        ),
+        (
+            Reply(status=503, body=b"Busy", content_type="text/plain; charset=hex"),
+            (
+                "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.\n"
+                "The server says: Busy"
+            ),
+        ),
+        (
+            json_reply({"error": {"message": "No", "code": ["odd"], "param": {}}}, status=400),
+            (
+                "the judge at URL refused the request: HTTP 400 for model 'm-1'. "
+                "Check --rag-judge-model and --rag-judge-url.\nThe server says: No"
+            ),
+        ),
     ],
 )
 def test_a_status_is_explained_with_model_url_and_what_to_do(reply, said):
@@ -116,6 +139,27 @@ def test_a_status_is_explained_with_model_url_and_what_to_do(reply, said):
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == said
     assert error.status == reply.status
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "requests"),
+    [
+        (301, "https://elsewhere.example/v1/chat/completions", 1),
+        (302, "/login?session=s-99887766", 1),
+        (303, "/v1", 1),
+        (307, "ftp://elsewhere.example/v1", 1),
+        (308, "/v1/chat/completions", 6),  # to itself, again and again
+    ],
+)
+def test_a_redirect_that_leads_to_no_answer_is_named_and_not_asked_with_get(status, location, requests):
+    with OpenAIServer(Reply(status=status, headers={"location": location})) as server:
+        raised = failure(server.url)
+    assert str(raised) == (
+        f"the judge at {server.url} sends the request elsewhere: HTTP {status} for model 'm-1'. "
+        "If that is where the API is, set --rag-judge-url to its base there.\n"
+        f"It leads to: {location.replace('s-99887766', '[redacted]')}"
+    )
+    assert len(server.requests) == requests
 
 
 @pytest.mark.parametrize(("code", "transient"), [("", None), ("insufficient_quota", False)])
@@ -132,6 +176,14 @@ def test_a_key_that_the_server_echoes_is_shown_nowhere(status):
     assert KEY not in "".join(traceback.format_exception(error_)) + repr(vars(error_))
     assert error_.__cause__ is None
     assert error_.__context__ is None
+
+
+def test_a_secret_of_the_environments_headers_that_the_server_echoes_is_shown_nowhere(monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1234")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: Token gateway-pass")
+    with OpenAIServer(error(401, "org-1234 with 'gateway-pass'")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert str(failure(server.url)).endswith("\nThe server says: org-1234 with '[redacted]'")
 
 
 def test_a_key_that_the_model_echoes_is_shown_nowhere():
@@ -159,7 +211,20 @@ def test_credentials_in_the_url_are_shown_nowhere():
             Reply(body=b"ok", content_type="text/plain"),
             f'{JUDGE} sent text {NO_COMPLETION}\nIt sent: "ok"',
         ),
-        (Reply(content_type="text/plain"), f"{JUDGE} sent text {NO_COMPLETION}"),
+        (
+            Reply(body=b"ok", content_type="text/plain; charset=hex"),
+            f'{JUDGE} sent text {NO_COMPLETION}\nIt sent: "ok"',
+        ),
+        (Reply(content_type="text/plain"), f"{JUDGE} sent nothing {NO_COMPLETION}"),
+        (Reply(status=204), f"{JUDGE} sent nothing {NO_COMPLETION.replace('200', '204')}"),
+        (
+            Reply(body=b"no gzip", headers={"content-encoding": "gzip"}),
+            f"{JUDGE} sent a body that is not compressed as its Content-Encoding says {NO_COMPLETION}",
+        ),
+        (
+            Reply(body=gzip.compress(b" " * 20_000_001), headers={"content-encoding": "gzip"}),
+            f"{JUDGE} sent more than 20,000,000 bytes {NO_COMPLETION}",
+        ),
         (json_reply({"error": {"message": "boo"}}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
         (json_reply({"error": "boo"}), f'{JUDGE} sent an error {NO_COMPLETION}\nIt sent: "boo"'),
         (json_reply({"choices": None}), f"{JUDGE} sent JSON that holds no message {NO_COMPLETION}"),
@@ -178,6 +243,7 @@ def test_what_is_no_completion_though_the_status_is_200_is_named(reply, said):
     error = failure_of(reply)
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == said
+    assert error.status == (204 if "204" in said else 200)
 
 
 @pytest.mark.parametrize(
@@ -216,6 +282,25 @@ def test_a_connection_that_breaks_is_named():
     assert str(failure_of(Reply(status=0))).startswith(
         "no connection to the judge at URL (model 'm-1'): Server disconnected without sending a response. "
     )
+
+
+def test_a_connection_that_is_reset_is_named_in_the_words_of_the_system():
+    with FakeEndpoint(reset) as endpoint:
+        raised = failure(endpoint.url.replace("/query", "/v1"))
+    assert re.search(r"\(model 'm-1'\): .*reset.*\. Start the server, or check --rag-judge-url\.$", str(raised))
+
+
+def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("localhost").configure_cert(context)
+    with FakeEndpoint(reset, tls=context, host="localhost") as endpoint:
+        raised = failure(endpoint.url.replace("/query", "/v1"))
+    assert "certificate verify failed" in str(raised)
+    assert str(raised).endswith(
+        "Check --rag-judge-url; for an authority of your own set SSL_CERT_FILE to its certificate."
+    )
+    assert isinstance(raised, JudgeUnavailable)
+    assert raised.transient is False
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"id": "slow"}'])

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import httpx2
 import pytest
+import trustme
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.client import RagClient
@@ -110,12 +113,39 @@ def test_no_cookie_carries_one_question_into_the_next(library):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("HTTP_PROXY", "gopher://127.0.0.1:1"), ("SSL_CERT_FILE", "/nonexistent/authority.pem")]
+    ("name", "value"),
+    [
+        ("HTTP_PROXY", "gopher://127.0.0.1:1"),
+        ("HTTP_PROXY", "http://[::1"),
+        ("SSL_CERT_FILE", "/nonexistent/authority.pem"),
+    ],
 )
 def test_an_environment_that_no_client_works_in_is_told_before_the_first_question(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=rf"^no HTTP client can be made in this environment: .*\. Check .*{name}"):
         RagClient("http://rag.example/query")
+
+
+def test_a_certificate_file_that_was_replaced_counts_as_it_is_now(library, tmp_path, monkeypatch):
+    async def run(url: str) -> None:
+        connections = Connections(library)
+        try:
+            await post(connections, url)
+        finally:
+            await connections.aclose()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority = trustme.CA()
+    authority.issue_cert("localhost").configure_cert(context)
+    path = tmp_path / "authority.pem"
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    trustme.CA().cert_pem.write_to_path(str(path))
+    with FakeEndpoint(json_reply(GOOD), tls=context, host="localhost") as endpoint:
+        with pytest.raises(library.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            asyncio.run(run(endpoint.url))
+        authority.cert_pem.write_to_path(str(path))
+        os.utime(path, (1, 1))  # whatever the clock of the file system can tell apart
+        asyncio.run(run(endpoint.url))
 
 
 @pytest.mark.parametrize("wrong", [httpx.Client(), object()])
