@@ -89,14 +89,6 @@ class Tab:
         self._tell("Input.dispatchKeyEvent", type="keyDown", **pressed, **typed)
         self._tell("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
-    def picture(self, *, whole: bool = False) -> bytes:
-        """What is seen, or the page in its whole length, as a PNG."""
-        clip = {}
-        if whole:
-            size = self.run("({width: innerWidth, height: document.documentElement.scrollHeight})")
-            clip = {"captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "scale": 1, **size}}
-        return base64.b64decode(self._tell("Page.captureScreenshot", **clip)["data"])
-
     def paper(self) -> bytes:
         """The page as it is printed, as a PDF."""
         return base64.b64decode(self._tell("Page.printToPDF", printBackground=False)["data"])

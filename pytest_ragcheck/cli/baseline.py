@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.output import add_output
+from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:

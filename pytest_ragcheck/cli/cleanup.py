@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_ragcheck.cli.arguments import add_headers
 from pytest_ragcheck.errors import EndpointError, QuestionFileError, UsageError
 from pytest_ragcheck.options import OPTIONS
 
@@ -41,12 +42,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
     parser.add_argument("--base-url", metavar="URL", help="what its other routes follow, as rag_base_url")
-    parser.add_argument(
-        "--header",
-        metavar="HEADER",
-        action="append",
-        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
-    )
+    add_headers(parser)
     parser.add_argument(
         "--output",
         metavar="FOLDER",

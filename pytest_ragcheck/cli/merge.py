@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.arguments import add_output_folder
 from pytest_ragcheck.cli.gating import add_gate_options, read_baseline_of, terms_of
-from pytest_ragcheck.cli.output import add_output_folder
 from pytest_ragcheck.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.cli.arguments import add_headers
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.options import OPTIONS
 from pytest_ragcheck.rag.probe.point import ANSWER, CHECKLIST, CONTEXTS, REQUEST, Outcome, Point
@@ -39,12 +40,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--question", metavar="TEXT", help="what is asked; best one that your documents answer")
     parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts are asked for (default: 5)")
     parser.add_argument("--timeout", metavar="SECONDS", help="limit for a whole reply (default: 60)")
-    parser.add_argument(
-        "--header",
-        metavar="HEADER",
-        action="append",
-        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
-    )
+    add_headers(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
     parser.set_defaults(run=_run)
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gating import add_gate_options, read_baseline_of, terms_of
-from pytest_ragcheck.cli.output import add_output
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:

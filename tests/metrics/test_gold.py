@@ -7,7 +7,6 @@ from pytest_ragcheck.metrics.gold import found_gold, gold_keys
 from tests.making import a_question
 
 TEXT = "Refunds are possible within 30 days. Shipping is not refunded; gift cards are."
-GOLD = GoldPassage(text=TEXT)
 
 
 def holds(context: str, passage: str = TEXT) -> bool:

@@ -20,7 +20,6 @@ HEADING = "| metrics | compared with | cases | largest difference |"
 class Comparison:
     """One row of the table."""
 
-    program: str
     cases: int
     bound: float
     """No case differs by more."""
@@ -39,10 +38,8 @@ def comparisons() -> dict[str, Comparison]:
     lines = page[page.index(HEADING) :].partition("\n\n")[0].splitlines()[2:]
     found = {}
     for line in lines:
-        metrics, program, cases, difference = (cell.strip() for cell in line.strip("|").split(" | "))
-        found[metrics.replace("`", "")] = Comparison(
-            program=program, cases=int(cases.replace(",", "")), bound=_bound(difference)
-        )
+        metrics, _, cases, difference = (cell.strip() for cell in line.strip("|").split(" | "))
+        found[metrics.replace("`", "")] = Comparison(cases=int(cases.replace(",", "")), bound=_bound(difference))
     return found
 
 

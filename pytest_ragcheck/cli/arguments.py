@@ -1,4 +1,4 @@
-"""Where a command writes: the argument that those have in common which write somewhere unless told otherwise."""
+"""The arguments that several commands have in common."""
 
 from __future__ import annotations
 
@@ -17,5 +17,15 @@ def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, meta
 
 
 def add_output_folder(parser: argparse.ArgumentParser) -> None:
-    """Adds them for a command that writes result files as a run does."""
+    """Adds `-o` and `--output` for a command that writes result files as a run does."""
     add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
+
+
+def add_headers(parser: argparse.ArgumentParser) -> None:
+    """Adds `--header`, for a command that asks the endpoint."""
+    parser.add_argument(
+        "--header",
+        metavar="HEADER",
+        action="append",
+        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
+    )
