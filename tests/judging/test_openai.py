@@ -91,7 +91,11 @@ def test_the_request_is_the_one_that_the_openai_package_would_send(monkeypatch, 
     async def by_the_package(server, url, body):
         query = dict(parse_qsl(urlsplit(url).query))
         plain = urlsplit(url)._replace(query="").geturl()
-        async with AsyncOpenAI(api_key=KEY, base_url=plain, default_query=query, max_retries=0) as client:
+        # The oldest openai package that may be installed does not read OPENAI_CUSTOM_HEADERS.
+        custom = {"X-Gateway": "a: b", "X-Empty": ""}
+        async with AsyncOpenAI(
+            api_key=KEY, base_url=plain, default_query=query, default_headers=custom, max_retries=0
+        ) as client:
             await client.chat.completions.create(**body)
 
     with OpenAIServer() as server:
