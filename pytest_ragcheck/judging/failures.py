@@ -15,7 +15,7 @@ from pytest_ragcheck.redaction import Redactor, shown_url
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.completion import OtherContent
-    from pytest_ragcheck.judging.model_requests import Refused
+    from pytest_ragcheck.judging.model_requests import NoConnection, Refused
 
 _SEARCHED_FOR_SECRETS = 20 * LONGEST
 """Characters; far beyond what is shown, so that no secret is cut in two before it is found."""
@@ -53,16 +53,18 @@ class Failures:
             transient=False if refused.code == _NO_QUOTA_LEFT else None,
         )
 
-    def of_connection(self, cause: BaseException | None) -> JudgeUnavailable:
+    def of_connection(self, error: NoConnection) -> JudgeUnavailable:
         """No connection, or one that broke."""
-        led_to_it = list(causes_of(cause)) if cause else []
+        led_to_it = list(causes_of(error.__cause__)) if error.__cause__ else []
         # Of a reset connection the library has no words, but the system has.
-        reason = self._excerpt(next(filter(None, map(str, led_to_it)), "the connection failed"))
+        said = [str(each) for each in led_to_it if each is error.__cause__ or isinstance(each, OSError)]
+        reason = self._excerpt(next(filter(None, said), type(error.__cause__).__name__))
         unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
-        to_do = f"Check {self.role.url}{_OWN_AUTHORITY}" if unknown else f"Start the server, or check {self.role.url}."
+        to_do = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else "Start the server, or check {role.url}."
         return JudgeUnavailable(
-            f"no connection to {self.role.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. {to_do}",
-            transient=not unknown,
+            f"no connection to {self.role.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
+            f"{to_do.format(role=self.role)}",
+            transient=not (unknown or error.by_proxy),
         )
 
     def of_timeout(self) -> JudgeUnavailable:
@@ -114,6 +116,7 @@ _TEMPLATES = {
     403: "{judge} does not let this key use {model}: HTTP 403. Check the key's rights and the model's name.",
     404: "{judge} knows no {model}, or no such path: HTTP 404. "
     "Check {role.model}, and that {role.url} is the API's base, often ending in /v1.",
+    407: "the proxy before {judge} wants other credentials: HTTP 407 for {model}. Check HTTP_PROXY and HTTPS_PROXY.",
     429: "{judge} takes no more requests for now: HTTP 429 for {model}. "
     "Lower {role.concurrency}, or raise the account's limit.",
 }
@@ -126,7 +129,8 @@ _MOVED = (
     "{judge} sends the request elsewhere: HTTP {status} for {model}. "
     "If that is where the API is, set {role.url} to its base there."
 )
-_OWN_AUTHORITY = "; for an authority of your own set SSL_CERT_FILE to its certificate."
+_OWN_AUTHORITY = "Check {role.url}; for an authority of your own set SSL_CERT_FILE to its certificate."
+_BY_PROXY = "So says a proxy: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
 _REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {role.model} and {role.url}."
 
 

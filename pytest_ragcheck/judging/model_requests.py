@@ -57,7 +57,16 @@ class Refused(Exception):
 
 
 class NoConnection(Exception):
-    """No connection came about, or it broke; the cause says why."""
+    """
+    No connection came about, or it broke; the cause says why.
+
+    Args:
+        by_proxy: Whether a proxy made none.
+    """
+
+    def __init__(self, *, by_proxy: bool = False) -> None:
+        super().__init__()
+        self.by_proxy = by_proxy
 
 
 class ModelRequests(Protocol):
@@ -126,7 +135,7 @@ class HttpRequests:
         except library.TimeoutException as error:
             raise TimeoutError from error
         except (library.RequestError, library.InvalidURL, ssl.SSLError) as error:
-            raise NoConnection from error
+            raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
         if not response.is_success:
             raise Refused(response.status_code, _said(response, reply), response.headers)
         return _value(response, reply)

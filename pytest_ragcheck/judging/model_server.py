@@ -120,7 +120,7 @@ class ModelServer:
             except Refused as refused:
                 failure = self.failures.of_status(refused)
             except NoConnection as error:
-                failure = self.failures.of_connection(error.__cause__)
+                failure = self.failures.of_connection(error)
             failed += 1
             wait = wait_seconds(failure, failed)
             if failed > self._max_retries or wait > _LONGEST_WAIT_SECONDS or not is_transient(failure):

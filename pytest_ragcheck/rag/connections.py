@@ -12,6 +12,8 @@ from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.errors import UsageError
@@ -91,6 +93,9 @@ class Connections:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
         try:
+            for scheme in ("http", "https", "all"):
+                # Else the library takes the port 99999 up to the socket.
+                _ = urlsplit(getproxies().get(scheme)).port
             self._tls = _tls(library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
             # Made before it is needed, since here an environment that it cannot work in is found out.
             self._spare = [self._new_client()]

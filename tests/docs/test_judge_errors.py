@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.judging.prompt import load_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from tests.servers.fake_endpoint import FakeEndpoint, reply
 from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, says, verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "judge.md"
@@ -59,6 +60,12 @@ def unreachable():
         raise
 
 
+def refused_by_proxy():
+    with FakeEndpoint(reply("", 403)) as proxy, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+        ask("https://judge.example/v1")
+
+
 def made(**settings: Any) -> Case:
     return lambda: OpenAIJudge(**{"model": "judge-model", "api_key": "a-key-of-the-judge", **settings})
 
@@ -92,6 +99,7 @@ CASES = {
     "400": replied(error(400)),
     "301": replied(Reply(status=301, headers={"location": "https://elsewhere.example/v1"})),
     "no server": unreachable,
+    "a proxy that refuses": refused_by_proxy,
     "a connection that breaks": replied(Reply(status=0)),
     "a slow server": replied(Reply(body=b"{}", wait_for=NEVER), timeout_seconds=0.1),
     "an HTML page": replied(Reply(body=b"<html>", content_type="text/html")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import ssl
 import threading
 import traceback
@@ -13,12 +12,15 @@ from typing import Any
 import anyio
 import pytest
 import trustme
+from httpx import ReadError
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.judging.failures import Failures
+from pytest_ragcheck.judging.model_requests import NoConnection
 from pytest_ragcheck.judging.openai import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
-from tests.servers.fake_endpoint import FakeEndpoint, reset
+from tests.servers.fake_endpoint import FakeEndpoint, reply, reset
 from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, verdict
 
 KEY = "sk-of-the-judge-0123456789"
@@ -284,10 +286,13 @@ def test_a_connection_that_breaks_is_named():
     )
 
 
-def test_a_connection_that_is_reset_is_named_in_the_words_of_the_system():
-    with FakeEndpoint(reset) as endpoint:
-        raised = failure(endpoint.url.replace("/query", "/v1"))
-    assert re.search(r"\(model 'm-1'\): .*reset.*\. Start the server, or check --rag-judge-url\.$", str(raised))
+def test_where_the_library_has_no_words_for_a_broken_connection_those_of_the_system_are_shown():
+    broken = NoConnection()
+    broken.__cause__ = ReadError("")
+    failures = Failures(model="m-1", url="URL", timeout_seconds=1)
+    assert "(model 'm-1'): ReadError. Start the server" in str(failures.of_connection(broken))
+    broken.__cause__.__cause__ = ConnectionResetError(104, "Connection reset by peer")
+    assert "(model 'm-1'): [Errno 104] Connection reset by peer. Start" in str(failures.of_connection(broken))
 
 
 def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known():
@@ -301,6 +306,34 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
     )
     assert isinstance(raised, JudgeUnavailable)
     assert raised.transient is False
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        (
+            "http",
+            (
+                "the proxy before the judge at http://judge.example/v1 wants other credentials: "
+                "HTTP 407 for model 'm-1'. Check HTTP_PROXY and HTTPS_PROXY.\nThe server says: Who?"
+            ),
+        ),
+        (
+            "https",
+            (
+                "no connection to the judge at https://judge.example/v1 (model 'm-1'): "
+                "407 Proxy Authentication Required. "
+                "So says a proxy: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
+            ),
+        ),
+    ],
+)
+def test_a_proxy_that_wants_other_credentials_is_named(monkeypatch, scheme, said):
+    with FakeEndpoint(reply("Who?", 407)) as proxy:
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://me:pass-word-1@127.0.0.1:{proxy.port}")
+        raised = failure(f"{scheme}://judge.example/v1", max_retries=2)
+    assert str(raised) == said
+    assert len(proxy.requests) == 1
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"id": "slow"}'])

@@ -117,6 +117,7 @@ def test_no_cookie_carries_one_question_into_the_next(library):
     [
         ("HTTP_PROXY", "gopher://127.0.0.1:1"),
         ("HTTP_PROXY", "http://[::1"),
+        ("HTTPS_PROXY", "http://127.0.0.1:99999"),
         ("SSL_CERT_FILE", "/nonexistent/authority.pem"),
     ],
 )
