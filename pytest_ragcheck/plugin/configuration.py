@@ -66,6 +66,19 @@ def check_given(config: pytest.Config) -> None:
     """
     if given_options(config, {"rag_required", "rag_resume"}):
         settings_of(config)
+        if not hasattr(config, "workerinput"):
+            _tell_of_moved_root(config)
+
+
+def _tell_of_moved_root(config: pytest.Config) -> None:
+    from pytest_ragcheck.plugin.moved_root import moved_root  # noqa: PLC0415 - only where something is given
+
+    if text := moved_root(config):
+        try:
+            config.issue_config_time_warning(pytest.PytestConfigWarning(f"ragcheck: {text}"), stacklevel=1)
+        except pytest.PytestConfigWarning as warning:
+            # Where warnings are errors; any other exception would be shown as a crash.
+            raise pytest.UsageError(str(warning)) from None
 
 
 def settings_of(config: pytest.Config) -> Settings:
