@@ -160,6 +160,9 @@ class HttpRoute:
             if failure is None:
                 raise
             raise failure from error
+        except anyio.get_cancelled_exc_class():
+            await progress.cut_short()
+            raise
         return response, body, time.perf_counter() - started
 
     async def _read_body(self, response: AnyResponse) -> bytes:

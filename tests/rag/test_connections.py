@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import socket
 import ssl
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import httpx2
@@ -15,13 +16,13 @@ import pytest
 import trustme
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.connections import Connections, http_library
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
-
-if TYPE_CHECKING:
-    import socket
 
 
 async def post(connections: Connections, url: str) -> None:
@@ -147,6 +148,27 @@ def test_a_certificate_file_that_was_replaced_counts_as_it_is_now(library, tmp_p
         authority.cert_pem.write_to_path(str(path))
         os.utime(path, (1, 1))  # whatever the clock of the file system can tell apart
         asyncio.run(run(endpoint.url))
+
+
+@pytest.mark.parametrize("asked", ["endpoint", "judge"])
+def test_a_request_that_is_cancelled_in_a_tls_handshake_leaves_no_socket_open(asked, recwarn):
+    async def run(listening: socket.socket) -> None:
+        url = f"https://127.0.0.1:{listening.getsockname()[1]}/v1"
+        client, judge = RagClient(url), OpenAIJudge(model="m", api_key="k", base_url=url)
+        question = Question(dataset_name="d", id="q", question="Why?")
+        request = client.query("?") if asked == "endpoint" else judge.judge(question, RagAnswer(text="So."))
+        asking = asyncio.ensure_future(request)
+        connection, _ = await asyncio.to_thread(listening.accept)
+        with connection:
+            await asyncio.to_thread(connection.recv, 1)  # the handshake has begun
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        asyncio.run(run(listening))
+    gc.collect()
+    assert not list(recwarn)
 
 
 @pytest.mark.parametrize("wrong", [httpx.Client(), object()])
