@@ -15,7 +15,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.catalogue import DEFAULT_GROUPS
 from pytest_ragcheck.option_values import LOCAL, URL_READERS, read_minimum, read_weight
 from pytest_ragcheck.options import OPTIONS, Option
-from pytest_ragcheck.redaction import Redactor, shown_url, url_secrets
+from pytest_ragcheck.redaction import Redactor, is_secret_header, shown_url, url_secrets
 from pytest_ragcheck.settings import DUMMY_API_KEY, Settings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_settings(
         **_places(fields, folder),
         "own_metrics": tuple(own_metrics),
         "headers": MappingProxyType(dict(filled.headers) if filled else {}),
-        "secrets": (*(filled.secrets if filled else ()), *keys.values()),
+        "secrets": (*(filled.secrets if filled else ()), *_secrets_of(environment)),
     }
     return Settings(**settled)
 
@@ -128,7 +128,7 @@ def read_value(name: str, given: Given) -> Any:
 
 def redactor_of(environment: Mapping[str, str]) -> Redactor:
     """What knows the secrets that the environment holds for this package, whichever run they are of."""
-    secrets = list(_keys(environment).values())
+    secrets = _secrets_of(environment)
     for option in OPTIONS:
         if option.environment and option.read in URL_READERS:
             with suppress(ValueError):  # no URL, as only who asks it needs to know
@@ -201,6 +201,19 @@ def _keys(environment: Mapping[str, str]) -> dict[str, str]:
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}
+
+
+def _secrets_of(environment: Mapping[str, str]) -> list[str]:
+    """These keys, and what the variables about the openai judge's server hold beside."""
+    found = list(_keys(environment).values())
+    with suppress(ValueError):  # no URL, as only who asks it needs to know
+        found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())
+    for line in environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        name, _, value = line.partition(":")
+        if is_secret_header(name):
+            # Also what follows the scheme, as in `Bearer TOKEN`.
+            found += [value, *value.split()[1:]]
+    return found
 
 
 def _api_key(keys: Mapping[str, str], *, own_server: bool) -> str | None:

@@ -291,6 +291,8 @@ SECRETS = {
     "a parameter of the embeddings' URL": ({"rag_embedding_url": ini("http://e/v1?api-key=correct-horse")}, {}),
     "the embeddings' key": ({}, {"RAGCHECK_EMBEDDING_API_KEY": "correct-horse"}),
     "the judge's key": ({}, {"RAGCHECK_JUDGE_API_KEY": "correct-horse"}),
+    "a parameter of the environment's server": ({}, {"OPENAI_BASE_URL": "http://j/v1?api-key=correct-horse"}),
+    "a header of the environment": ({}, {"OPENAI_CUSTOM_HEADERS": "X-Team: a\nX-Gateway-Token: Token correct-horse"}),
     "a key that is not used": (SERVER, {"OPENAI_API_KEY": "correct-horse"}),
 }
 
