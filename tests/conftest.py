@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 
 import anyio
@@ -30,6 +31,10 @@ for _module in (
     "plugin.selection",
 ):
     import_module(f"pytest_ragcheck.{_module}")
+for _module in ("httpcore", "httpcore2"):
+    # Loaded anew, its errors would be no longer those that httpx or httpx2 has a table of.
+    with suppress(ImportError):
+        import_module(_module)
 anyio.run(anyio.lowlevel.checkpoint)
 
 
