@@ -153,7 +153,8 @@ class HttpRequests:
             # A twentieth of a request's CPU, that plain HTTP does without.
             extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
         )
-        for left in reversed(range(_MOST_REDIRECTS + 1)):
+        left = _MOST_REDIRECTS
+        while True:
             request.url = unlogged(library, shown_url(str(request.url)))(request.url)
             try:
                 response = await client.send(request, stream=True, follow_redirects=False)
@@ -166,12 +167,12 @@ class HttpRequests:
                 await response.aclose()
             further = response.next_request if response.status_code in _STAYING_POST else None
             if further is None or not left or not is_http(str(further.url)):
-                break
+                return response, body
+            left -= 1
             if "authorization" not in further.headers:  # the library leaves it behind, but no other
                 for name in self._headers:
                     further.headers.pop(name, None)
             request = further
-        return response, body
 
     async def _connect(self) -> Connections:
         async with self._connecting:
