@@ -14,6 +14,7 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.keys import RUN
 from pytest_ragcheck.plugin.place import home_of
+from pytest_ragcheck.plugin.processes import runs_everything
 from pytest_ragcheck.plugin.run import run_of
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def resume_lines(config: pytest.Config) -> list[str]:
     settings = settings_of(config)
     if not settings.resume:
         return []
+    if runs_everything(config) and config.pluginmanager.has_plugin("dsession"):
+        return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]
     last = last_run(home_of(settings))
     if last is None:
         return ["ragcheck: resumed nothing: there is no earlier run that is over, so every question is asked"]

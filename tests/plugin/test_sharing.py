@@ -129,7 +129,10 @@ def test_under_each_every_worker_asks_everything_and_the_files_say_who(project: 
 def test_an_each_run_leaves_the_last_full_result_as_it_is(project: Project) -> None:
     questions(project, 2)
     run(project, Counting())
-    ended = run(project, Counting(), "--dist=each", "--tx=2*popen")
+    ended = run(project, system := Counting(), "--dist=each", "--tx=2*popen", "--rag-resume")
+    nothing = "ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"
+    assert nothing in ended.lines
+    assert system.answered.total() == 4
     assert "partial: the last full result also has many; delete rag_summary.json to start anew" in ended.lines
     assert list(ended.summary["datasets"]) == ["many"]
 
