@@ -85,7 +85,7 @@ class ReadAhead:
         """
         The record of a job, as soon as it is there; None if there is no such job, or it was taken before.
 
-        Whatever the evaluation raised is raised here.
+        Whatever the evaluation raised is raised here, unless another process has since taken the job over.
         """
         job = self._jobs.pop(key, None)
         if job is None:
@@ -96,8 +96,11 @@ class ReadAhead:
             await self._end_of(key)
             found = self._store.take(key)
             if not isinstance(found, Claim):
+                self._raised.pop(key, None)
                 self._room.set()
                 return found
+            if key in self._raised and found is not Claim.UNDER_WAY:
+                raise self._raised.pop(key)
             if found is Claim.USED:
                 return None
             # Whoever runs out of order does not wait for those before.
@@ -208,7 +211,7 @@ class ReadAhead:
         self._room.set()
 
     async def _end_of(self, key: Hashable) -> None:
-        """Waits for this process's own evaluation of the job; raises what it raised."""
+        """Waits for this process's own evaluation of the job."""
         task = self._tasks.get(key)
         if task is not None:
             try:
@@ -220,5 +223,3 @@ class ReadAhead:
             if task.cancelled():
                 # By what is evaluated, as a client that gives up a task of its own: begun anew it would be so for ever.
                 raise RuntimeError("the client or the judge let its own cancellation out")
-        if key in self._raised:
-            raise self._raised.pop(key)

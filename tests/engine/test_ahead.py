@@ -255,6 +255,27 @@ def test_a_bug_elsewhere_is_met_here_too(stores: list[SqliteStore]) -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("when", ["done", "under way"])
+def test_what_another_process_took_over_is_not_the_error_that_it_was_here(stores: list[SqliteStore], when: str) -> None:
+    async def scenario() -> None:
+        async def refused() -> Record:
+            raise ZeroDivisionError
+
+        readers, work = [ReadAhead(alive=1, store=store) for store in stores], Records(1, ends=when == "done")
+        await readers[0].add([replace(work.jobs[0], evaluate=refused)])
+        await settle()
+        await readers[1].add(work.jobs)
+        await settle()
+        wanted = asyncio.create_task(take(readers[0], 0))
+        await settle()
+        work.may_end.set()
+        assert await wanted == a_record("q0")
+        for reader in readers:
+            await reader.close()
+
+    asyncio.run(scenario())
+
+
 def test_together_they_are_no_further_ahead_than_may_be(stores: list[SqliteStore]) -> None:
     async def scenario() -> None:
         works = [Records(20), Records(20)]

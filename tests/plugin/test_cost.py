@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.canned import good
-from tests.harness import two_ways
+from tests.harness import three_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, completion, verdict_text
 from tests.servers.openai_server import json_reply as judge_reply
@@ -34,7 +34,7 @@ def six(project: Project) -> Project:
     return project
 
 
-@two_ways
+@three_ways
 def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) -> None:
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
         given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
@@ -74,7 +74,7 @@ def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> No
     ]
 
 
-@pytest.mark.parametrize("options", [(), ("-n2",)])
+@pytest.mark.parametrize("options", [("-p", "no:xdist"), ("-n2",)])
 def test_a_dry_run_collects_counts_and_asks_nothing(six: Project, options: tuple[str, ...]) -> None:
     six.write("later.rag.json", json.dumps([{"id": "later", "question": "?", "skip": "not yet"}]))
     run = six.run("--rag-dry-run", "--rag-judge-model=m", "-k", "q1 or q2 or later", *options)

@@ -11,7 +11,7 @@ import pytest
 from pytest_ragcheck.cli import main
 from tests.check_documents import THERE
 from tests.check_documents import run as shared
-from tests.harness import two_ways
+from tests.harness import three_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def seen_during(project: Project) -> list[str]:
     return names
 
 
-@two_ways
+@three_ways
 def test_documents_are_there_during_the_run_and_gone_after_it(project: Project) -> None:
     with DocumentServer(there=BEFORE) as server:
         run = run_to(project, server, "pass")

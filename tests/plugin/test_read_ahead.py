@@ -27,7 +27,8 @@ def questions(project: Project, number: int, file: str = "many.rag.json", **more
 
 
 @pytest.mark.parametrize(
-    ("options", "at_once"), [((), 8), (("--rag-concurrency=3",), 3), (("--rag-concurrency=1",), 1)]
+    ("options", "at_once"),
+    [((), 8), (("--rag-concurrency=3", "-p", "no:xdist"), 3), (("--rag-concurrency=1",), 1)],
 )
 def test_so_many_are_asked_at_once_and_each_once(project: Project, options: tuple[str, ...], at_once: int) -> None:
     number = 2 * at_once + 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import good
-from tests.harness import two_ways
+from tests.harness import three_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, verdict
 
@@ -37,7 +37,7 @@ def run(project: Project, judge: OpenAIServer) -> Iterator[Callable[..., Run]]:
         yield lambda *options: project.run(*given, *options, where="apart")
 
 
-@two_ways
+@three_ways
 def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge: OpenAIServer) -> None:
     first = run()
     assert len(judge.requests) == 3
