@@ -133,6 +133,10 @@ def says(text: str) -> Script:
     return lambda request: completion(text.replace("NONCE", request.nonce))
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256  # of the usual five some are reset where dozens connect at once
+
+
 class OpenAIServer:
     """
     Serves `{url}/chat/completions` and whatever else is asked of it.
@@ -162,7 +166,7 @@ class OpenAIServer:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
