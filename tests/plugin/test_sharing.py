@@ -102,6 +102,17 @@ def test_the_runs_concurrency_is_shared_out(project: Project) -> None:
 
 def test_workers_take_turns_at_a_system_that_has_room_for_one_request(project: Project) -> None:
     questions(project, 16)
+    # A worker that starts late on a busy machine would find nothing left to ask.
+    project.write(
+        "conftest.py",
+        "import os, pathlib, time\n\nimport pytest\n\n"
+        "HERE = pathlib.Path(__file__).parent\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def rag_settings(rag_settings):\n"
+        "    (HERE / os.environ['PYTEST_XDIST_WORKER']).touch()\n"
+        "    while len(list(HERE.glob('gw*'))) < 2:\n        time.sleep(0.01)\n"
+        "    return rag_settings\n",
+    )
     ended = run(project, system := Counting(seconds=0.05, limit=1), "-n2")
     assert ended.outcomes == {"passed": 16}
     assert set(system.answered.values()) == {1}
