@@ -6,12 +6,13 @@ import json
 import sqlite3
 import time
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_ragcheck.engine.replies import CachingChat
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.material import digest_of, material_digest
+from pytest_ragcheck.record import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,15 +83,17 @@ class VerdictCache:
 
     def put(self, key: str, judgement: Judgement) -> None:
         """Keeps the judgement for later runs."""
-        self.keep(key, asdict(judgement))
+        self.keep(key, members(judgement))
 
     def take_kept(self, key: str) -> Any:
         """What JSON holds of the key, under the same rule; None if there is nothing."""
 
         def take(connection: sqlite3.Connection) -> Any:
-            if not connection.execute(_TAKE, (self._run, time.time(), key, self._run)).rowcount:
+            # To read needs no lock, and in a first run there is nothing.
+            found = connection.execute("SELECT judgement FROM verdicts WHERE key = ?", (key,)).fetchone()
+            if found is None or not connection.execute(_TAKE, (self._run, time.time(), key, self._run)).rowcount:
                 return None
-            return connection.execute("SELECT judgement FROM verdicts WHERE key = ?", (key,)).fetchone()
+            return found
 
         row = self._try(take)
         try:

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ESCAPED = re.compile(
-    # A model's own control tokens, which some servers read out of any text: <|im_start|>, </s>, [INST].
-    r"[<>]|\[(?=/?[A-Z_]{3,}\])|"
+    # A model's own control tokens, which some servers read out of any text: <|im_start|>, </s>, and [INST] below.
+    r"[<>\["
     # Nothing unseen, nothing that turns the reading direction, no line break in disguise: C1 controls, soft hyphen,
     # fillers, zero-width and bidi characters, variation selectors, tags, private use, lone surrogates.
-    r"[\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    r"\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     r"\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+    # A bracket only before a word in capitals. It stands behind the set, which is searched for three times as fast as
+    # one of several branches.
+    r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
 )
 
 
