@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.canned import good
-from tests.harness import two_ways
+from tests.harness import three_ways
 from tests.servers.canary_judge import canary_of, says_of_canaries
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 from tests.servers.openai_server import OpenAIServer, says, verdict
@@ -44,7 +44,7 @@ def tried(judge: OpenAIServer) -> int:
     return sum(bool(canary_of(request)) for request in judge.requests)
 
 
-@two_ways
+@three_ways
 def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
     project: Project, endpoint: FakeEndpoint, way: str
 ) -> None:
@@ -56,7 +56,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
     assert ran.exit_status == pytest.ExitCode.TESTS_FAILED
     # Under xdist a worker may have begun an item of its own; each says the same.
     assert set(ran.outcomes) == {"error"}
-    assert ran.outcomes["error"] <= (1 if way == "plain" else 2)
+    assert ran.outcomes["error"] <= (2 if way == "n2" else 1)
     text = (
         f"the judge {shown} was tried out before the first question: it cannot tell good answers from bad ones\n"
         "answer_correctness: right 1, contradicted 1, empty 1, refusing 1, instructed 1; "
@@ -79,7 +79,7 @@ def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Pro
     assert ran.outcomes == {"error": 1}
 
 
-@two_ways
+@three_ways
 def test_a_judge_is_tried_once_and_told_of_in_every_run_if_it_is_weak(project: Project, endpoint: FakeEndpoint) -> None:
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as judge:
         note = (

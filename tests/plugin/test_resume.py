@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.harness import three_ways
+from tests.harness import WAYS, three_ways
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
@@ -75,12 +75,11 @@ def without_times(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+@three_ways
 def test_a_killed_run_is_gone_on_with_and_its_files_are_those_of_an_undisturbed_one(project: Project, way: str) -> None:
     questions(project, 40)
-    workers = ("-n2",) if way == "n2" else ()
     with FakeEndpoint(system := Counting(seconds=0.05)) as endpoint:
-        killed(project, endpoint, system, *workers, after=12)
+        killed(project, endpoint, system, *WAYS[way], after=12)
         before = system.answered.copy()
         ended = run(project, endpoint, "--rag-resume")
         undisturbed = run(project, endpoint, "--rag-output=undisturbed")
@@ -198,7 +197,7 @@ def test_a_damaged_store_is_told_moved_aside_and_everything_is_asked(project: Pr
     assert line.endswith("It was moved to damaged-store.sqlite. What it had is asked again.")
 
 
-@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+@three_ways
 def test_where_no_store_can_be_made_the_run_goes_on_without_and_says_so(project: Project, way: str) -> None:
     questions(project, 6)
     project.write("ragcheck-results/.ragcheck", "a file")
@@ -225,7 +224,7 @@ def pytest_sessionfinish(session):
 """
 
 
-@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+@three_ways
 def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Project, way: str) -> None:
     questions(project, 60)
     project.write("conftest.py", FULL)
@@ -236,5 +235,5 @@ def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Projec
     lines = {line for line in ended.lines if line.startswith("the store is out of use:")}
     assert 1 <= len(lines) <= 2
     assert all(line.endswith("--rag-resume cannot go on with this run.") for line in lines)
-    if way == "plain":
+    if way != "n2":
         assert set(system.answered.values()) == {1}
