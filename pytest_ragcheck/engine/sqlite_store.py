@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.engine.presence import Presence
 from pytest_ragcheck.engine.store import Claim
 from pytest_ragcheck.engine.store_file import FILE, FINISHED, lay_out
+from pytest_ragcheck.engine.wal import use_wal
 from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.record import Record
 
@@ -62,9 +63,7 @@ class SqliteStore:
                 raise
 
     def _prepare(self) -> None:
-        # In this mode a kill -9 loses nothing that was finished, and no write waits for the disk.
-        self._database.execute("pragma journal_mode = wal")
-        self._database.execute("pragma synchronous = normal")
+        use_wal(self._database, within_seconds=_BUSY_SECONDS)
         lay_out(self._database)
 
     def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:

@@ -45,14 +45,24 @@ def lay_out(database: sqlite3.Connection) -> None:
     Raises:
         sqlite3.DatabaseError: The file has another layout, or is damaged.
     """
+    # At once, so that nobody who opens it at the same moment sees a half of it, nor a later run if this one is killed.
+    database.execute("begin immediate")
+    try:
+        _lay_out(database)
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:  # some errors end it
+            database.execute("rollback")
+        raise
+
+
+def _lay_out(database: sqlite3.Connection) -> None:
     found = _layout(database)
     if found not in (None, LAYOUT):
         raise sqlite3.DatabaseError(
             f"another version of pytest-ragcheck wrote it (its layout is {found}, that of this version {LAYOUT})"
         )
-    if found is None:
-        # Before the table: whoever is killed between the two leaves nothing that looks like another layout.
-        database.execute(f"pragma user_version = {LAYOUT}")
+    database.execute(f"pragma user_version = {LAYOUT}")
     for statement in (_TABLE, _UNTAKEN, _AWAITED):
         database.execute(statement)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_ragcheck.engine.replies import CachingChat
+from pytest_ragcheck.engine.wal import use_wal
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.judging.material import digest_of, material_digest
 from pytest_ragcheck.record import members
@@ -207,8 +208,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     # Opened where a fixture begins, used in the private loop, by one thread at a time.
     connection = sqlite3.connect(path, timeout=_LONGEST_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        use_wal(connection, within_seconds=_LONGEST_WAIT_SECONDS)
         if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _LAYOUT):
             connection.execute("DROP TABLE IF EXISTS verdicts")
         connection.execute(_TABLE)
