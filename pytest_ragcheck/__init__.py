@@ -1,68 +1,88 @@
 """
 Regression testing of RAG systems with pytest.
 
-The names here are the ones that tests and conftest.py files use. They are loaded when they are first used,
-so that a pytest run without questions pays nothing for them.
+The public names, for tests and conftest.py files. Each is imported when it is first used, so that a pytest run
+without questions pays nothing for them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck._version import __version__
+
 if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.errors import (
         DatasetError,
         EndpointError,
+        EndpointReplyError,
+        EndpointStatusError,
+        EndpointTimeout,
+        EndpointUnreachable,
         JudgeError,
+        JudgeReplyError,
+        JudgeUnavailable,
         MeasurementError,
-        QuestionErrored,
-        QuestionFailed,
         QuestionFileError,
         RagcheckError,
+        ResultsError,
+        StepFailed,
         UsageError,
     )
     from pytest_ragcheck.evaluation import Evaluation, evaluate
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+    from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+    from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
     from pytest_ragcheck.judging.panel import Panel
+    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
     from pytest_ragcheck.metrics.metric import Metric
-    from pytest_ragcheck.metrics.score import Score
-    from pytest_ragcheck.questions.datasets.dataset import Dataset
+    from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.client import RagClient
-    from pytest_ragcheck.record import Record
-    from pytest_ragcheck.settings import Settings
-    from pytest_ragcheck.verdict import Verdict
-
-__version__ = "0.1.0"
+    from pytest_ragcheck.scores.score import Score
+    from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
+    from pytest_ragcheck.verdict.verdict import Verdict
 
 _HOMES = {
     "Asks": "rag.answer",
-    "Dataset": "questions.datasets.dataset",
+    "Dataset": "questions.datasets.standard_dataset",
     "DatasetError": "errors",
     "EndpointError": "errors",
+    "EndpointReplyError": "errors",
+    "EndpointStatusError": "errors",
+    "EndpointTimeout": "errors",
+    "EndpointUnreachable": "errors",
     "Evaluation": "evaluation",
     "GoldPassage": "questions.question",
     "Judge": "judging.judgement",
     "JudgeError": "errors",
     "JudgeIdentity": "judging.judgement",
+    "JudgeReplyError": "errors",
+    "JudgeUnavailable": "errors",
     "Judgement": "judging.judgement",
     "MeasurementError": "errors",
     "Metric": "metrics.metric",
+    "OfflineJudge": "judging.offline.offline_judge",
+    "OpenAIJudge": "judging.model.openai_judge",
     "Panel": "judging.panel",
     "Question": "questions.question",
-    "QuestionErrored": "errors",
-    "QuestionFailed": "errors",
+    "QuestionErrored": "verdict.record",
+    "QuestionFailed": "verdict.record",
     "QuestionFileError": "errors",
     "RagAnswer": "rag.answer",
     "RagClient": "rag.client",
     "RagcheckError": "errors",
-    "Record": "record",
-    "Score": "metrics.score",
-    "Settings": "settings",
+    "Record": "verdict.record",
+    "ResultsError": "errors",
+    "Score": "scores.score",
+    "Settings": "config.settings",
+    "StepFailed": "errors",
     "UsageError": "errors",
-    "Verdict": "verdict",
+    "Verdict": "verdict.verdict",
     "evaluate": "evaluation",
+    "load_prompt": "judging.prompts.judge_prompt",
 }
 
 __all__ = [
@@ -70,14 +90,22 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "EndpointError",
+    "EndpointReplyError",
+    "EndpointStatusError",
+    "EndpointTimeout",
+    "EndpointUnreachable",
     "Evaluation",
     "GoldPassage",
     "Judge",
     "JudgeError",
     "JudgeIdentity",
+    "JudgeReplyError",
+    "JudgeUnavailable",
     "Judgement",
     "MeasurementError",
     "Metric",
+    "OfflineJudge",
+    "OpenAIJudge",
     "Panel",
     "Question",
     "QuestionErrored",
@@ -87,19 +115,22 @@ __all__ = [
     "RagClient",
     "RagcheckError",
     "Record",
+    "ResultsError",
     "Score",
     "Settings",
+    "StepFailed",
     "UsageError",
     "Verdict",
     "__version__",
     "evaluate",
+    "load_prompt",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - only for whoever asks
+    from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 

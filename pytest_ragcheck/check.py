@@ -1,4 +1,4 @@
-"""One question from its asking to its `Record`."""
+"""Takes one question from its request to its `Record`."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
-from pytest_ragcheck.judging.judge import judge as judge_answer
-from pytest_ragcheck.judging.judge import judge_identity
-from pytest_ragcheck.judging.material import material_digest
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
-from pytest_ragcheck.judging.usage import metered
 from pytest_ragcheck.metrics.blame import blame
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, OVERALL
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import measure
-from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
-from pytest_ragcheck.reason import reason_for
-from pytest_ragcheck.record import Record
-from pytest_ragcheck.repeats import combined_record, spread
-from pytest_ragcheck.verdict import Thresholds, Verdict, decide
-from pytest_ragcheck.without_secrets import answer_without_secrets, identity_without_secrets, judgement_without_secrets
+from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, OVERALL
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.reason import reason_for
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.record_redaction import (
+    answer_without_secrets,
+    identity_without_secrets,
+    judgement_without_secrets,
+)
+from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
+from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge, Judgement
-    from pytest_ragcheck.metrics.metric import Metric, Room
+    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.redaction import Redactor
-    from pytest_ragcheck.settings import Settings
 
 T = TypeVar("T")
 
@@ -56,22 +60,22 @@ async def check_question(
     judge: Judge | None,
     metrics: Sequence[Metric],
     settings: Settings,
-    asking: Room = OPEN,
-    judging: Room = OPEN,
+    asking: Limiter = OPEN,
+    judging: Limiter = OPEN,
 ) -> Record:
     """
-    Asks, judges, measures, decides; as often as the settings' `repeats` say, one time after another.
+    Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    Without the group `judge` among the settings' metrics nobody is asked for a judgement, as with the judge `none`.
+    Without the group `judge` among the chosen metrics the judge is not asked, as with the judge `none`.
 
-    What the endpoint or the judge does wrong ends in a record whose verdict is ERROR. Any other exception is a
-    bug, of ours or in a user's own client or judge, and passes through.
+    A failure of the endpoint or the judge ends in a record with the verdict ERROR. Any other exception is a bug,
+    ours or one of a user's client or judge, and propagates.
     """
-    if "judge" not in settings.metrics:
+    if "judge" not in settings.run.metrics:
         judge = None
     records: list[Record] = []
     with metered() as uses:
-        while len(records) < settings.repeats:
+        while len(records) < settings.run.repeats:
             records.append(
                 await _checked_once(
                     question,
@@ -85,11 +89,11 @@ async def check_question(
             )
             if records[-1].verdict is Verdict.ERROR:
                 break
-    record = records[0] if settings.repeats == 1 else combined_record(records, _thresholds(settings, judge))
+    record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(settings, judge))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
-    unstable = {metric: by for metric, by in spreads.items() if by > settings.spread_limit}
+    unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
-    cost = with_judge(asked, uses, settings.own_prices)
+    cost = with_judge(asked, uses, settings.judge.own_prices)
     return replace(record, unstable=unstable, blame=_blame(record), cost=cost)
 
 
@@ -100,20 +104,20 @@ async def _checked_once(
     judge: Judge | None,
     metrics: Sequence[Metric],
     settings: Settings,
-    asking: Room,
-    judging: Room,
+    asking: Limiter,
+    judging: Limiter,
 ) -> Record:
     clean = settings.redactor
     record = blank_record(question, client, judge, clean)
     try:
         given = await asking.run(partial(ask, question, client))
-    except (IngestionError, ReplayError) as error:  # nobody was asked
+    except (IngestionError, ReplayError) as error:  # no request was made
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     except MeasurementError as error:
         return replace(
             record, error_kind=error.kind, reason=clean.text(str(error)), top_k=asked_top_k(question, settings)
         )
-    # What a judge is sent leaves this machine; what needs no judge is measured on what was really said.
+    # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, clean)
     record = replace(
         record,
@@ -136,19 +140,19 @@ async def _decided(
     judge: Judge | None,
     metrics: Sequence[Metric],
     settings: Settings,
-    judging: Room,
+    judging: Limiter,
 ) -> Record:
-    """The record of an answer, as it was *given* and without secrets, with what is made of it."""
+    """Return the record of an answer with its judgement, scores and verdict; *answer* is *given* without secrets."""
     clean, question = settings.redactor, record.question
     measured = partial(_measured, question, given, [metric for metric in metrics if metric.local], judging, clean)
     try:
-        # First of all, for it is what the run waits for.
-        judgement = await _judged(question, answer, judge, settings.judge_repeats, judging)
+        # The judge comes first, since its reply takes longest.
+        judgement = await _judged(question, answer, judge, settings.judge.repeats, judging)
     except MeasurementError as error:
         return replace(record, scores=await measured(), error_kind=error.kind, reason=clean.text(str(error)))
     scores = await measured() | _judged_scores(question, judgement, settings)
     scores |= await _measured(question, answer, (metric for metric in metrics if not metric.local), judging, clean)
-    overall = weighted(scores, settings.weights)
+    overall = weighted(scores, settings.run.weights)
     if overall is not None:
         scores[OVERALL] = overall.score
     scores = _in_order(scores)
@@ -173,17 +177,20 @@ async def _decided(
 
 def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
     return Thresholds(
-        both=settings.threshold, minimums=settings.minimums, groups=settings.metrics, judged=judge is not None
+        both=settings.gate.threshold,
+        minimums=settings.gate.minimums,
+        groups=settings.run.metrics,
+        judged=judge is not None,
     )
 
 
 def asked_top_k(question: Question, settings: Settings) -> int:
-    """How many contexts the question asks for, >= 1."""
-    return question.top_k or settings.top_k
+    """Return the number of contexts to request for the question, >= 1."""
+    return question.top_k or settings.endpoint.top_k
 
 
 def blank_record(question: Question, client: Asks, judge: Judge | None, clean: Redactor) -> Record:
-    """The record of a question that nothing has come of: an ERROR that says whom it was for."""
+    """Return the record of a question without any result: an ERROR with the endpoint and the judge."""
     return Record(
         question=question,
         verdict=Verdict.ERROR,
@@ -192,15 +199,17 @@ def blank_record(question: Question, client: Asks, judge: Judge | None, clean: R
     )
 
 
-async def _judged(question: Question, answer: RagAnswer, judge: Judge | None, repeats: int, judging: Room) -> Judgement:
+async def _judged(
+    question: Question, answer: RagAnswer, judge: Judge | None, repeats: int, judging: Limiter
+) -> Judgement:
     if judge is None or not answer.text.strip():
-        # Nobody is asked, so there is nothing to wait for.
-        return await judge_answer(question, answer, judge)
+        # No request is made, so no slot is needed.
+        return await checked_judgement(question, answer, judge)
     return await judge_by_all(question, answer, judge, repeats=repeats, run=judging.run)
 
 
 async def _measured(
-    question: Question, answer: RagAnswer, metrics: Iterable[Metric], room: Room, clean: Redactor
+    question: Question, answer: RagAnswer, metrics: Iterable[Metric], room: Limiter, clean: Redactor
 ) -> dict[str, Score]:
     scores: dict[str, Score] = {}
     for metric in metrics:
@@ -212,8 +221,8 @@ async def _measured(
 
 
 def _judged_scores(question: Question, judgement: Judgement, settings: Settings) -> dict[str, Score]:
-    # An unanswerable question is decided by it, whatever is measured.
-    wanted = "abstention" in settings.metrics or not question.answerable
+    # The verdict of an unanswerable question depends on it, whatever is measured.
+    wanted = "abstention" in settings.run.metrics or not question.answerable
     values: dict[str, float | None] = {
         "answer_correctness": judgement.answer_correctness if question.answerable else None,
         "groundedness": judgement.groundedness,
@@ -223,7 +232,7 @@ def _judged_scores(question: Question, judgement: Judgement, settings: Settings)
 
 
 def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
-    """As the catalogue has them, and the users' own behind."""
+    """Return the scores in the order of the catalogue, followed by users' own metrics."""
     known = [metric for metric in METRICS if metric in scores]
     return {metric: scores[metric] for metric in (*known, *scores)}
 

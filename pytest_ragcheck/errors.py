@@ -1,28 +1,28 @@
 """
-Every error that pytest-ragcheck raises, each carrying the object that it is about.
+The errors of pytest-ragcheck; each carries the object that it concerns.
 
     RagcheckError
     ├── UsageError (ValueError)              an option, a setting or a call cannot work
     ├── QuestionFileError (ValueError)       mistakes in a question file, all of them at once
-    ├── DatasetError (ValueError)            a dataset's file or the hub does not hold what the dataset is made of
+    ├── DatasetError (ValueError)            a dataset's file has unexpected content
     ├── ResultsError                         a result file cannot be written
     ├── StoreError                           the store of a run cannot be used
-    ├── StepFailed                           a step that a run does once did not succeed
-    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL
-    ├── QuestionErrored                      a question's verdict is ERROR
+    ├── StepFailed                           a step that runs once, such as the preflight, failed
+    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL; defined beside Record, which it carries
+    ├── QuestionErrored                      a question's verdict is ERROR; defined beside Record, which it carries
     └── MeasurementError                     the endpoint or the judge did not do its work
         ├── ReplayError                      a recording lacks the answer to a question
-        ├── RecordedError                    what a recorded run met, met again
-        ├── QuestionTimeout                  a question took longer than it may with all its requests
+        ├── RecordedError                    the recorded run had this error
+        ├── QuestionTimeout                  a question exceeded its time limit
         ├── EndpointError
         │   ├── EndpointUnreachable          no connection: refused, DNS, TLS, reset
         │   ├── EndpointTimeout              no complete reply in time
         │   ├── EndpointStatusError          a status outside 200 to 299
-        │   ├── EndpointReplyError           a reply that does not keep the contract
-        │   └── IngestionError               a document of the question could not be put into the system
+        │   ├── EndpointReplyError           a reply outside the contract
+        │   └── IngestionError               a document of the question could not be uploaded
         └── JudgeError
             ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
-            └── JudgeReplyError              a reply that is not the JSON asked for, repaired once in vain
+            └── JudgeReplyError              a reply without the requested JSON, after one repair
 """
 
 from __future__ import annotations
@@ -33,15 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_ragcheck.record import Record
-
 
 class RagcheckError(Exception):
     """The root of the tree."""
 
 
 class UsageError(RagcheckError, ValueError):
-    """An option, a setting or a call that cannot work; the text names its origin and the way out."""
+    """An option, a setting or a call that cannot work; the text names its origin and the remedy."""
 
 
 class QuestionFileError(RagcheckError, ValueError):
@@ -50,7 +48,7 @@ class QuestionFileError(RagcheckError, ValueError):
 
     Args:
         path: The file.
-        problems: One text a mistake, each `file:line: question 'id' what. What to do.`
+        problems: One text for each mistake: `file:line: question 'id' has ... Remedy.`
     """
 
     def __init__(self, path: Path, problems: Sequence[str]) -> None:
@@ -60,11 +58,11 @@ class QuestionFileError(RagcheckError, ValueError):
 
 
 class DatasetError(RagcheckError, ValueError):
-    """What a dataset's file holds is not what was expected; the text says what was found, at which row."""
+    """A dataset's file has unexpected content; the text names the row and the content."""
 
 
 class ResultsError(RagcheckError):
-    """A result file cannot be written; the verdicts of the run are not touched by it."""
+    """A result file cannot be written; the run's verdicts stand."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)
@@ -72,7 +70,7 @@ class ResultsError(RagcheckError):
 
 
 class StoreError(RagcheckError):
-    """The store of a run cannot be used; the run goes on without it."""
+    """The store of a run cannot be used; the run continues without it."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)
@@ -81,11 +79,11 @@ class StoreError(RagcheckError):
 
 class StepFailed(RagcheckError):
     """
-    A step that a run does once, such as the judge's preflight, did not succeed, in whichever process did it.
+    A step that runs once, such as the judge's preflight, failed in one of the run's processes.
 
     Args:
         message: What happened, and what to do.
-        name: Of the step.
+        name: The name of the step.
     """
 
     def __init__(self, message: str, *, name: str) -> None:
@@ -93,38 +91,22 @@ class StepFailed(RagcheckError):
         self.name = name
 
 
-class QuestionFailed(RagcheckError, AssertionError):
-    """A question whose verdict is FAIL. The first line of the text holds the number and the reason."""
-
-    def __init__(self, text: str, *, record: Record) -> None:
-        super().__init__(text)
-        self.record = record
-
-
-class QuestionErrored(RagcheckError):
-    """A question whose verdict is ERROR. The first line of the text says what happened and where."""
-
-    def __init__(self, text: str, *, record: Record) -> None:
-        super().__init__(text)
-        self.record = record
-
-
 class MeasurementError(RagcheckError):
     """The endpoint or the judge did not do its work: the question becomes an ERROR, never a 0."""
 
     kind: str = "measurement"
-    """Stands as `kind` in the `errors` rows of the predictions file."""
+    """The `kind` in the `errors` rows of the predictions file."""
 
 
 class ReplayError(MeasurementError):
-    """The recording that is replayed has no answer to the question as it is now."""
+    """The recording has no answer to the question in its current form."""
 
     kind = "replay"
 
 
 class RecordedError(MeasurementError):
     """
-    An ERROR of the recorded run, as it was.
+    An ERROR of the recorded run, repeated.
 
     Args:
         message: The recorded text.
@@ -137,7 +119,7 @@ class RecordedError(MeasurementError):
 
 
 class QuestionTimeout(MeasurementError):
-    """No verdict within the time that a question has with all its requests and their repeats."""
+    """No verdict within the question's time limit, which covers all its requests and retries."""
 
     kind = "question_timeout"
 
@@ -148,10 +130,10 @@ class EndpointError(MeasurementError):
 
     Args:
         message: What happened, where, and what to do.
-        url: The endpoint, without secrets; of a callable its name.
-        status: The HTTP status, where there was one.
-        body: The first part of the reply's body, where there was one.
-        retry_after_seconds: How long the endpoint asked to wait, >= 0; None where it did not.
+        url: The endpoint without secrets, or the name of a function.
+        status: The HTTP status; None without a reply.
+        body: The first part of the reply's body; None without a reply.
+        retry_after_seconds: The wait that the endpoint requested, >= 0; None without one.
     """
 
     kind = "endpoint"
@@ -179,7 +161,7 @@ class EndpointUnreachable(EndpointError):
     Args:
         message: What happened, where, and what to do.
         url: The endpoint, without secrets.
-        transient: True where the same request may succeed if it is repeated.
+        transient: True if a retry may succeed.
     """
 
     kind = "endpoint_unreachable"
@@ -202,13 +184,13 @@ class EndpointStatusError(EndpointError):
 
 
 class EndpointReplyError(EndpointError):
-    """A reply that does not keep the contract."""
+    """A reply outside the contract."""
 
     kind = "endpoint_reply"
 
 
 class IngestionError(EndpointError):
-    """A document of the question could not be put into the system, or is not known to be there."""
+    """A document of the question could not be uploaded, or its upload could not be confirmed."""
 
     kind = "ingestion"
 
@@ -219,7 +201,7 @@ class JudgeError(MeasurementError):
 
     Args:
         message: What happened, where, and what to do.
-        reply: The first part of what the judge said, where it said anything.
+        reply: The first part of the judge's reply; None without one.
     """
 
     kind = "judge"
@@ -235,10 +217,10 @@ class JudgeUnavailable(JudgeError):
 
     Args:
         message: What happened, where, and what to do.
-        reply: The first part of what the judge's server said, where it said anything.
-        status: The HTTP status, where there was one.
-        retry_after_seconds: How long the server asked to wait, >= 0; None where it did not.
-        transient: Whether the same request may succeed if it is repeated; None where the status says so.
+        reply: The first part of the server's reply; None without one.
+        status: The HTTP status; None without a reply.
+        retry_after_seconds: The wait that the server requested, >= 0; None without one.
+        transient: True if a retry may succeed; None to decide by the status.
     """
 
     kind = "judge_unavailable"
@@ -259,6 +241,6 @@ class JudgeUnavailable(JudgeError):
 
 
 class JudgeReplyError(JudgeError):
-    """A reply that is not the JSON asked for, after one repair turn."""
+    """A reply without the requested JSON, after one repair turn."""
 
     kind = "judge_reply"

@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-LARGEST_INSTALL_MEGABYTES = 60
+LARGEST_INSTALL_MEGABYTES = 40
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "starlette", "uvicorn", "click")
 """What the environment has beyond the base install."""
 

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from importlib import import_module
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
 import hypothesis
 import pytest
-import yaml  # noqa: F401 - its C part, once loaded, keeps to the classes of the first import, and pytester unloads
 
+from pytest_ragcheck.concurrency.search_process import SearchProcess
 from tests.harness import WAYS, Project
 
-pytest_plugins = ["pytester"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_ragcheck.testing import RagProject
+
+pytest_plugins = ["pytester", "pytest_ragcheck.testing"]
 
 # No test asserts how long something takes: the machine may be busy.
-hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)
-hypothesis.settings.load_profile("untimed")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
+hypothesis.settings.register_profile("exhaustive", deadline=None, max_examples=300)
+hypothesis.settings.load_profile("quick")
 
-# What pytest's runs in this process load lazily, loaded once: pytester unloads it after each of them.
-for _module in (
-    "check",
-    "engine.run_folder",
-    "rag.client",
-    "rag.function",
-    "plugin.collection",
-    "plugin.ending",
-    "plugin.selection",
-):
-    import_module(f"pytest_ragcheck.{_module}")
-for _module in ("httpcore", "httpcore2"):
-    # Loaded anew, its errors would be no longer those that httpx or httpx2 has a table of.
-    with suppress(ImportError):
-        import_module(_module)
+# Loaded lazily by the first loop, and unloaded by pytester after it.
 anyio.run(anyio.lowlevel.checkpoint)
 
 
@@ -45,9 +35,15 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, way: str, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project of a user's, far from the environment of whoever runs these tests."""
-    for name in [name for name in os.environ if name.startswith(("RAGCHECK_", "OPENAI_", "PYTEST_", "CI"))]:
-        monkeypatch.delenv(name)
+def project(pytester: pytest.Pytester, rag_project: RagProject, way: str, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project in the environment of `rag_project`."""
     monkeypatch.setenv("COLUMNS", "160")
-    return Project(pytester, WAYS[way])
+    return Project(pytester, *WAYS[way])
+
+
+@pytest.fixture
+def search() -> Iterator[SearchProcess]:
+    """The process that runs regular expressions of `must_mention`."""
+    process = SearchProcess()
+    yield process
+    process.close()

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import Question, QuestionSet
-from pytest_ragcheck.record import Record
-from pytest_ragcheck.summary.outcomes import Outcomes
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
 
 OFFLINE = JudgeIdentity(kind="offline", prompt_version="offline-1")
 

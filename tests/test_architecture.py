@@ -1,4 +1,4 @@
-"""The rules of the package's structure, held against its source."""
+"""The rules that docs/explanation/architecture.md states, checked against the source."""
 
 from __future__ import annotations
 
@@ -6,49 +6,28 @@ import ast
 import os
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
 import pytest_ragcheck
+from tests.docs.pages import DOCS
 
 PACKAGE = Path(pytest_ragcheck.__file__).parent
-
-# Each may import from those before it and from itself. A module at the top of the package stands between the
-# folders where its own imports allow it.
-ORDER = (
-    {"errors", "metrics.score", "metrics.catalogue"},
-    {"closing", "redaction", "loop", "threads", "library_logs", "transient"},
-    {"questions"},
-    {"rag"},
-    {
-        "baseline_place",
-        "option_numbers",
-        "option_values",
-        "options",
-        "setting_checks",
-        "settings",
-        "given",
-    },  # whose values the parts above read
-    {"judging"},
-    {"metrics"},
-    {"verdict"},
-    {"report.failure"},  # the text of a record, which the record gives whoever asks; it knows the record's type only
-    {"record"},
-    {"repeats"},
-    {"reason", "without_secrets"},
-    {"check"},
-    {"engine"},
-    {"documents"},
-    {"summary"},
-    {"report"},
-    {"preflight"},
-    {"evaluation"},
-    {"plugin", "cli"},
+NAME = "pytest_ragcheck"
+HEAVY = (
+    "openai",
+    "httpx",
+    "httpx2",
+    "pydantic",
+    "jsonschema",
+    "jmespath",
+    "yaml",
+    "sqlite3",
+    "ragas",
+    "numpy",
 )
-
-HEAVY = ("openai", "httpx", "httpx2", "pydantic", "jsonschema", "jmespath", "yaml", "sqlite3", "ragas", "numpy")
-
 LIGHT_MODULES = (
     "pytest_ragcheck",
     "pytest_ragcheck.errors",
@@ -59,65 +38,119 @@ LIGHT_MODULES = (
 )
 
 
+def order() -> list[str]:
+    """The rooms of the package from the first to the last, as the table of the page lists them."""
+    page = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip(" `/") for line in page.splitlines() if line.startswith("| `")]
+    return [row.removesuffix(".py") for row in rows]
+
+
 def modules() -> dict[str, Path]:
-    """Every module of the package by its name below the package; the package itself is left out."""
-    found = {}
-    for path in PACKAGE.rglob("*.py"):
-        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-        if name != "__init__":
-            found[name] = path
-    return found
+    """Every module by its dotted name."""
+    return {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+    }
 
 
 def imported(path: Path) -> set[str]:
-    """Every module that the file imports anywhere in it, inside functions too, except for type checking only."""
+    """The names that the file imports anywhere, those under TYPE_CHECKING included."""
     found: set[str] = set()
-    nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            nodes += node.orelse
-            continue
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: a relative import hides where it leads"
-            found.add(node.module or "")
-        nodes += ast.iter_child_nodes(node)
+            assert node.level == 0, f"{path}:{node.lineno}: use an absolute import"
+            module = node.module or ""
+            found |= {
+                f"{module}.{alias.name}" if f"{module}.{alias.name}" in MODULES else module for alias in node.names
+            }
     return found
 
 
-def rank(module: str) -> int:
-    """The place of a module below the package in `ORDER`; its own entry wins over that of its folder."""
-    for name in (module, module.partition(".")[0]):
-        for place, names in enumerate(ORDER):
-            if name in names:
-                return place
-    raise AssertionError(f"{module}: give it a place in ORDER")
+MODULES = modules()
+IMPORTS = {name: imported(path) for name, path in MODULES.items()}
+OWN_IMPORTS = {name: (names & set(MODULES)) - {name} for name, names in IMPORTS.items()}
 
 
-@pytest.mark.parametrize("module", modules())
-def test_imports_point_one_way(module: str) -> None:
-    own = {name.removeprefix("pytest_ragcheck.") for name in imported(modules()[module]) if "pytest_ragcheck." in name}
-    against = sorted(name for name in own if rank(name) > rank(module))
-    assert not against, f"{module} imports from what comes after it: {', '.join(against)}"
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of names that reach each other (strongly connected components of two and more)."""
+    reach: dict[str, set[str]] = {}
+    for start in arrows:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            new = arrows.get(waiting.pop(), set()) - seen
+            seen |= new
+            waiting += new
+        reach[start] = seen
+    groups = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in arrows if a in reach[a]}
+    return [sorted(group) for group in groups]
 
 
-@pytest.mark.parametrize("module", modules())
-def test_only_the_plugin_imports_pytest(module: str) -> None:
-    tops = {name.partition(".")[0] for name in imported(modules()[module])}
-    assert module.partition(".")[0] == "plugin" or not tops & {"pytest", "_pytest", "xdist", "pluggy"}
+def test_imports_between_rooms_point_one_way() -> None:
+    rooms = order()
+    rank = {room: place for place, room in enumerate(rooms)}
+    found = {name.split(".")[1] for name in MODULES if name != NAME}
+    assert found == set(rooms)
+    upward = [
+        f"{name} -> {other}"
+        for name, others in OWN_IMPORTS.items()
+        for other in others
+        if name != NAME and (other == NAME or rank[other.split(".")[1]] > rank[name.split(".")[1]])
+    ]
+    assert upward == []
 
 
-@pytest.mark.parametrize("module", modules())
-def test_nothing_private_of_pytest_is_imported(module: str) -> None:
-    assert not {name for name in imported(modules()[module]) if name.partition(".")[0] == "_pytest"}
+def test_imports_inside_a_room_point_one_way() -> None:
+    folders = {name.rpartition(".")[0] for name in MODULES if "." in name}
+    for folder in folders:
+        arrows: dict[str, set[str]] = defaultdict(set)
+        for name, others in OWN_IMPORTS.items():
+            for other in others:
+                parts = [each.removeprefix(f"{folder}.").split(".")[0] for each in (name, other)]
+                if all(each.startswith(f"{folder}.") for each in (name, other)) and parts[0] != parts[1]:
+                    arrows[parts[0]].add(parts[1])
+        assert circles(arrows) == [], folder
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    assert circles(OWN_IMPORTS) == []
+
+
+def test_a_folder_has_at_most_15_modules_and_each_module_a_name_of_its_own() -> None:
+    files = [path for path in MODULES.values() if path.name != "__init__.py"]
+    assert {folder: number for folder, number in Counter(path.parent for path in files).items() if number > 15} == {}
+    assert [stem for stem, number in Counter(path.stem for path in files).items() if number > 1] == []
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, number in names.items() if number > 1] == []
+
+
+def test_only_the_plugin_and_the_test_harness_import_pytest() -> None:
+    users = {
+        name.split(".")[1]
+        for name, names in IMPORTS.items()
+        if {each.partition(".")[0] for each in names} & {"pytest", "xdist", "pluggy"}
+    }
+    assert users <= {"plugin", "testing"}
+
+
+def test_nothing_private_of_pytest_is_imported() -> None:
+    assert [name for name, names in IMPORTS.items() if any(each.split(".")[0] == "_pytest" for each in names)] == []
 
 
 @pytest.mark.parametrize("module", LIGHT_MODULES)
 def test_importing_it_loads_no_heavy_package(module: str) -> None:
-    code = f"import sys, {module}; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
-    # Measured, the process would have what coverage loads.
+    code = f"import sys, {module}; print(*sorted({{*{sorted(HEAVY)!r}}}.intersection(sys.modules)))"
+    # A measured process has the packages that coverage loads.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     loaded = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck import GoldPassage, Judgement, RagAnswer, Record
 from pytest_ragcheck.check import check_question
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import (
     EndpointReplyError,
     EndpointTimeout,
@@ -18,12 +18,11 @@ from pytest_ragcheck.errors import (
     ReplayError,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.choice import choose_metrics
-from pytest_ragcheck.metrics.own import read_own
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.metrics.user_metric import read_own
 from pytest_ragcheck.redaction import REDACTED
-from pytest_ragcheck.settings import Settings
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import Answers, Judges, a_question
 
 if TYPE_CHECKING:
@@ -48,13 +47,13 @@ def checked(
 ) -> Record:
     by = Judges(judge) if isinstance(judge, Judgement | BaseException) else judge
     client = Answers(answer) if isinstance(answer, RagAnswer | BaseException) else answer
-    settings = settings or Settings()
+    settings = settings or Settings.of()
     metrics = choose_metrics(settings, by, read_own(own))
     return asyncio.run(check_question(question, client=client, judge=by, metrics=metrics, settings=settings))
 
 
 def unjudged(question: Question, answer: RagAnswer, settings: Settings | None = None) -> Record:
-    return checked(question, answer, None, settings or Settings(judge="none"))
+    return checked(question, answer, None, settings or Settings.of(judge="none"))
 
 
 def values(record: Record) -> dict[str, float | None]:
@@ -95,7 +94,7 @@ def test_a_fail_without_a_reason_of_the_judges_says_so() -> None:
 
 
 def test_thresholds_of_the_run_are_those_of_the_settings() -> None:
-    record = checked(settings=Settings(threshold=0.95, minimums={"f1": 0.6, "groundedness": 0.5}))
+    record = checked(settings=Settings.of(threshold=0.95, min={"f1": 0.6, "groundedness": 0.5}))
     assert record.thresholds == {"answer_correctness": 0.95, "groundedness": 0.5, "f1": 0.6}
     assert record.shortfalls == {"answer_correctness": 0.9, "f1": 0.5}
     assert record.reason == "the judge named no weakness; expected '30 days'"
@@ -107,6 +106,17 @@ def test_what_is_mentioned_or_not_is_said() -> None:
     assert record.verdict is Verdict.FAIL
     assert record.scores["must_mention"].value == 0.5
     assert record.reason == "the answer does not mention '14 days'; the answer mentions 'possible'"
+
+
+def test_an_expression_that_takes_too_long_is_an_error_of_its_question_and_of_no_other_metric() -> None:
+    question = a_question(expected_answer="30", must_mention=("/(a|aa)+$/",), must_not_mention=("never",))
+    record = checked(question, answer=RagAnswer(text="a" * 100 + "!", contexts=("c",)))
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "unscored")
+    assert record.reason == (
+        "must_mention could not be measured: the regular expression /(a|aa)+$/ was stopped after 5 s on an answer of "
+        "101 characters. Write one in which no text can be matched in many ways, such as /a+b/ for /(a|aa)+b/."
+    )
+    assert record.scores["must_not_mention"].value == 1.0
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
@@ -216,7 +226,7 @@ def test_nothing_to_assert_is_an_error_of_its_own_kind() -> None:
     ],
 )
 def test_what_the_endpoint_does_wrong_is_an_error_of_its_kind(error: MeasurementError) -> None:
-    record = checked(answer=error, settings=Settings(top_k=3))
+    record = checked(answer=error, settings=Settings.of(top_k=3))
     assert record.verdict is Verdict.ERROR
     assert (record.error_kind, record.reason) == (error.kind, str(error))
     assert (record.answer, record.scores, record.thresholds) == (None, {}, {})
@@ -258,7 +268,7 @@ def test_known_and_usual_secrets_stand_nowhere_in_a_record_and_are_not_sent_to_t
     client = Answers(answer)
     client.endpoint = f"http://bob:{secret}@h/query"
     judge.identity = JudgeIdentity(kind="mine", url=f"http://j/v1?key={secret}")  # type: ignore[attr-defined]
-    settings = Settings(secrets=(secret,))
+    settings = Settings.of(secrets=(secret,))
     record = checked(answer=client, judge=judge, settings=settings)
     assert secret not in record.to_json()
     assert judge.judged[0].text == f"The key is {REDACTED}."
@@ -277,21 +287,21 @@ def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:
 
 def test_without_the_judges_group_nobody_is_asked_for_a_judgement() -> None:
     judge = Judges(GOOD)
-    record = checked(judge=judge, settings=Settings(metrics=("overlap",), minimums={"f1": 0.4}))
+    record = checked(judge=judge, settings=Settings.of(metrics=("overlap",), min={"f1": 0.4}))
     assert judge.judged == []
     assert (record.verdict, record.judge, values(record)) == (Verdict.PASS, None, {"exact_match": 0.0, "f1": 0.5})
     assert record.thresholds == {"f1": 0.4}
 
 
 def test_a_group_that_is_left_out_is_not_measured_and_a_threshold_on_it_is_dropped_with_the_reason() -> None:
-    record = checked(a_question(expected_answer="x", thresholds={"f1": 0.9}), settings=Settings(metrics=("judge",)))
+    record = checked(a_question(expected_answer="x", thresholds={"f1": 0.9}), settings=Settings.of(metrics=("judge",)))
     assert values(record) == {"answer_correctness": 0.9, "groundedness": 0.8}
     assert record.dropped == {"f1": "rag_metrics leaves out the group overlap"}
     assert record.verdict is Verdict.PASS
 
 
 def test_an_unanswerable_question_is_decided_by_abstention_whatever_is_measured() -> None:
-    record = checked(a_question(answerable=False), settings=Settings(metrics=("judge",)))
+    record = checked(a_question(answerable=False), settings=Settings.of(metrics=("judge",)))
     assert (record.verdict, record.thresholds) == (Verdict.FAIL, {"abstained": 1.0})
 
 
@@ -300,7 +310,7 @@ def brevity(question: Question, answer: RagAnswer) -> float | None:
 
 
 def test_metrics_of_ones_own_stand_behind_the_others_and_can_be_asserted() -> None:
-    settings = Settings(own_metrics=("brevity",), minimums={"brevity": 0.5})
+    settings = Settings.of(own_metrics=("brevity",), min={"brevity": 0.5})
     record = checked(own=(brevity,), settings=settings)
     assert list(record.scores) == ["answer_correctness", "groundedness", "exact_match", "f1", "abstained", "brevity"]
     # 10 of the 36 characters of the answer
@@ -309,10 +319,10 @@ def test_metrics_of_ones_own_stand_behind_the_others_and_can_be_asserted() -> No
 
 
 def test_a_threshold_on_a_metric_that_does_not_apply_is_dropped() -> None:
-    settings = Settings(own_metrics=("brevity",), minimums={"brevity": 0.5})
+    settings = Settings.of(own_metrics=("brevity",), min={"brevity": 0.5})
     record = checked(a_question(answerable=False), RagAnswer(text=""), own=(brevity,), settings=settings)
     assert (record.verdict, record.dropped) == (Verdict.PASS, {"brevity": "the question is unanswerable"})
-    never = checked(own=(pointless,), settings=Settings(own_metrics=("pointless",), minimums={"pointless": 0.5}))
+    never = checked(own=(pointless,), settings=Settings.of(own_metrics=("pointless",), min={"pointless": 0.5}))
     assert never.dropped == {"pointless": "it does not apply to the question"}
 
 
@@ -324,11 +334,11 @@ def test_what_a_metric_raises_is_no_score_and_where_it_is_asserted_an_error() ->
     def broken(question: Question, answer: RagAnswer) -> float:
         raise RuntimeError("no model at correct-horse")
 
-    settings = Settings(own_metrics=("broken",), secrets=("correct-horse",))
+    settings = Settings.of(own_metrics=("broken",), secrets=("correct-horse",))
     record = checked(own=(broken,), settings=settings)
     assert record.verdict is Verdict.PASS
     assert record.scores["broken"] == Score.unscored(f"RuntimeError: no model at {REDACTED}")
-    asserted = checked(own=(broken,), settings=replace(settings, minimums={"broken": 0.5}))
+    asserted = checked(own=(broken,), settings=settings.replace(min={"broken": 0.5}))
     assert (asserted.verdict, asserted.error_kind) == (Verdict.ERROR, "unscored")
     assert asserted.reason == f"broken could not be measured: RuntimeError: no model at {REDACTED}"
 
@@ -340,7 +350,7 @@ def test_a_metric_of_ones_own_sees_no_secret() -> None:
         seen.append(answer)
         return 1.0
 
-    checked(answer=RagAnswer(text="correct-horse"), own=(watching,), settings=Settings(secrets=("correct-horse",)))
+    checked(answer=RagAnswer(text="correct-horse"), own=(watching,), settings=Settings.of(secrets=("correct-horse",)))
     assert [answer.text for answer in seen] == [REDACTED]
 
 
@@ -356,7 +366,7 @@ def test_a_fail_with_gold_passages_says_what_part_of_the_system_it_points_at() -
 
 
 def test_what_repeated_answers_come_to_is_blamed_as_one() -> None:
-    assert checked(GOLD, judge=WRONG, settings=Settings(repeats=3)).blame == "generation"
+    assert checked(GOLD, judge=WRONG, settings=Settings.of(repeats=3)).blame == "generation"
 
 
 def test_nothing_is_blamed_without_a_fail_or_without_gold_passages() -> None:
@@ -365,7 +375,7 @@ def test_nothing_is_blamed_without_a_fail_or_without_gold_passages() -> None:
 
 
 def test_a_weighted_score_is_over_what_has_results_and_says_what_has_none() -> None:
-    settings = Settings(weights={"f1": 1, "groundedness": 3, "ragas_faithfulness": 1}, minimums={"overall_score": 0.8})
+    settings = Settings.of(weights={"f1": 1, "groundedness": 3, "ragas_faithfulness": 1}, min={"overall_score": 0.8})
     record = checked(settings=settings)
     # (1 * 0.5 + 3 * 0.8) / 4
     assert record.scores["overall_score"].value == pytest.approx(0.725)
@@ -376,14 +386,14 @@ def test_a_weighted_score_is_over_what_has_results_and_says_what_has_none() -> N
 
 def test_without_a_metric_that_has_a_weight_there_is_no_weighted_score() -> None:
     assert "overall_score" not in checked().scores
-    asserted = checked(settings=Settings(weights={"must_mention": 1}, minimums={"overall_score": 0.8}))
+    asserted = checked(settings=Settings.of(weights={"must_mention": 1}, min={"overall_score": 0.8}))
     assert asserted.dropped == {"overall_score": "none of the metrics with a weight applies"}
 
 
 def test_retrieval_is_measured_on_what_was_really_said_and_dropped_where_it_does_not_apply() -> None:
     secret = a_question(gold_passages=(GoldPassage(text="the key is correct-horse of course"),))
     said = RagAnswer(text="x", contexts=("the key is correct-horse of course",))
-    settings = Settings(secrets=("correct-horse",), minimums={"recall_at_5": 1, "recall_at_10": 1})
+    settings = Settings.of(secrets=("correct-horse",), min={"recall_at_5": 1, "recall_at_10": 1})
     record = checked(secret, said, settings=settings)
     assert record.scores["recall_at_5"].value == 1.0
     assert record.dropped == {"recall_at_10": "fewer contexts are asked for"}
@@ -392,7 +402,7 @@ def test_retrieval_is_measured_on_what_was_really_said_and_dropped_where_it_does
 
 def test_too_little_retrieved_is_said_in_numbers() -> None:
     one = GoldPassage(text="Refunds: within 30 days.")
-    settings = Settings(minimums={"recall_at_5": 1})
+    settings = Settings.of(min={"recall_at_5": 1})
     record = checked(a_question(gold_passages=(one, GoldPassage(text="Gift cards too."))), settings=settings)
     assert (record.reason, record.blame) == ("1 of 2 gold passages is among the contexts", "retrieval")
     none = checked(a_question(gold_passages=(GoldPassage(text="Gift cards too."),)), settings=settings)

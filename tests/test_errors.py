@@ -10,17 +10,17 @@ from pytest_ragcheck.errors import (
     EndpointStatusError,
     JudgeUnavailable,
     MeasurementError,
-    QuestionErrored,
-    QuestionFailed,
     QuestionFileError,
     RagcheckError,
     RecordedError,
     ResultsError,
     UsageError,
 )
+from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed
 from tests.making import a_record
 
 ALL = [thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, Exception)]
+ALL += [QuestionFailed, QuestionErrored]
 
 
 def drawn_tree() -> dict[str, str]:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -102,7 +101,7 @@ def test_questions_may_be_values_and_nothing_is_written_unless_it_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    settings = Settings(threshold=0.85)
+    settings = Settings.of(threshold=0.85)
     ran = run([a_question("a"), a_question("b")], answer, Strict(), settings=settings)
     assert [record.verdict.value for record in ran.records] == ["FAIL", "FAIL"]
     assert ran.records[0].reason == "too short"
@@ -149,7 +148,7 @@ def test_no_more_are_asked_at_once_than_the_settings_say_and_the_order_is_theirs
             now -= 1
             return RagAnswer(text="30 days", contexts=("30 days",))
 
-    ran = run([a_question(f"q{n}") for n in range(20)], Counting(), Strict(), settings=Settings(concurrency=3))
+    ran = run([a_question(f"q{n}") for n in range(20)], Counting(), Strict(), settings=Settings.of(concurrency=3))
     assert most == 3
     assert [record.question.id for record in ran.records] == [f"q{n}" for n in range(20)]
 
@@ -188,7 +187,7 @@ def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_told(tmp_pat
 
 def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_of_results(tmp_path: Path) -> None:
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as server:
-        settings = Settings(judge_model="m", judge_url=server.url, judge_api_key="k")
+        settings = Settings.of(judge_model="m", judge_url=server.url, judge_api_key="k")
         for times in (1, 2):
             evaluated = run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
             assert evaluated.notes == (
@@ -210,7 +209,7 @@ def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_o
         # Without a folder nothing is kept; switched off, nothing is tried.
         run(a_question("a"), answer, "openai", settings=settings)
         assert len(server.requests) == 4 * 6 + 5
-        assert not run(a_question("a"), answer, "openai", settings=replace(settings, preflight=False)).notes
+        assert not run(a_question("a"), answer, "openai", settings=settings.replace(disable="preflight")).notes
         assert len(server.requests) == 4 * 6 + 6
 
 
@@ -222,7 +221,7 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
         return answer(query)
 
     with OpenAIServer(verdict(groundedness=0.9)) as server:
-        settings = Settings(judge_model="m", judge_url=server.url, judge_api_key="k")
+        settings = Settings.of(judge_model="m", judge_url=server.url, judge_api_key="k")
         with pytest.raises(StepFailed) as caught:
             run(a_question("a"), noting, "openai", settings=settings)
     assert (asked, caught.value.name) == ([], "preflight")
@@ -233,18 +232,18 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
     )
     assert last == (
         "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
-        "Settings(preflight=False); see ragcheck docs reference/judge-openai."
+        'Settings.of(disable="preflight"); see ragcheck docs reference/judge-openai.'
     )
 
 
 def test_libraries_log_no_secret_while_it_runs_and_as_usual_afterwards(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    settings = Settings(headers={"Authorization": "Bearer correct-horse-battery"})
+    settings = Settings.of(headers={"Authorization": "Bearer correct-horse-battery"})
     echoes = json_reply({"answer": "30 days", "contexts": ["30 days"]}, x_echo="correct-horse-battery")
     with FakeEndpoint(echoes) as endpoint:
 
         async def ask() -> Evaluation:
-            client = RagClient(endpoint.url, headers=settings.headers)
+            client = RagClient(endpoint.url, headers=settings.endpoint.headers)
             try:
                 return await evaluate([a_question()], client, "offline", settings=settings)
             finally:

@@ -46,7 +46,7 @@ class LanguageModel:
     """
 
     def __init__(self, *, url: str | None, model: str, api_key: str | None) -> None:
-        from openai import OpenAI  # noqa: PLC0415 - a second of CPU, for whoever has a model
+        from openai import OpenAI
 
         self._client = OpenAI(base_url=url, api_key=api_key or "no-key")
         self._model = model
@@ -60,7 +60,7 @@ class LanguageModel:
         """
         if not passages:
             return Completion(answer=Answer(text=REFUSAL), tokens={})
-        from openai import OpenAIError  # noqa: PLC0415 - as above
+        from openai import OpenAIError
 
         numbered = "\n\n".join(f"[{number}]\n{passage.text}" for number, passage in enumerate(passages, start=1))
         try:

@@ -1,4 +1,4 @@
-"""The `ragcheck` command: what a pytest option cannot do."""
+"""The `ragcheck` command."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck import __version__
-from pytest_ragcheck.cli import (
-    baseline,
-    calibrate,
-    cleanup,
-    compare,
-    convert,
-    dataset,
-    docs,
-    init,
-    merge,
-    probe,
-    rejudge,
-    report,
-    schema,
-)
+from pytest_ragcheck._version import __version__
+from pytest_ragcheck.cli.judges import calibrate, rejudge
+from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe, schema
+from pytest_ragcheck.cli.results import baseline, compare, convert, merge, report
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +22,7 @@ if TYPE_CHECKING:
 _COMMANDS = (
     baseline,
     calibrate,
+    check_files,
     cleanup,
     compare,
     convert,
@@ -48,7 +38,7 @@ _COMMANDS = (
 
 
 class _Pipe(io.FileIO):
-    """Standard output, whose reader may have seen enough: what is written then is nobody's loss."""
+    """Standard output that ignores a closed pipe, as in `ragcheck ... | head`."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -58,7 +48,7 @@ class _Pipe(io.FileIO):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit status, also where nobody reads to the end what it prints."""
+    """Run one command and return its exit status, even if the output pipe is closed early."""
     if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout = _unbreakable(sys.stdout)
     parser = argparse.ArgumentParser(
@@ -67,11 +57,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "pytest --rag-url=URL --rag-judge=offline",
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
     for command in _COMMANDS:
         command.add_to(commands)
     chosen = parser.parse_args(arguments)
-    status: int = chosen.run(chosen)
+    try:
+        status: int = chosen.run(chosen)
+    except Exception:
+        from pytest_ragcheck.cli.damaged_files import damage
+
+        mistakes = list(damage(vars(chosen).values()))
+        if not mistakes:
+            raise
+        print(f"ragcheck {chosen.command}: {mistakes[0]}. {AS_WRITTEN}", file=sys.stderr)
+        return 2
     return status
 
 

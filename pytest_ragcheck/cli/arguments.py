@@ -1,4 +1,4 @@
-"""The arguments that several commands have in common."""
+"""Arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 
 def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
-    """Adds `-o` and `--output`; their help is the text, and the default behind it."""
+    """Add `-o` and `--output` with the help text and the default."""
     parser.add_argument(
         "-o", "--output", metavar=metavar, type=Path, default=Path(default), help=f"{text} (default: {default})"
     )
 
 
 def add_output_folder(parser: argparse.ArgumentParser) -> None:
-    """Adds `-o` and `--output` for a command that writes result files as a run does."""
+    """Add `-o` and `--output` for a command that writes result files."""
     add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
 
 
 def add_headers(parser: argparse.ArgumentParser) -> None:
-    """Adds `--header`, for a command that asks the endpoint."""
+    """Add `--header`, for a command that sends requests to the endpoint."""
     parser.add_argument(
         "--header",
         metavar="HEADER",

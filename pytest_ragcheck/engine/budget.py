@@ -1,34 +1,34 @@
-"""A limit on the money that a run spends, as far as what it spends is known."""
+"""Limits the money that a run spends, as far as the prices are known."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.judging.usage import metered
+from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.metrics.cost import usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from pytest_ragcheck.judging.usage import Use
-    from pytest_ragcheck.metrics.metric import Room
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.judging.model.usage import TokenUse
 
 T = TypeVar("T")
 
 
 class OverBudget(Exception):
-    """The limit was reached before the question was judged."""
+    """The run reached its cost limit before the question was judged."""
 
 
 class Budget:
     """
-    Counts what is spent, and lets nothing begin that could cost something once the limit is reached.
+    Counts the money spent, and starts no paid request once the limit is reached.
 
-    What is under way then is paid for too: at most one request for each that may run at once.
+    Requests under way at that moment still cost money: at most one for each slot.
 
     Args:
-        limit_usd: US dollars, > 0.
-        own: Prices by model that win over the table's.
+        limit_usd: The limit in US dollars, > 0.
+        own: Prices by model; they take precedence over the table's.
     """
 
     def __init__(self, limit_usd: float, own: Mapping[str, tuple[float, float]]) -> None:
@@ -37,39 +37,39 @@ class Budget:
         self._spent_usd = 0.0
 
     def spend(self, usd: float | None) -> None:
-        """Counts so many US dollars, where they are known."""
+        """Add an amount in US dollars; None adds nothing."""
         self._spent_usd += usd or 0.0
 
-    def spend_on(self, uses: Iterable[Use]) -> None:
-        """Counts what these cost now, where that is known."""
+    def spend_on(self, uses: Iterable[TokenUse]) -> None:
+        """Add the cost of the requests whose price is known."""
         for use in uses:
             self.spend(None if use.recorded else usd_of(use, self._own))
 
     def check(self) -> None:
         """
-        Returns while there is money left.
+        Check that there is money left.
 
         Raises:
-            OverBudget: There is none.
+            OverBudget: The limit is reached.
         """
         if self._spent_usd >= self._limit_usd:
             limit, spent = f"${self._limit_usd:g}", f"${self._spent_usd:.4f}"
             raise OverBudget(f"not run: --rag-max-cost of {limit} is reached ({spent} was spent)")
 
-    def room(self, inner: Room) -> BudgetedRoom:
-        """The room, open only while there is money left."""
-        return BudgetedRoom(self, inner)
+    def limiter(self, inner: Limiter) -> BudgetedLimiter:
+        """Return the limiter, which starts requests only while there is money left."""
+        return BudgetedLimiter(self, inner)
 
 
-class BudgetedRoom:
-    """Runs requests in another room, and counts what they cost."""
+class BudgetedLimiter:
+    """Runs requests in another limiter and adds their cost to the budget."""
 
-    def __init__(self, budget: Budget, inner: Room) -> None:
+    def __init__(self, budget: Budget, inner: Limiter) -> None:
         self._budget = budget
         self._inner = inner
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """The operation's result; an `OverBudget` where there is no money for it."""
+        """Return the operation's result; raise `OverBudget` if there is no money left."""
 
         async def counted() -> T:
             self._budget.check()

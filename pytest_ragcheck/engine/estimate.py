@@ -1,73 +1,75 @@
-"""About how much a run would ask, before it asks anything."""
+"""Estimates the requests, tokens and cost of a run before it asks anything."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.prompt import load_prompt
+from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.prices import EXTRA, has_table, price_usd
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.settings import Settings
 
 CHARACTERS_A_TOKEN = 4
-"""Of English text; of other scripts there are fewer."""
+"""For English text; other scripts have fewer."""
 
 CONTEXT_CHARACTERS = 800
 ANSWER_CHARACTERS = 500
 REPLY_TOKENS = 150
-"""Of a verdict with a reason."""
+"""For a verdict with a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """How many calls, and about how many tokens and how much money."""
+    """The number of calls, and roughly the number of tokens and the cost."""
 
     questions: int
     system_calls: int
     judge_calls: int | None
-    """At most, for what the cache or a recording knows is not asked; None where only a fixture knows."""
+    """At most, because the cache answers some calls; None if a fixture of the user returns the judge."""
 
     input_tokens: int | None = None
-    """Of all calls to the openai judge; None for another."""
+    """Tokens of all calls to the openai judge; None for any other judge."""
 
     output_tokens: int | None = None
     usd: float | None = None
-    """None where the price is not known."""
+    """None if the price is not known."""
 
 
 def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bool) -> Estimate:
     """
-    The estimate.
+    Return the estimate.
 
     Args:
-        questions: Those that would be asked.
-        settings: The run's.
-        own_judge: Whether a fixture of the user's gives the judge.
+        questions: The questions that the run would ask.
+        settings: The settings of the run.
+        own_judge: True if a fixture of the user returns the judge.
 
     Raises:
-        UsageError: There is no such prompt.
+        UsageError: The judge prompt does not exist.
     """
-    asked = len(questions) * settings.repeats
-    system_calls = 0 if settings.replay else asked
-    is_model = settings.judge == "openai" and not own_judge
+    asked = len(questions) * settings.run.repeats
+    system_calls = 0 if settings.run.replay else asked
+    is_model = settings.judge.name == "openai" and not own_judge
     judge_calls = None if own_judge else 0
     if is_model:
-        judge_calls = asked * settings.judge_repeats if settings.judged else 0
-    if not is_model or not judge_calls or not settings.judge_model:
+        judge_calls = asked * settings.judge.repeats if settings.judged else 0
+    if not is_model or not judge_calls or not settings.judge.model:
         return Estimate(questions=len(questions), system_calls=system_calls, judge_calls=judge_calls)
-    prompt = load_prompt(settings.judge_prompt)
+    prompt = load_prompt(settings.judge.prompt)
     text = "x" * ANSWER_CHARACTERS
     characters = 0
     for question in questions:
-        answer = RagAnswer(text=text, contexts=("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.top_k))
+        answer = RagAnswer(
+            text=text, contexts=("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.endpoint.top_k)
+        )
         characters += len(prompt.render(question, answer, nonce="0" * 16))
-    times = settings.repeats * settings.judge_repeats
+    times = settings.run.repeats * settings.judge.repeats
     tokens = characters * times // CHARACTERS_A_TOKEN
     replies = judge_calls * REPLY_TOKENS
     return Estimate(
@@ -77,17 +79,17 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
         input_tokens=tokens,
         output_tokens=replies,
         usd=price_usd(
-            settings.judge_model,
-            settings.judge_url,
+            settings.judge.model,
+            settings.judge.url,
             input_tokens=tokens,
             output_tokens=replies,
-            own=settings.own_prices,
+            own=settings.judge.own_prices,
         ),
     )
 
 
 def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
-    """The estimate as a person reads it."""
+    """Yield the estimate as lines of text."""
     yield "dry run: nothing was asked"
     yield f"questions            {estimated.questions:,}"
     yield f"calls to the system  {estimated.system_calls:,}"
@@ -96,18 +98,18 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
     elif estimated.input_tokens is None:
         yield f"calls to the judge   {estimated.judge_calls:,} over the network"
     else:
-        yield f"calls to the judge   {estimated.judge_calls:,} to {settings.judge_model} at most, known verdicts none"
+        yield f"calls to the judge   {estimated.judge_calls:,} to {settings.judge.model} at most, known verdicts none"
         yield (
             f"tokens               about {estimated.input_tokens:,} in, {estimated.output_tokens:,} out, "
             f"with contexts of {CONTEXT_CHARACTERS} characters and answers of {ANSWER_CHARACTERS}"
         )
         yield f"price                {_price(estimated, settings)}"
-        if "ragas" in settings.metrics:
+        if "ragas" in settings.run.metrics:
             yield "further              for RAGAS' metrics a second call and one for embeddings, not in these numbers"
 
 
 def why_no_price(model: str) -> str:
-    """Why the price of a model is not known, and how to give it."""
+    """Return why the price of a model is not known, and how to give it."""
     if not has_table():
         return f"there is no price table. Install it (pip install '{EXTRA}'), or set rag_judge_price"
     return f"{model} has no price at its server in the table of genai-prices. Set rag_judge_price"
@@ -116,4 +118,4 @@ def why_no_price(model: str) -> str:
 def _price(estimated: Estimate, settings: Settings) -> str:
     if estimated.usd is not None:
         return f"about ${estimated.usd:.4f}"
-    return f"unknown: {why_no_price(settings.judge_model or '')}"
+    return f"unknown: {why_no_price(settings.judge.model or '')}"

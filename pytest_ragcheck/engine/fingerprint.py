@@ -1,16 +1,17 @@
-"""What a run is told apart by: a record of another run is used again only where it would have come out the same."""
+"""Identifies runs and questions, so that a resumed run uses only records that it would make itself."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_ragcheck import __version__
-from pytest_ragcheck.judging.judge import judge_identity
+from pytest_ragcheck._version import __version__
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.questions.wire import question_to_wire
 from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
@@ -18,46 +19,48 @@ from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.settings import Settings
 
 OF_NO_ACCOUNT = frozenset(
     {
-        "agent", "baseline", "cache", "calibrations", "concurrency", "delay_seconds",
-        "judge_concurrency", "judge_timeout_seconds", "output", "preflight", "question_files", "read_ahead",
-        "required", "resume", "retries", "session_name", "timeout_seconds",
+        "rag_agent", "rag_baseline", "rag_calibration", "rag_concurrency", "rag_delay",
+        "rag_judge_concurrency", "rag_output", "rag_disable", "rag_question_files",
+        "rag_require_endpoint", "rag_resume", "rag_retries", "rag_timeout",
     }
 )  # fmt: skip
-"""Settings that change how a run goes, and no verdict of it. Any other one, a new one too, tells two runs apart."""
+"""Settings that do not change a verdict. Any other setting, and so each new one, is part of the fingerprint."""
 
 _NO_MATTER = ("path", "line", "tags", "skip", "xfail")
-"""What of a question is nothing to those who answer and judge it."""
+"""Keys of a question that neither the answer nor the judgement depends on."""
 
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1")
 
 
 def fingerprint(settings: Settings) -> dict[str, str]:
     """
-    What two runs must have in common for one to go on with the other, by setting, without secrets.
+    Return the values that two runs must share if one resumes the other, by setting, without secrets.
 
-    Of a server on this machine the port is of no account: a test suite that starts one has it anywhere.
+    The port of a server on this machine is left out, because test suites start their server on any free port.
     """
-    # What is not to be shown may be a secret.
-    found = {f.name: getattr(settings, f.name) for f in fields(settings) if f.repr and f.name not in OF_NO_ACCOUNT}
-    found["headers"] = {
-        name: REDACTED if is_secret_header(name) else value for name, value in sorted(settings.headers.items())
+    values = settings.values()
+    found = {each.name: values[each.becomes] for each in TABLE if each.name not in OF_NO_ACCOUNT}
+    found["own_metrics"] = settings.run.own_metrics
+    found["rag_headers"] = {
+        name: REDACTED if is_secret_header(name) else value for name, value in sorted(settings.endpoint.headers.items())
     }
-    found["minimums"] = dict(sorted(settings.minimums.items()))
-    found["judge_prompt"] = _prompt_version(settings)
-    for name in ("url", "base_url", "judge_url", "embedding_url"):
+    for name in ("rag_min", "rag_weights"):
+        found[name] = dict(sorted(found[name].items()))
+    found["rag_judge_prompt"] = _prompt_version(settings)
+    for name in ("rag_url", "rag_base_url", "rag_judge_url", "rag_embedding_url"):
         found[name] = _without_port(shown_url(found[name])) if found[name] else None
     found["plugin_version"] = __version__
     return {name: settings.redactor.text(_text(value)) for name, value in found.items()}
 
 
 def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """What is not as it was, each as `name: before -> now`."""
+    """Return the differences, each as `name: before -> now`."""
     names = sorted(before.keys() | now.keys())
     nothing = _text(None)
     pairs = ((name, before.get(name, nothing), now.get(name, nothing)) for name in names)
@@ -65,20 +68,20 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def question_digest(question: Question) -> str:
-    """The same for two questions that are asked and judged alike; moved in their file, they still are."""
+    """Return a digest that is equal for questions that are asked and judged alike, wherever they are in their file."""
     wire = question_to_wire(question)
     return _digest({name: value for name, value in wire.items() if name not in _NO_MATTER})
 
 
 def means_digest(client: Any, judge: Judge | None, settings: Settings) -> str:
-    """The same wherever a question would be asked of the same system and judged by the same judge in the same way."""
+    """Return a digest that is equal if the same system answers and the same judge judges in the same way."""
     identity = judge_identity(judge)
     said = {**asdict(identity), "url": _without_port(identity.url)} if identity else None
     return _digest([_without_port(endpoint_name(client)), said, fingerprint(settings)])
 
 
 def store_key(question: Question, means: str) -> str:
-    """The key of a question in the store of a run; it begins with the question's digest."""
+    """Return the key of a question in the store of a run; it begins with the question's digest."""
     return f"{question_digest(question)}.{means}"
 
 
@@ -91,15 +94,15 @@ def _text(value: Any) -> str:
 
 
 def _prompt_version(settings: Settings) -> str | None:
-    if settings.judge != "openai":
+    if settings.judge.name != "openai":
         return None
-    from pytest_ragcheck.judging.prompt import load_prompt  # noqa: PLC0415 - only this judge has one
+    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
-    return load_prompt(settings.judge_prompt).version
+    return load_prompt(settings.judge.prompt).version
 
 
 def _without_port(name: str | None) -> str | None:
-    """The address without its port, if it is one on this machine; anything else as it is."""
+    """Return the address without its port if it is on this machine, and any other address unchanged."""
     try:
         host = urlsplit(name or "").hostname
         port = urlsplit(name or "").port

@@ -1,4 +1,4 @@
-"""What a judge says, and the seam to it."""
+"""The judge's result, and the protocol of every judge."""
 
 from __future__ import annotations
 
@@ -6,61 +6,77 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
+    JudgeFunction = Callable[[Question, RagAnswer], "Judgement | Awaitable[Judgement]"]
+    """A plain function that can be the judge."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One judge's opinion of one answer. A score that could not be measured is no Judgement but a `JudgeError`."""
+    """
+    One judge's opinion of one answer.
+
+    A judge that cannot judge raises a `JudgeError`; it never returns a score of 0 in place of one.
+    """
 
     answer_correctness: float | None = None
-    """0..1: does the answer answer the question, and rightly so; None: does not apply."""
+    """0..1, how well the answer answers the question; None if that does not apply."""
 
     groundedness: float | None = None
-    """0..1: is everything that the answer says in the contexts; None: does not apply."""
+    """0..1, how far the contexts support the answer; None if that does not apply."""
 
     error_message: str = ""
-    """The main weakness in a sentence, in the question's language; empty where there is none."""
+    """The main weakness in one sentence, in the question's language; empty if there is none."""
 
     abstained: bool | None = None
-    """Does the answer decline to answer; None: the judge does not say."""
+    """True if the answer declines to answer; None if the judge does not tell."""
 
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support."""
 
     votes: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """By score the judgements that this one is made of, in the order in which they were made; empty of a single one."""
+    """The single judgements by score, in the order they were made; empty unless several were combined."""
 
     cached: bool = False
-    """True: said in an earlier run, and not asked for in this one."""
+    """True if the judgement comes from an earlier run."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Judgement:
-        """The judgement of which `asdict` and JSON made these values."""
+        """The judgement whose `asdict` was written as JSON."""
         return cls(**{**wire, "unsupported_claims": tuple(wire["unsupported_claims"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeIdentity:
-    """Who judged: written into every record and result file, without secrets."""
+    """The judge as records and result files name it, without secrets."""
 
     kind: str
     """`openai`, `offline`, `ragas`, `panel`, `none`, or the class name of a user's own judge."""
 
     model: str | None = None
     url: str | None = None
-    """Host and path of the judge's server without credentials; None: OpenAI's own, or no server."""
+    """Host and path of the judge's server, without credentials; None for OpenAI's own, or without a server."""
 
     prompt_version: str | None = None
-    """Name and version of the prompt, such as `en-1`; of the offline judge the version of its rules."""
+    """Name and version of the prompt, such as `en-1`, or the version of the offline judge's rules."""
 
 
 class Judge(Protocol):
-    """The seam to the judge: anything with this method can be the `rag_judge`; an `identity` is read if present."""
+    """
+    The protocol of every judge. An object with this method can be the `rag_judge`.
+
+    A `JudgeIdentity` in an attribute `identity` names the judge in the results.
+    """
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """Returns the judgement, or raises a `JudgeError`."""
+        """
+        Returns the judgement of the answer.
+
+        Raises:
+            JudgeError: There is no judgement.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Answers that people have labelled, one JSON object a line: what a judge is measured with."""
+"""Reads files of answers that people have labelled, for measuring a judge."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ LABELS = {
     "label_correct": "answer_correctness",
     "label_abstained": "abstained",
 }
-"""By key of a row the score that it labels."""
+"""The score that each label is about."""
 
 _MOST_SHOWN = 10
-"""Mistakes of one file that are shown: a foreign file has one in every row."""
+"""Mistakes shown for one file: a file of another kind has one in every row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """One answer with what people say of it."""
+    """One answer with its label."""
 
     id: str
-    """The row's `id`, else its line."""
+    """The row's `id`, or its line number."""
 
     question: Question
     answer: RagAnswer
     good: bool
-    """What people say: is the answer grounded, is it right, does it abstain."""
+    """The label: the answer is grounded, correct, or an abstention."""
 
     group: str
-    """Rows of one group share a source, so that they are no independent evidence; a row without one is its own."""
+    """Rows of one group share a source and are not independent; a row without a group is its own group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +52,20 @@ class LabelledAnswers:
 
     @property
     def score(self) -> str:
-        """The score that is labelled."""
+        """The score that the label is about."""
         return LABELS[self.label]
 
 
 def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAnswers:
     """
-    The labelled answers of a file; rows whose label is null are left out.
+    Reads the labelled answers of a file, without the rows whose label is null.
 
     Args:
         path: JSON lines with `question`, `answer`, `contexts`, `expected_answers`, `id`, `meta.group` and labels.
-        label: Which of `LABELS` is read; None: the only one that any row has.
+        label: One of `LABELS`; None takes the only label that occurs.
 
     Raises:
-        UsageError: The file cannot be read as that, or it is not clear which label is meant.
+        UsageError: The file cannot be read, or it has several labels and *label* is None.
     """
     rows = list(_objects(path))
     label = _only_label(path, rows) if label is None else label
@@ -88,14 +88,14 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number, from 1, and object of every line that is not blank."""
+    """The line number, from 1, and the object of each line that is not blank."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: it is not UTF-8 (byte {error.start}). Save it as UTF-8.") from None
     except OSError as error:
         raise UsageError(f"{path}: it cannot be read ({error.strerror}). Give a file of JSON lines.") from None
-    # Not splitlines: a JSON string may hold a line separator that is none of a file's.
+    # Not splitlines: a JSON string may contain U+2028, which splitlines takes for a line end.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -119,7 +119,7 @@ def _only_label(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> str:
 
 
 def _problem(row: dict[str, Any], label: str) -> str:
-    """What keeps the row from being read; empty where nothing does."""
+    """The reason why the row cannot be read; empty if there is none."""
     if row[label] not in (0, 1) or isinstance(row[label], float):
         return f"{label} is {row[label]!r:.40}. Write 1, 0 or null."
     for key in ("question", "answer"):

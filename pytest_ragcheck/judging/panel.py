@@ -1,4 +1,4 @@
-"""Several judgements of one answer -> one: of several judges, or of one judge that is asked several times."""
+"""Combines several judgements of one answer, by several judges or by one judge asked several times."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from functools import partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_ragcheck.closing import close
+from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.judge import judge as judge_answer
-from pytest_ragcheck.judging.judge import judge_identity
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.same_verdict import SameVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
     Run = Callable[[Callable[[], Awaitable[Judgement]]], Awaitable[Judgement]]
-    """Runs one request to a judge when there is room for it."""
+    """Runs one request within the limit of the judge."""
 
 Rule = Literal["mean", "median", "majority"]
 _RULES = ("mean", "majority")
@@ -30,29 +31,30 @@ class Panel:
     """
     Several judges that judge as one.
 
-    By `majority` a score is the highest that more than half of the judges reach, so that it is at or above a
-    threshold exactly where more than half of theirs are. That the answer abstains is what more than half say, by
-    either rule. A judge that fails fails the panel: nothing is quietly left out.
+    The rule `majority` takes the highest score that more than half of the judges reach. The combined score is then
+    at or above a threshold exactly when more than half of the judges' scores are. By either rule the answer
+    abstains if more than half of the judges say so. If one judge fails, the panel fails.
 
     Args:
-        judges: At least two; each is anything that can be the `rag_judge`.
+        judges: At least two judges or functions of question and answer.
         rule: `mean` or `majority`.
 
     Raises:
-        UsageError: There are too few judges, or the rule is another.
+        UsageError: There are fewer than two judges, or the rule is unknown.
     """
 
-    def __init__(self, judges: Sequence[Judge], rule: Rule = "mean") -> None:
+    def __init__(self, judges: Sequence[Judge | JudgeFunction], rule: Rule = "mean") -> None:
         if len(judges) < 2:
-            raise UsageError(f"Panel: {len(judges)} judges are no panel. Give at least two.")
+            raise UsageError(f"Panel: a panel needs at least two judges, not {len(judges)}.")
         if rule not in _RULES:
-            raise UsageError(f"Panel: {rule!r} is no rule. Choose one of {', '.join(_RULES)}.")
-        self.judges = tuple(judges)
+            raise UsageError(f"Panel: unknown rule {rule!r}. Choose one of {', '.join(_RULES)}.")
+        self.judges = tuple(map(as_judge, judges))
         self.rule: Rule = rule
-        self.chat: Any = next((chat for judge in judges if (chat := getattr(judge, "chat", None)) is not None), None)
-        """The model of the first judge that is one."""
+        chats = (getattr(judge, "chat", None) for judge in self.judges)
+        self.chat: Any = next((chat for chat in chats if chat is not None), None)
+        """The model of the first judge that has one."""
 
-        identities = [identity for judge in judges if (identity := judge_identity(judge)) is not None]
+        identities = [identity for judge in self.judges if (identity := judge_identity(judge)) is not None]
         names = [" ".join(filter(None, (identity.kind, identity.model))) for identity in identities]
         versions = dict.fromkeys(identity.prompt_version for identity in identities if identity.prompt_version)
         self.identity = JudgeIdentity(
@@ -61,41 +63,44 @@ class Panel:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        What the judges say together, asked one after another.
+        Returns the combined judgement. The judges are asked one after another.
 
         Raises:
-            JudgeError: One of them gave no judgement.
+            JudgeError: One of the judges gave no judgement.
         """
         return await judge_by_all(question, answer, self)
 
     def afresh(self) -> Panel:
-        """The same judges, each asked whatever a cache before it knows."""
+        """The same judges without their caches."""
         return Panel([getattr(judge, "afresh", lambda judge=judge: judge)() for judge in self.judges], self.rule)
 
     async def aclose(self) -> None:
-        """Closes those judges that can be closed."""
-        await close(*self.judges)
+        """Closes the judges that have an `aclose`."""
+        await closing(*self.judges).aclose()
 
 
 async def judge_by_all(
     question: Question, answer: RagAnswer, by: Judge, *, repeats: int = 1, run: Run | None = None
 ) -> Judgement:
     """
-    The judgement of a judge or of all of a panel, each asked as often as `repeats` says, one request after another.
+    Asks a judge, or each judge of a panel, `repeats` times, one request after another.
 
-    Several judgements of one judge come to their median. A judge with a method `for_repeat(index)` is asked through
-    what it returns, so that the repeats are told apart.
+    Several judgements of one judge are combined by their median. If the judge has a method `for_repeat(index)`, each
+    repeat uses the judge that this method returns, so that a cache keeps the repeats apart.
 
     Args:
-        question: What was asked.
-        answer: What is judged.
+        question: The question.
+        answer: The answer to judge.
         by: The judge.
         repeats: >= 1.
-        run: Runs each request; None: at once.
+        run: Runs each request; None runs the requests directly.
 
     Raises:
         JudgeError: One of the requests failed.
     """
+    if isinstance(by, SameVerdict):
+        known = by.stands(question, answer)
+        return known or await judge_by_all(question, answer, by.asked, repeats=repeats, run=run)
     if isinstance(by, Panel):
         members = [await judge_by_all(question, answer, judge, repeats=repeats, run=run) for judge in by.judges]
         return combined(members, by.rule)
@@ -103,19 +108,19 @@ async def judge_by_all(
     for index in range(repeats):
         for_repeat = getattr(by, "for_repeat", None)
         seat = by if for_repeat is None else for_repeat(index)
-        request = partial(judge_answer, question, answer, seat)
+        request = partial(checked_judgement, question, answer, seat)
         judgements.append(await (request() if run is None else run(request)))
         if judgements[0].votes:
-            # It is of several already, as a recorded one may be.
+            # A recorded judgement may be a combination already.
             return judgements[0]
     return judgements[0] if repeats == 1 else combined(judgements, "median")
 
 
 def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
     """
-    One judgement of several.
+    Combines several judgements by the rule.
 
-    Its reason and its claims are those of the judgement whose scores are nearest to the combined ones.
+    The reason and the claims are those of the judgement whose scores are nearest to the combined scores.
     """
     correctness = _combined([judgement.answer_correctness for judgement in judgements], rule)
     grounded = _combined([judgement.groundedness for judgement in judgements], rule)
@@ -125,7 +130,7 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
         pairs = ((judgement.answer_correctness, correctness), (judgement.groundedness, grounded))
         return sum(abs(a - b) for a, b in pairs if a is not None and b is not None)
 
-    # Of equally near ones one that names a weakness, and of those the first.
+    # Among equally near judgements, prefer one that names a weakness, then the first.
     nearest = min(judgements, key=lambda judgement: (distance(judgement), not judgement.error_message))
     return Judgement(
         answer_correctness=correctness,
@@ -139,7 +144,7 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
 
 
 def _combined(scores: Sequence[float | None], rule: Rule) -> float | None:
-    """Of those that were given; None where none was."""
+    """The combined score of those that are not None; None if all are."""
     given = sorted((score for score in scores if score is not None), reverse=True)
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""The ragas library, with this package's client of models plugged in: one answer, one look at it."""
+"""Runs the ragas library with this package's client for models."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import anyio.from_thread
 from pydantic import create_model
 
 from pytest_ragcheck.errors import JudgeError, UsageError
-from pytest_ragcheck.judging.chat import Wanted
-from pytest_ragcheck.judging.enclosure import new_nonce
-from pytest_ragcheck.judging.reply_object import read_object, strict_schema
+from pytest_ragcheck.judging.model.chat import ExpectedReply
+from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
+from pytest_ragcheck.judging.prompts.fence import new_nonce
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from pytest_ragcheck.judging.chat import Chat
-    from pytest_ragcheck.judging.embeddings import Embeds
+    from pytest_ragcheck.judging.embeddings.embeds import Embeds
+    from pytest_ragcheck.judging.model.chat import Chat
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -33,23 +33,23 @@ _NONCE_FIELD = (
 )
 
 
-class RagasLook:
+class RagasMeasurement:
     """
-    ragas' metrics of one answer.
+    The ragas metrics of one answer.
 
-    What the model said is kept in `said`, since ragas gives no reasons. A failure of the model ends the look: ragas
-    itself would ask up to forty times, and then say NaN.
+    The model's replies are kept in `said`, because ragas gives no reasons. After a failure of the model no more
+    requests are sent: ragas itself would send up to forty and then return NaN.
 
     Args:
         chat: The model that ragas asks.
-        embeddings: What ragas compares texts by.
-        question: What was asked.
-        answer: What the system said and used; neither text nor contexts may be empty.
+        embeddings: The embeddings by which ragas compares texts.
+        question: The question.
+        answer: The answer; neither its text nor its contexts may be empty.
     """
 
     def __init__(self, chat: Chat, embeddings: Embeds, question: Question, answer: RagAnswer) -> None:
         self.said: list[Any] = []
-        """The model's replies as ragas' own values, in their order."""
+        """The model's replies as values of ragas, in order."""
 
         self._chat = chat
         self._embeddings = embeddings
@@ -64,17 +64,17 @@ class RagasLook:
         self._metrics = ragas_metrics()
 
     async def answer_relevancy(self) -> float | None:
-        """The library's `AnswerRelevancy`; None where it is not defined."""
+        """The library's `AnswerRelevancy`; None if it is undefined."""
         metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
         return await self._value(metric.ascore(user_input=self._asked, response=self._said))
 
     async def answer_correctness(self) -> float | None:
-        """The library's `AnswerCorrectness` against the expected answer; None where it is not defined."""
+        """The library's `AnswerCorrectness` against the expected answer; None if it is undefined."""
         metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
         return await self._value(metric.ascore(user_input=self._asked, response=self._said, reference=self._expected))
 
     async def context_relevance(self) -> float | None:
-        """The library's `ContextRelevance`; None where it is not defined."""
+        """The library's `ContextRelevance`; None if it is undefined."""
         metric = self._metrics.ContextRelevance(llm=self._llm)
         return await self._value(metric.ascore(user_input=self._asked, retrieved_contexts=self._contexts))
 
@@ -86,7 +86,7 @@ class RagasLook:
         )
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:
-        """The model's reply in ragas' form; for the adapter."""
+        """The model's reply in the form that ragas wants; called by the adapter."""
         nonce = new_nonce()
         try:
             self._stop_if_failed()
@@ -98,7 +98,7 @@ class RagasLook:
         return reply
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of the texts, by one request; for the adapter."""
+        """The vectors of the texts, by one request; called by the adapter."""
         try:
             self._stop_if_failed()
             vectors = await self._embeddings.embed(texts)
@@ -123,32 +123,32 @@ class RagasLook:
 
 
 class _Adapters:
-    """Classes of ragas' own kinds that hand on to a look; made when ragas is there."""
+    """The classes through which ragas calls a measurement. They derive from classes of ragas."""
 
     def __init__(self, llm_base: type, vectors_base: type) -> None:
         class Llm(llm_base):  # type: ignore[misc]
-            def __init__(self, look: RagasLook) -> None:
-                self.look = look
+            def __init__(self, measurement: RagasMeasurement) -> None:
+                self.measurement = measurement
 
             async def agenerate(self, prompt: str, response_model: type[BaseModel]) -> Any:
-                return await self.look.ask(prompt, response_model)
+                return await self.measurement.ask(prompt, response_model)
 
             def generate(self, prompt: str, response_model: type[BaseModel]) -> Any:
-                return anyio.from_thread.run(self.look.ask, prompt, response_model)
+                return anyio.from_thread.run(self.measurement.ask, prompt, response_model)
 
         class Vectors(vectors_base):  # type: ignore[misc]
-            def __init__(self, look: RagasLook) -> None:
+            def __init__(self, measurement: RagasMeasurement) -> None:
                 super().__init__()
-                self.look = look
+                self.measurement = measurement
 
             async def aembed_text(self, text: str, **_: Any) -> list[float]:
-                return (await self.look.embed([text]))[0]
+                return (await self.measurement.embed([text]))[0]
 
             async def aembed_texts(self, texts: list[str], **_: Any) -> list[list[float]]:
-                return await self.look.embed(texts)
+                return await self.measurement.embed(texts)
 
             def embed_text(self, text: str, **_: Any) -> list[float]:
-                return anyio.from_thread.run(self.look.embed, [text])[0]
+                return anyio.from_thread.run(self.measurement.embed, [text])[0]
 
         self.llm, self.vectors = Llm, Vectors
 
@@ -161,10 +161,10 @@ def ragas_metrics() -> ModuleType:
     Raises:
         UsageError: ragas is not installed, or cannot be imported.
     """
-    # Or it tells its makers of every call; it reads this when it is imported.
+    # Without it ragas reports every call to its makers; ragas reads the variable on import.
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
     try:
-        # It warns of its own parts, which a user's `filterwarnings = error` would make an error.
+        # The import warns, and a user's `filterwarnings = error` would make that an error.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return importlib.import_module("ragas.metrics.collections")
@@ -178,7 +178,7 @@ def ragas_metrics() -> ModuleType:
 
 @cache
 def ragas_adapters() -> _Adapters:
-    """The classes that hand on to a look."""
+    """The adapter classes."""
     ragas_metrics()
     llms = importlib.import_module("ragas.llms.base")
     embeddings = importlib.import_module("ragas.embeddings.base")
@@ -186,10 +186,10 @@ def ragas_adapters() -> _Adapters:
 
 
 @cache
-def _wanted(form: type[BaseModel]) -> Wanted[Any]:
-    """The library's form with the nonce that the reply has to carry."""
+def _wanted(form: type[BaseModel]) -> ExpectedReply[Any]:
+    """The form of ragas with a field for the nonce."""
     with_nonce: Any = create_model(form.__name__, __base__=form, nonce=(str, ...))
-    return Wanted(name=form.__name__, schema=strict_schema(with_nonce), read=partial(_read, form=with_nonce))
+    return ExpectedReply(name=form.__name__, schema=strict_schema(with_nonce), read=partial(_read, form=with_nonce))
 
 
 def _read(text: str, *, nonce: str, form: type[BaseModel]) -> Any:

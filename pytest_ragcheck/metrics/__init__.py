@@ -1,1 +1,1 @@
-"""`RagAnswer` -> scores that need no judge."""
+"""Metrics: numbers about an answer, most of them without a judge."""

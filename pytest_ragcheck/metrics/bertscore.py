@@ -1,4 +1,4 @@
-"""BERTScore: how well the words of an answer and of an accepted one match, each in its context, by a local model."""
+"""BERTScore: similarity of the words of an answer and an accepted answer in their contexts, by a local model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.local_model import LocalModel
-from pytest_ragcheck.judging.transformers_model import load
-from pytest_ragcheck.metrics.catalogue import BERTSCORE
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel
+from pytest_ragcheck.judging.embeddings.transformers_model import load
+from pytest_ragcheck.scores.catalogue import BERTSCORE
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +29,13 @@ class Match:
 
 class BertScore:
     """
-    The group `bertscore`: what applies to answerable questions with an expected answer.
+    The group `bertscore`; it applies to answerable questions with an expected answer.
 
     The model is loaded for the first answer.
 
     Args:
-        model: A folder or a name on the hub.
-        layer: Whose outputs are compared, from 1; None: the last.
+        model: A folder, or a name on the hub.
+        layer: The layer whose outputs are compared, from 1; None for the last.
     """
 
     names = BERTSCORE
@@ -46,7 +46,7 @@ class BertScore:
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """
-        The three scores against the accepted answers, each the best of them, as bert-score has it.
+        The three scores, each for its best accepted answer, as in bert-score.
 
         Raises:
             MeasurementError: The model cannot be loaded.
@@ -68,7 +68,7 @@ def _matches(reader: _Reader, *, answer: str, acceptable: Sequence[str]) -> list
 
 
 class _Reader:
-    """A model's outputs of one layer."""
+    """The outputs of one layer of a model."""
 
     def __init__(self, name: str, *, layer: int | None) -> None:
         loaded = load(name)
@@ -81,9 +81,9 @@ class _Reader:
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
 
     def words(self, text: str) -> _Words:
-        """The text's word pieces as the model sees them."""
+        """The vectors and weights of the text's tokens."""
         torch, tokenizer = self._torch, self._tokenizer
-        # Tokenizers of RoBERTa's kind tell a word at the beginning from one after a blank, and bert-score puts one.
+        # RoBERTa's tokenizer treats a first word differently; bert-score adds a space before it.
         spaced = {"add_prefix_space": True} if type(tokenizer).__name__.startswith(("Roberta", "GPT2")) else {}
         ids = tokenizer.encode(
             text.strip(), add_special_tokens=True, truncation=self._most is not None, max_length=self._most, **spaced
@@ -93,7 +93,7 @@ class _Reader:
         vectors = output.hidden_states[self._layer][0]
         return _Words(
             vectors=vectors / vectors.norm(dim=-1, keepdim=True),
-            # The marks of a text's beginning and end can be matched, and need not be.
+            # The marks of a text's beginning and end may match, but do not count.
             weights=torch.tensor([0.0 if piece in self._unweighted else 1.0 for piece in ids]),
         )
 
@@ -101,17 +101,17 @@ class _Reader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
     vectors: Any
-    """A tensor of unit vectors, one a row."""
+    """A tensor with one unit vector a row."""
 
     weights: Any
-    """A tensor of numbers, one a row, >= 0."""
+    """A tensor with one weight a row, >= 0."""
 
 
 def _match(said: _Words, accepted: _Words) -> Match:
     """
-    Greedy matching of word pieces by their cosine similarity; 0.0 where a text has none.
+    Greedy matching of tokens by cosine similarity; 0.0 if a text has no tokens.
 
-    Source: Zhang et al. (2020), as bert-score 0.3.13 has it, without weights by frequency and without rescaling.
+    Source: Zhang et al. (2020), as in bert-score 0.3.13, without frequency weights and without rescaling.
     """
     if not float(said.weights.sum()) or not float(accepted.weights.sum()):
         return Match(precision=0.0, recall=0.0, f1=0.0)

@@ -1,12 +1,12 @@
-"""What part of the system a failed question points at."""
+"""Finds the part of the system that a failed question points at."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import RETRIEVAL
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.scores.catalogue import RETRIEVAL
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,7 +19,7 @@ BLAMES = {
     "generation": "the gold passages were among the contexts, and the answer is wrong all the same",
     "grounding": "the gold passages were among the contexts, and the answer says what the contexts do not",
 }
-"""By the part that is blamed, why."""
+"""The reason for blaming each part."""
 
 _OF_CONTEXTS = frozenset({*RETRIEVAL, "ragas_context_relevance", "offline_context_relevance"})
 _OF_GROUNDING = frozenset({"groundedness", "ragas_faithfulness", "offline_faithfulness"})
@@ -29,16 +29,19 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
-    The first that is true decides: the question is unanswerable, and was answered (generation); no context holds a
-    gold passage, unless they went along with the question (retrieval); nothing but measures of the contexts is too
-    low (retrieval); a measure of grounding is too low, though the system did not decline (grounding); else generation.
-    Where some gold passages were found and others were not, the answer is at fault: something was there to be said.
+    The first rule that holds decides:
+
+    1. The question is unanswerable, and was answered: generation.
+    2. No context has a gold passage, unless the contexts were given with the question: retrieval.
+    3. Only measures of the contexts are too low: retrieval.
+    4. A measure of grounding is too low, and the system did not decline: grounding.
+    5. Anything else: generation. If only some gold passages were found, the answer still had something to say.
 
     Args:
         question: The question that failed.
-        answer: What the system said to it.
+        answer: The system's answer.
         short: The metrics below their thresholds.
-        declined: Whether the system declined to answer.
+        declined: True if the system declined to answer.
     """
     if not question.gold_passages:
         return ""

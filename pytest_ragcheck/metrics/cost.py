@@ -1,4 +1,4 @@
-"""What a question cost: tokens and money, of the judge's models and of the system as far as it reports them."""
+"""The cost of a question in tokens and money: that of the judge's models, and that which the system reports."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.metrics.prices import price_usd
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.usage import Use
+    from pytest_ragcheck.judging.model.usage import TokenUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Tokens >= 0 and US dollars >= 0; None is not known, or that nothing was asked, and never 0."""
+    """Tokens and US dollars, each >= 0; None, never 0, if a number is unknown or nothing was requested."""
 
     asked_judge: bool = False
-    """Whether a model of the judge's was asked, which it is not for what the cache knows."""
+    """True if a model of the judge was asked; cached verdicts ask none."""
 
     judge_input_tokens: int | None = None
     judge_output_tokens: int | None = None
     judge_usd: float | None = None
-    """By the price table; None also where one of the models has no price."""
+    """By the price table; None if one of the models has no price."""
 
     system_input_tokens: int | None = None
     system_output_tokens: int | None = None
     system_usd: float | None = None
-    """What the system says of itself."""
+    """As the system reports it."""
 
     def known(self) -> dict[str, float]:
-        """By name what is known of tokens and money."""
+        """The known numbers by name."""
         return {name: value for name in NAMES if (value := getattr(self, name)) is not None}
 
 
@@ -44,7 +44,7 @@ _TOKENS = {
 
 def system_cost(extra: Mapping[str, Any]) -> Cost:
     """
-    What a reply says beyond its answer: under `metrics`, or under `usage` as OpenAI has it.
+    The cost that a reply reports, in `metrics`, or in `usage` as OpenAI has it.
 
     The keys are `input_tokens` or `prompt_tokens`, `output_tokens` or `completion_tokens`, and `cost_usd`.
     """
@@ -58,8 +58,8 @@ def system_cost(extra: Mapping[str, Any]) -> Cost:
     return Cost(**found, system_usd=float(said["cost_usd"]) if _is_amount(said.get("cost_usd")) else None)
 
 
-def with_judge(cost: Cost, uses: Sequence[Use], own: Mapping[str, tuple[float, float]]) -> Cost:
-    """The same with what the judge's models used; *own* has prices that win over the table's."""
+def with_judge(cost: Cost, uses: Sequence[TokenUse], own: Mapping[str, tuple[float, float]]) -> Cost:
+    """The cost with the use of the judge's models added; the prices in *own* override the table."""
     if not uses:
         return cost
     return replace(
@@ -72,13 +72,13 @@ def with_judge(cost: Cost, uses: Sequence[Use], own: Mapping[str, tuple[float, f
 
 
 def summed(costs: Iterable[Cost]) -> Cost:
-    """Several as one; what is not known of all of them is not known."""
+    """The sum of the costs; a number that is unknown for one of them is unknown."""
     all_costs = list(costs)
     return Cost(**{name: total(getattr(cost, name) for cost in all_costs) for name in NAMES})
 
 
-def usd_of(use: Use, own: Mapping[str, tuple[float, float]]) -> float | None:
-    """What the use cost in US dollars; None where that is not known."""
+def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | None:
+    """The cost of the use in US dollars; None if it is unknown."""
     if use.recorded:
         return use.recorded_usd
     if use.input_tokens is None or use.output_tokens is None:
@@ -87,7 +87,7 @@ def usd_of(use: Use, own: Mapping[str, tuple[float, float]]) -> float | None:
 
 
 def total(values: Iterable[Any]) -> Any:
-    """The sum; None where there are none, or one is not known: a sum of what is known would look like the whole."""
+    """The sum; None if there are no values, or one is None, because a partial sum would look complete."""
     known = list(values)
     return None if not known or None in known else sum(known)
 

@@ -1,4 +1,4 @@
-"""Which of a question's gold passages stand in which of the contexts."""
+"""Finds a question's gold passages in the contexts."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 CHUNK_WORDS = 4
-"""A context of fewer words is a part of a passage by chance."""
+"""A context of fewer words may be part of a passage by chance."""
 
 
 def gold_keys(question: Question) -> frozenset[str]:
-    """The question's gold passages, each once: by document id, or by text where they have none."""
+    """The distinct gold passages of the question, by document id, or by text without one."""
     return frozenset(map(_key, question.gold_passages))
 
 
 def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], ...]:
     """
-    For each context, in their order, the gold passages that it holds, as in `gold_keys`; mostly one or none.
+    The gold passages that each context contains, as in `gold_keys`; mostly one or none.
 
-    A context holds a passage if the endpoint gives the context the passage's document id. By their texts it does
-    if one contains the other word for word, whatever the case, accents, punctuation and white space: the context is
-    the passage, a chunk of it with four words or more, or a larger piece that has it whole.
+    A context contains a passage if the endpoint gives it the passage's document id. It also does if one text
+    contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
+    the passage, a part of it with four words or more, or a larger text with the whole passage.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
     passages = [(_key(passage), passage.doc_id, _folded(passage.text)) for passage in question.gold_passages]
-    # The ids are in the contexts' order, but an endpoint may give more or fewer.
+    # An endpoint may give more or fewer ids than contexts.
     ids = (*(answer.source_ids or ()), *(None,) * len(answer.contexts))
     return tuple(
         frozenset(
@@ -45,8 +45,8 @@ def _key(passage: GoldPassage) -> str:
 
 
 def _folded(text: str) -> str:
-    """The words between blanks, so that no part of a word is found."""
-    from pytest_ragcheck.judging.text import words  # noqa: PLC0415 - 0.01 s, and only where there are gold passages
+    """The words, each between spaces, so that parts of words are not found."""
+    from pytest_ragcheck.judging.offline.normalized_text import words
 
     return f" {' '.join(words(text))} "
 

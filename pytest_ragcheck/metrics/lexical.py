@@ -1,4 +1,4 @@
-"""ROUGE-L and chrF: overlap with the accepted answers that feels the order of words, and parts of words."""
+"""ROUGE-L and chrF: overlap with the accepted answers by the order of words and by parts of words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.text import UNSPACED
-from pytest_ragcheck.metrics.catalogue import LEXICAL
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.judging.offline.normalized_text import UNSPACED
+from pytest_ragcheck.scores.catalogue import LEXICAL
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _ALONE = re.compile(f"[{UNSPACED}]")
 
 
 class Lexical:
-    """The group `lexical`: what applies to answerable questions with an expected answer."""
+    """The group `lexical`; it applies to answerable questions with an expected answer."""
 
     names = LEXICAL
     local = True
@@ -38,18 +38,18 @@ class Lexical:
 
 def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
     """
-    F-measure of the longest common subsequence of words, against the accepted answer it is nearest to.
+    F-measure of the longest common subsequence of words, for the nearest accepted answer.
 
     Args:
         answer: The system's answer; may be empty.
         acceptable: All accepted answers, at least one.
 
     Returns:
-        0..1; 0.0 where either has no words.
+        0..1; 0.0 if either text has no words.
 
-    Source: Lin (2004), as Google's `rouge_score` has it, without stemming: case and punctuation do not count. That
-    program deletes whatever is not ASCII; here words of all scripts count, and each character of those that are
-    written without blanks.
+    Source: Lin (2004), as in Google's `rouge_score` without stemming: case and punctuation do not count. That program
+    drops all characters outside ASCII. Here words of all scripts count, and so does each character of scripts without
+    spaces.
     """
     words = _words(answer)
     return max(_f_measure(words, _words(accepted)) for accepted in acceptable)
@@ -57,18 +57,18 @@ def rouge_l(answer: str, acceptable: Sequence[str]) -> float:
 
 def chrf(answer: str, acceptable: Sequence[str]) -> float:
     """
-    F-measure of the common runs of one to six characters, in which recall counts twice.
+    F-measure of the common sequences of one to six characters; recall counts twice.
 
     Args:
         answer: The system's answer; may be empty.
         acceptable: All accepted answers, at least one; the best counts.
 
     Returns:
-        0..1; 0.0 where either is blank.
+        0..1; 0.0 if either text is blank.
 
     Source: Popović (2015), chrF2 by sacrebleu with its defaults, divided by 100.
     """
-    from sacrebleu.metrics.chrf import (  # noqa: PLC0415  # pyright: ignore[reportMissingImports] - an extra
+    from sacrebleu.metrics.chrf import (  # pyright: ignore[reportMissingImports] - an extra
         CHRF,
     )
 
@@ -78,7 +78,7 @@ def chrf(answer: str, acceptable: Sequence[str]) -> float:
 def _f_measure(answer: list[str], accepted: list[str]) -> float:
     if not answer or not accepted:
         return 0.0
-    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # pyright: ignore[reportMissingImports] - an extra
+    from rapidfuzz.distance import LCSseq  # pyright: ignore[reportMissingImports] - an extra
 
     common: int = LCSseq.similarity(answer, accepted)
     return 2 * common / (len(answer) + len(accepted))

@@ -1,68 +1,68 @@
-"""What an answer has to say, and what it must not: found by text alone, the same in every run."""
+"""Checks which required and forbidden mentions an answer contains, by text alone."""
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import MENTIONS
-from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.questions.mention import compile_mention
+from pytest_ragcheck.concurrency.search_process import SearchProcess
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.questions.mention import is_mentioned, is_regex
+from pytest_ragcheck.scores.catalogue import MENTIONS
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
+_MUST, _MUST_NOT = MENTIONS
+
 
 class Mentions:
-    """What every run measures of the questions that have mentions."""
+    """The metric of questions with mentions; every run measures it."""
 
     names = MENTIONS
     local = True
 
+    def __init__(self) -> None:
+        self._search = SearchProcess()
+
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """The shares, of those mentions that the question has."""
-        shares = (must_mention_score(answer.text, question), must_not_mention_score(answer.text, question))
-        return {name: Score(share) for name, share in zip(MENTIONS, shares, strict=True) if share is not None}
+        """Return the scores that apply to the question."""
+        if not any(map(is_regex, (*question.must_mention, *question.must_not_mention))):
+            return mention_scores(answer.text, question, self._search)
+        # A regular expression may take seconds, which no other question should wait for.
+        from pytest_ragcheck.concurrency.threads import in_thread
+
+        return await in_thread(mention_scores, answer.text, question, self._search)
+
+    async def aclose(self) -> None:
+        """End the process of the regular expressions."""
+        self._search.close()
 
 
-def must_mention_score(answer: str, question: Question) -> float | None:
+def mention_scores(answer: str, question: Question, search: SearchProcess) -> dict[str, Score]:
     """
-    Share of the question's `must_mention` that the answer contains.
+    Share of `must_mention` that the answer contains, and share of `must_not_mention` that it does not contain.
 
     Returns:
-        0..1; None where the question has none.
+        By metric 0..1, with the mentions that lower the value; unscored if a regular expression took too long.
+        A metric is absent if the question has no such mentions.
 
-    Source: our own; what counts as contained is said at `compile_mention`.
+    Source: our own; `compile_mention` defines what an answer contains.
     """
-    if not question.must_mention:
-        return None
-    return 1 - len(missing_mentions(answer, question)) / len(question.must_mention)
+    scores = {}
+    if question.must_mention:
+        scores[_MUST] = _score(question.must_mention, lambda mention: not is_mentioned(mention, answer, search))
+    if question.must_not_mention:
+        scores[_MUST_NOT] = _score(question.must_not_mention, lambda mention: is_mentioned(mention, answer, search))
+    return scores
 
 
-def must_not_mention_score(answer: str, question: Question) -> float | None:
-    """
-    Share of the question's `must_not_mention` that the answer does not contain.
-
-    Returns:
-        0..1; None where the question has none.
-
-    Source: our own; what counts as contained is said at `compile_mention`.
-    """
-    if not question.must_not_mention:
-        return None
-    return 1 - len(forbidden_mentions(answer, question)) / len(question.must_not_mention)
-
-
-def missing_mentions(answer: str, question: Question) -> tuple[str, ...]:
-    """Those of `must_mention` that the answer does not contain, as the file has them."""
-    return tuple(mention for mention in question.must_mention if not _contains(answer, mention))
-
-
-def forbidden_mentions(answer: str, question: Question) -> tuple[str, ...]:
-    """Those of `must_not_mention` that the answer contains, as the file has them."""
-    return tuple(mention for mention in question.must_not_mention if _contains(answer, mention))
-
-
-def _contains(answer: str, mention: str) -> bool:
-    return compile_mention(mention).search(unicodedata.normalize("NFC", answer)) is not None
+def _score(mentions: Sequence[str], is_wrong: Callable[[str], bool]) -> Score:
+    try:
+        wrong = tuple(filter(is_wrong, mentions))
+    except MeasurementError as error:
+        return Score.unscored(str(error))
+    return Score(1 - len(wrong) / len(mentions), mentions=wrong)

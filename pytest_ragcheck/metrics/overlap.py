@@ -1,4 +1,4 @@
-"""Exact match and token F1: how near an answer's words are to the accepted answers."""
+"""Exact match and token F1: overlap of an answer's words with the accepted answers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import string
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import OVERLAP
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.catalogue import OVERLAP
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class Overlap:
-    """The group `overlap`: what applies to answerable questions with an expected answer."""
+    """The group `overlap`; it applies to answerable questions with an expected answer."""
 
     names = OVERLAP
     local = True
@@ -38,21 +38,18 @@ class Overlap:
 
 def exact_match(answer: str, acceptable: Sequence[str]) -> float:
     """
-    Whether the answer is one of the accepted ones, after normalisation.
+    1.0 if the answer equals an accepted answer after normalisation, else 0.0.
 
     Args:
         answer: The system's answer; may be empty.
         acceptable: All accepted answers, at least one.
 
-    Returns:
-        1.0 or 0.0.
-
     Raises:
         ValueError: There are no accepted answers, so the measure does not apply.
 
-    Source: the SQuAD v2 evaluation program, with its normalisation: lower case, ASCII punctuation and English articles
-    deleted, white space made single. One difference: that program leaves out an accepted answer that normalises to
-    nothing (`A`, `-`) where there are others; here every accepted answer counts.
+    Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
+    articles, and with single spaces. One difference: that program ignores an accepted answer that normalises to nothing
+    (`A`, `-`) if there are others. Here every accepted answer counts.
     """
     answer_tokens = _tokens(answer)
     return max(float(_tokens(accepted) == answer_tokens) for accepted in _some(acceptable))
@@ -60,9 +57,10 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
 
 def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     """
-    Harmonic mean of precision and recall of the answer's words, against the accepted answer it is nearest to.
+    Harmonic mean of precision and recall of the answer's words, for the nearest accepted answer.
 
-    Words count as often as they occur, their order does not count. Of two texts without words it is 1.0, of one 0.0.
+    Repeated words count as often as they occur; the order does not count. Two texts without words score 1.0, one such
+    text scores 0.0.
 
     Args:
         answer: The system's answer; may be empty.

@@ -1,4 +1,4 @@
-"""What tokens cost, by the price table of genai-prices where it is installed."""
+"""Prices of tokens, from the price table of genai-prices if it is installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.server_address import environment_url
+from pytest_ragcheck.judging.model.server_address import environment_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,24 +26,24 @@ def price_usd(
     own: Mapping[str, tuple[float, float]] = NOTHING,
 ) -> float | None:
     """
-    The price of so many tokens in US dollars, >= 0; None where it is not known.
+    The price of the tokens in US dollars, >= 0; None if it is unknown.
 
-    The provider is told by the server's address, so a server of one's own has no price, whatever the model's name.
-    The table is that of the installed genai-prices; nothing is downloaded.
+    The server's address decides the provider, so a server of one's own has no price, whatever its model is called. The
+    table is that of the installed genai-prices; nothing is downloaded.
 
     Args:
-        model: As the server calls it.
-        url: The server's base URL; None: that of the environment, else OpenAI's.
+        model: The model's name on the server.
+        url: The server's base URL; None for that of the environment, or else OpenAI's.
         input_tokens: >= 0.
         output_tokens: >= 0.
-        own: By model what a million tokens cost that are read, and written; they win over the table's.
+        own: The prices of a million input and output tokens by model; they override the table.
     """
     if model in own:
         read, written = own[model]
         return (input_tokens * read + output_tokens * written) / 1_000_000
     if not has_table():
         return None
-    from genai_prices import Usage, calc_price  # noqa: PLC0415 - 0.2 s of CPU, and only where something is priced
+    from genai_prices import Usage, calc_price
 
     usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
     try:
@@ -54,5 +54,5 @@ def price_usd(
 
 @cache
 def has_table() -> bool:
-    """Whether there is a price table."""
+    """True if the price table is installed."""
     return find_spec("genai_prices") is not None

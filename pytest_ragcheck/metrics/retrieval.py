@@ -1,14 +1,14 @@
-"""How much of what answers a question was retrieved, and how high up it stood."""
+"""Retrieval metrics: the share of gold passages among the contexts, and their ranks."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
-from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
     Retrieved = Sequence[str | Collection[str]]
-    """Passage ids, best first; where one context holds several passages, their ids together."""
+    """Passage ids, best first; a context with several passages has a collection of their ids."""
 
 
 class Retrieval:
     """
-    The group `retrieval`: answerable questions of datasets that have gold passages.
+    The group `retrieval`; it applies to answerable questions of datasets with gold passages.
 
     Args:
-        top_k: How many contexts are asked for where the question does not say, >= 1; cutoffs above it are left out.
+        top_k: Number of contexts requested if the question does not set one, >= 1; larger cutoffs are left out.
     """
 
     names = RETRIEVAL
@@ -35,9 +35,9 @@ class Retrieval:
         self._top_k = top_k
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """All of them; 0.0 each for a question without gold passages whose dataset has some."""
+        """All scores; each is 0.0 for a question without gold passages in a dataset that has some."""
         if question.tier == GENERATION:
-            return {}  # what went along with the question was not retrieved
+            return {}  # contexts given with the question were not retrieved
         gold = gold_keys(question)
         if not question.answerable or not (gold or question.lacks_gold):
             return {}
@@ -73,7 +73,7 @@ def recall_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
 
 def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     """
-    Share of the first *k* ranks that hold a gold passage; a rank at which nothing was retrieved holds none.
+    Share of the first *k* ranks that hold a gold passage; an empty rank holds none.
 
     Args:
         retrieved: As in `recall_at_k`.
@@ -83,31 +83,28 @@ def precision_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float
     Returns:
         0..1; 0.0 without gold passages.
 
-    Source: TREC precision, which divides by k however few were retrieved.
+    Source: TREC precision, which divides by k even if fewer passages were retrieved.
     """
     return sum(count > 0 for count in _new(retrieved, gold, k)) / k
 
 
 def hit_rate_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     """
-    Whether any gold passage is among the first *k* retrieved ones.
+    1.0 if any gold passage is among the first *k* retrieved ones, else 0.0.
 
     Args:
         retrieved: As in `recall_at_k`.
         gold: As in `recall_at_k`.
         k: Cutoff rank, >= 1.
 
-    Returns:
-        1.0 or 0.0; 0.0 without gold passages.
-
-    Source: called Success@k by TREC.
+    Source: TREC calls it Success@k.
     """
     return float(any(_new(retrieved, gold, k)))
 
 
 def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     """
-    Gain of the first *k* ranks, discounted by the rank, over that of the best order.
+    Gain of the first *k* ranks, discounted by rank, divided by the gain of the best order.
 
     Args:
         retrieved: As in `recall_at_k`.
@@ -117,8 +114,8 @@ def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     Returns:
         0..1; 0.0 without gold passages.
 
-    Source: Järvelin and Kekäläinen (2002) as TREC's program has it: gain 1 for each gold passage, discount
-    log2(rank + 1). A context that holds several passages gains no more than one in each rank of the best order.
+    Source: Järvelin and Kekäläinen (2002), as in TREC's program: gain 1 for each gold passage, discount log2(rank + 1).
+    The best order has one passage a rank, so a context with several passages cannot exceed 1.0.
     """
     best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(set(gold)), k) + 1))
     gained = sum(count / math.log2(rank + 1) for rank, count in enumerate(_new(retrieved, gold, k), 1))
@@ -127,14 +124,14 @@ def ndcg_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
 
 def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
-    One over the rank of the first gold passage; over many questions its mean is the MRR.
+    1 divided by the rank of the first gold passage; its mean over the questions is the MRR.
 
     Args:
         retrieved: As in `recall_at_k`.
         gold: As in `recall_at_k`.
 
     Returns:
-        0..1; 0.0 where none was retrieved.
+        0..1; 0.0 if no gold passage was retrieved.
 
     Source: TREC's recip_rank.
     """
@@ -143,9 +140,9 @@ def reciprocal_rank(retrieved: Retrieved, gold: Collection[str]) -> float:
 
 def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
     """
-    Mean over the gold passages of the precision at their ranks, 0.0 for one that was not retrieved.
+    Mean over the gold passages of the precision at their ranks; a passage that was not retrieved counts 0.0.
 
-    Over many questions its mean is the MAP.
+    Its mean over the questions is the MAP.
 
     Args:
         retrieved: As in `recall_at_k`.
@@ -154,7 +151,7 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
     Returns:
         0..1; 0.0 without gold passages.
 
-    Source: TREC's map. A context that holds several passages is no better than the best order up to its rank.
+    Source: TREC's map. The precision at a rank is at most 1.0, even if a context has several passages.
     """
     found, total = 0, 0.0
     for rank, count in enumerate(_new(retrieved, gold), 1):
@@ -164,7 +161,7 @@ def average_precision(retrieved: Retrieved, gold: Collection[str]) -> float:
 
 
 def _new(retrieved: Retrieved, gold: Collection[str], k: int | None = None) -> list[int]:
-    """How many gold passages stand at each of the first *k* ranks that stood at none above it."""
+    """The number of gold passages that occur first at each of the first *k* ranks."""
     if k is not None and k < 1:
         raise ValueError(f"a cutoff is a rank from 1, not {k}")
     wanted = set(gold)

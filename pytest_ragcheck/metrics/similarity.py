@@ -1,18 +1,18 @@
-"""How near the meaning of an answer is to an accepted one, as far as embeddings show it."""
+"""Similarity of meaning between an answer and the accepted answers, by embeddings."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.closing import close
-from pytest_ragcheck.metrics.catalogue import SEMANTIC
+from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.metrics.ragas.formulas import cosine_similarity
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.catalogue import SEMANTIC
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.judging.embeddings import Embeds, Vector
+    from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 class Similarity:
     """
-    The group `semantic`: what applies to answerable questions with an expected answer.
+    The group `semantic`; it applies to answerable questions with an expected answer.
 
     Args:
-        embeddings: Make the vectors; closed with the metric.
+        embeddings: Computes the vectors; closed with the metric.
     """
 
     names = SEMANTIC
@@ -35,7 +35,7 @@ class Similarity:
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """
-        The similarity, by one request; an empty answer needs none, and is similar to nothing.
+        The similarity, by one request; 0.0 without a request for an empty answer.
 
         Raises:
             JudgeError: There are no embeddings.
@@ -50,22 +50,22 @@ class Similarity:
 
     async def aclose(self) -> None:
         """Closes the connections of the embeddings."""
-        await close(self._embeddings)
+        await closing(self._embeddings).aclose()
 
 
 def nearest(answer: Vector, acceptable: Sequence[Vector]) -> float:
     """
-    Cosine similarity of the answer to the accepted answer that it is nearest to.
+    Cosine similarity of the answer to the nearest accepted answer.
 
     Args:
-        answer: Its embedding.
+        answer: The embedding of the answer.
         acceptable: The embeddings of all accepted answers, at least one.
 
     Returns:
-        -1..1, hardly ever below 0.
+        -1..1, rarely below 0.
 
     Raises:
-        ValueError: An embedding has no direction.
+        ValueError: An embedding is all zeros.
 
     Source: ragas 0.4.3, `SemanticSimilarity`, for one accepted answer.
     """

@@ -1,4 +1,4 @@
-"""Several metrics of one answer as one number."""
+"""Combines several metrics of one answer into one weighted score."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,20 +18,20 @@ class Overall:
 
     score: Score
     lacks: tuple[str, ...]
-    """The metrics with a weight that it is not over, in the order of the weights."""
+    """The weighted metrics without a result, in the order of the weights."""
 
 
 def weighted(scores: Mapping[str, Score], weights: Mapping[str, float]) -> Overall | None:
     """
-    Mean of the metrics that have results, each by its weight over the sum of their weights.
+    Weighted mean of the metrics that have results.
 
     Args:
-        scores: Of one answer, by metric.
-        weights: By metric, > 0; their sum does not matter.
+        scores: The scores of one answer by metric.
+        weights: The weights by metric, > 0; the sum of the weights does not matter.
 
     Returns:
-        The mean, which lies between the smallest and the largest of them; unscored where they apply and none could
-        be measured; None where none applies.
+        The mean, between the smallest and the largest result. It is unscored if metrics apply but none could be
+        measured, and None if none applies.
     """
     values = {metric: score.value for metric in weights if (score := scores.get(metric)) is not None}
     if not values:
@@ -42,5 +42,5 @@ def weighted(scores: Mapping[str, Score], weights: Mapping[str, float]) -> Overa
         return Overall(score=Score.unscored(f"none of {', '.join(values)} could be measured"), lacks=lacks)
     total = math.fsum(weights[metric] for metric in measured)
     mean = math.fsum(weights[metric] * value for metric, value in measured.items()) / total
-    # A mean of equal numbers can leave their range by one rounding.
+    # Rounding can move a mean of equal numbers out of their range.
     return Overall(score=Score(min(max(mean, min(measured.values())), max(measured.values()))), lacks=lacks)

@@ -1,91 +1,68 @@
-"""pytest's options and ini values -> `Settings`."""
+"""Registers the options and ini values with pytest, and reads `Settings` from them."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.options import OPTIONS, Option
-from pytest_ragcheck.plugin.keys import SETTINGS
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.config.readers import read_switch
+from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.plugin.hooks import own_metrics
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_ragcheck.given import Given
-    from pytest_ragcheck.plugin.datasets import Datasets
-    from pytest_ragcheck.settings import Settings
-
-QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
-"""How the name of a file ends, in small letters or capitals, that is collected wherever it lies."""
-
-_RESULT_QUESTIONS = "_questions.json"
-"""How the name of a file ends that a run wrote; it is collected where it is given as an argument."""
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.settings import Settings
 
 DATASETS_PLUGIN = "ragcheck-datasets"
-"""The name under which `plugin.datasets` is registered in a run that was given some."""
+"""The name under which `plugin.datasets` is registered in a run with datasets."""
 
-_INI_TYPES: dict[str, Any] = {"text": None, "words": "args", "lines": "linelist", "switch": "bool"}
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
-
-_WRITTEN = {
-    "text": "write one text",
-    "words": "write texts separated by blanks, with both quotation marks around one that has a blank",
-    "lines": "write one text a line",
-    "switch": "write true or false",
-}
-"""What to write where pytest itself cannot read an ini value, by the option's kind."""
-
-
-_PATHS = frozenset({"rag_output", "rag_baseline", "rag_replay", "rag_report", "rag_markdown"})
+_INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
+"""pytest's ini types by the kind of a setting; text for any other kind."""
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Registers every option of `OPTIONS`, and its ini twin."""
+    """Register every setting of the table as an option and an ini value."""
     group = parser.getgroup("rag", "testing of RAG systems (pytest-ragcheck)")
-    for option in OPTIONS:
-        text = f"{option.help} Default: {option.default_shown}." if option.default_shown else option.help
-        parser.addini(option.name, text, type=_INI_TYPES[option.kind], default=None)
-        if not option.flag:
+    for setting in TABLE:
+        text = f"{setting.help} Default: {setting.shown_default}." if setting.shown_default else setting.help
+        parser.addini(setting.name, text, type=_INI_TYPES.get(setting.kind), default=None)
+        if not setting.on_command_line:
             continue
-        if option.environment:
-            text += f" Environment: {option.environment}."
+        if setting.environment:
+            text += f" Environment: {setting.environment}."
         text = text.replace("%", "%%")
-        if option.kind == "switch":
-            group.addoption(option.switch, dest=option.name, action="store_true", default=None, help=text)
+        if setting.kind == "switch":
+            group.addoption(setting.option, dest=setting.name, action="store_true", default=None, help=text)
         else:
-            action = "append" if option.kind == "words" else "store"
-            group.addoption(option.switch, dest=option.name, metavar=option.metavar, action=action, help=text)
+            action = "append" if setting.kind == "words" else "store"
+            group.addoption(setting.option, dest=setting.name, metavar=setting.metavar, action=action, help=text)
 
 
 def check_given(config: pytest.Config) -> None:
     """
-    Reads what the command line and the ini file say, so that a wrong value ends the run before it begins.
+    Check the values of the command line and the ini file, so that a wrong one ends the run before it begins.
 
-    A run that is given nothing pays nothing.
+    A run without values skips the check.
     """
-    if given_options(config, {"rag_required", "rag_resume"}):
+    if given_options(config, {"rag_require_endpoint", "rag_resume"}):
         settings_of(config)
-        if not hasattr(config, "workerinput"):
-            _tell_of_moved_root(config)
-
-
-def _tell_of_moved_root(config: pytest.Config) -> None:
-    from pytest_ragcheck.plugin.moved_root import moved_root  # noqa: PLC0415 - only where something is given
-
-    if text := moved_root(config):
-        try:
-            config.issue_config_time_warning(pytest.PytestConfigWarning(f"ragcheck: {text}"), stacklevel=1)
-        except pytest.PytestConfigWarning as warning:
-            # Where warnings are errors; any other exception would be shown as a crash.
-            raise pytest.UsageError(str(warning)) from None
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """The run's settings; they are read once."""
+    """Return the run's settings, which are read once."""
     if SETTINGS not in config.stash:
-        from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where questions are
-        from pytest_ragcheck.given import read_settings  # noqa: PLC0415 - as above
+        from pytest_ragcheck.config.resolve import read_settings
+        from pytest_ragcheck.errors import UsageError
 
         own = names_of_own_metrics(config)
         try:
@@ -96,117 +73,129 @@ def settings_of(config: pytest.Config) -> Settings:
 
 
 def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
-    """What the users' own metrics measure, of those that pytest knows so far."""
-    if not config.hook.pytest_ragcheck_metrics.get_hookimpls():
-        return ()
-    from pytest_ragcheck.plugin.metrics import own_metrics  # noqa: PLC0415 - only where there are some
-
+    """Return the names that the users' own metrics measure, of the metrics registered so far."""
     return tuple(name for metric in own_metrics(config) for name in metric.names)
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
-    """By option name what was given on the command line, or else in the ini file, and where."""
-    found = {option.name: _given(config, option) for option in OPTIONS if option.name not in leave_out}
+    """Return the values from the command line, or else from the ini file, by option name."""
+    found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}
     return {name: given for name, given in found.items() if given is not None}
 
 
 def names_baseline(config: pytest.Config) -> bool:
-    """Whether the run was given a baseline; what is in it is another matter."""
-    return config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
+    """Return True if the run was given a baseline, or the rootdir has one, readable or not."""
+    given = config.getoption("rag_baseline") is not None or config.getini("rag_baseline") is not None
+    return given or (config.rootpath / BASELINE_FILE).is_file()
 
 
-def names_gate(config: pytest.Config) -> bool:
-    """Whether the run was given a gate, or a baseline, which has one."""
+def has_gate(config: pytest.Config) -> bool:
+    """Return True if the run was given a gate or a baseline, unless `-p no:ragcheck-gate` blocks the gate."""
     given = config.getoption("rag_gate") is not None or config.getini("rag_gate") is not None
-    return given or names_baseline(config)
+    return (given or names_baseline(config)) and not config.pluginmanager.is_blocked("ragcheck-gate")
 
 
 def names_shard(config: pytest.Config) -> bool:
-    """Whether the run is one part of several."""
+    """Return True if the run is one of several shards."""
     return config.getoption("rag_shard") is not None or config.getini("rag_shard") is not None
 
 
 def names_dataset(config: pytest.Config) -> bool:
-    """Whether the run was given a dataset; whether there is such a one is another matter."""
-    return bool(config.getoption("rag_dataset") or config.getini("rag_dataset"))
+    """Return True if the run was given a dataset, known or not."""
+    return bool(config.getoption("rag_dataset") or _ini_value(config, "rag_dataset"))
 
 
 def is_dry_run(config: pytest.Config) -> bool:
-    """Whether questions are only to be counted."""
-    return bool(config.getoption("rag_dry_run") or config.getini("rag_dry_run"))
+    """Return True if the run only counts questions."""
+    value = config.getoption("rag_dry_run") or _ini_value(config, "rag_dry_run")
+    with suppress(ValueError):  # `settings_of` reports a wrong value
+        return value is not None and read_switch(str(value))
+    return False
 
 
 def is_question_file(session: pytest.Session, path: Path) -> bool:
-    """Whether pytest is to collect the file as questions."""
+    """Return True if pytest should collect the file as questions."""
     argument, name = session.isinitpath(path), path.name.lower()
-    if argument and name.endswith(_RESULT_QUESTIONS):
+    if argument and name.endswith(RESULT_QUESTIONS):
         return True
     if not name.endswith(QUESTION_FILES):
-        patterns = session.config.getini("rag_question_files")
-        if not patterns or not any(path.match(pattern) for pattern in patterns):
+        patterns = _ini_value(session.config, "rag_question_files") or ()
+        if isinstance(patterns, str):
+            patterns = patterns.split()
+        if not any(path.match(pattern) for pattern in patterns):
             return False
     try:
-        output = settings_of(session.config).output
+        output = settings_of(session.config).run.output
     except pytest.UsageError:
-        return True  # and where the file is read, the error is said
-    # What was written there is no question file of the user's, unless the user names it.
+        return True  # reading the file reports the error
+    # A file in the output folder is a result file, unless the user names it.
     if session.config.rootpath.is_relative_to(output):
-        # The whole project lies in it, so that only the names tell.
-        return argument or path.parent != output or not name.endswith(_RESULT_QUESTIONS)
+        # The output folder contains the whole project, so only the names decide.
+        return argument or path.parent != output or not name.endswith(RESULT_QUESTIONS)
     return argument or not path.is_relative_to(output)
 
 
+def calls_rag_check(item: pytest.Item) -> bool:
+    """Return True if the test uses the `rag_check` fixture."""
+    return "rag_check" in getattr(item, "fixturenames", ())
+
+
 def is_question_of(config: pytest.Config, node_id: str) -> bool:
-    """Whether the node id looks like that of a question in a question file, or in one of the run's datasets."""
-    datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
-    return is_question_id(node_id) or (datasets is not None and node_id.partition("::")[0] in datasets.names)
+    """Return True if the node id looks like a question of a question file or of one of the run's datasets."""
+    if is_question_id(node_id):
+        return True
+    name = node_id.partition("::")[0]
+    return names_dataset(config) and any(name == choice.dataset_name for choice in settings_of(config).run.datasets)
 
 
 def is_question_id(node_id: str) -> bool:
-    """Whether the node id looks like that of a question in a question file."""
-    return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, _RESULT_QUESTIONS))
+    """Return True if the node id looks like a question of a question file."""
+    return node_id.partition("::")[0].lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS))
 
 
-def _given(config: pytest.Config, option: Option) -> Given | None:
-    value = config.getoption(option.name, default=None) if option.flag else None
-    origin = option.switch
-    if option.name in _PATHS and value and value.strip():
-        # What is typed is relative to where it is typed; what is configured, to the root.
-        value = _typed_path(config.invocation_params.dir, value)
-    if option.name == "rag_dataset" and value:
-        value = [_seen_from(config.invocation_params.dir, text) for text in value]
-    if value is None:
-        value, origin = _ini_value(config, option)
+def _given(config: pytest.Config, setting: Setting) -> Given | None:
+    typed = config.getoption(setting.name, default=None) if setting.on_command_line else None
+    value = _ini_value(config, setting.name) if typed is None else typed
     if value is None:
         return None
-    from pytest_ragcheck.given import Given  # noqa: PLC0415 - only where something is given
+    from pytest_ragcheck.config.given import Given
 
-    return Given(value, origin)
-
-
-def _typed_path(folder: Path, text: str) -> str:
-    """The path, or that in `git:REV:PATH`, as it is meant by whoever types it in the folder."""
-    from pytest_ragcheck.baseline_place import BaselinePlace  # noqa: PLC0415 - only where a path is given
-
-    place = BaselinePlace.from_text(text)
-    return str(place.seen_from(folder)) if place.path else text
+    if typed is None:
+        return Given(value, _ini_origin(config, setting.name))
+    # A typed path is relative to the working directory, a configured one to the root.
+    return Given(value, setting.option, config.invocation_params.dir)
 
 
-def _seen_from(folder: Path, choice: str) -> str:
-    """`NAME=PATH` as it reads when it is typed in the folder."""
-    name, equals, path = choice.partition("=")
-    if not path.strip():
-        return choice
-    from pathlib import Path  # noqa: PLC0415 - only for whoever gives a dataset
-
-    return f"{name}{equals}{folder / Path(path.strip()).expanduser()}"
-
-
-def _ini_value(config: pytest.Config, option: Option) -> tuple[Any, str]:
-    overridden = any(each.partition("=")[0] == option.name for each in config.getoption("override_ini") or ())
-    place = config.inipath.name if config.inipath else "the ini file"
-    origin = f"-o {option.name}" if overridden else f"{option.name} in {place}"
+def _ini_value(config: pytest.Config, name: str) -> Any:
+    """Return the value of the ini file or of `-o`, as text or as a native value of TOML; None if there is none."""
     try:
-        return config.getini(option.name), origin
+        return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
-        raise pytest.UsageError(f"ragcheck: {origin}: {error}; {_WRITTEN[option.kind]}") from None
+        value = _toml_value(config, name)  # pytest refuses a number, and a text for a list
+        if value is None:
+            raise pytest.UsageError(
+                f"ragcheck: {_ini_origin(config, name)}: {error}; "
+                "write texts separated by blanks, with both quotation marks around one that has a blank"
+            ) from None
+        return value
+
+
+def _toml_value(config: pytest.Config, name: str) -> Any:
+    """Return the native value in a TOML file; None if the value does not come from one."""
+    path = config.inipath
+    if path is None or path.suffix != ".toml" or _is_overridden(config, name):
+        return None
+    tomllib: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = document if path.name.endswith("pytest.toml") else document.get("tool", {})
+    return tables.get("pytest", {}).get(name)
+
+
+def _is_overridden(config: pytest.Config, name: str) -> bool:
+    return any(each.partition("=")[0] == name for each in config.getoption("override_ini") or ())
+
+
+def _ini_origin(config: pytest.Config, name: str) -> str:
+    if _is_overridden(config, name):
+        return f"-o {name}"
+    return f"{name} in {config.inipath.name if config.inipath else 'the ini file'}"

@@ -1,4 +1,4 @@
-"""The fixtures of users' tests, each to be overridden in any conftest.py."""
+"""Defines the fixtures for users' tests. A conftest.py can override each of them."""
 
 from __future__ import annotations
 
@@ -9,58 +9,51 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.keys import CLIENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.plugin.keeping import RagCheck
-    from pytest_ragcheck.plugin.plan import Means
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
+    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.asking.rag_check import RagCheck
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
-    from pytest_ragcheck.record import Record
-    from pytest_ragcheck.settings import Settings
-
-NO_ENDPOINT = (
-    "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
-)
-NO_JUDGE = (
-    "no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with --rag-judge-model "
-    "and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override the rag_judge "
-    "fixture"
-)
+    from pytest_ragcheck.verdict.record import Record
 
 
 @pytest.fixture(scope="session")
 def rag_settings(pytestconfig: pytest.Config) -> Settings:
-    """The run's settings; an override changes them for its folder with `dataclasses.replace`."""
+    """The settings of the run. An override can change them for its folder with `dataclasses.replace`."""
     return settings_of(pytestconfig)
 
 
 @pytest.fixture(scope="session")
 def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
-    """The system under test: the endpoint of --rag-url. An override may return a RagClient or a function."""
-    if rag_settings.replay is not None:
-        from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - only where a run is replayed
+    """The client of the endpoint of --rag-url. An override can return another RagClient or a function."""
+    if rag_settings.run.replay is not None:
+        from pytest_ragcheck.plugin.collecting.replay_source import recording_of
 
         with _usage_errors_as_failures():
-            return recording_of(pytestconfig, rag_settings.replay)
-    if rag_settings.url is None:
-        if rag_settings.required:
+            return recording_of(pytestconfig, rag_settings.run.replay)
+    if rag_settings.endpoint.url is None:
+        from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
+
+        if rag_settings.run.require_endpoint:
             pytest.fail(NO_ENDPOINT, pytrace=False)
         pytest.skip(NO_ENDPOINT)
-    from pytest_ragcheck.rag.client import RagClient  # noqa: PLC0415 - only where a question is asked
+    from pytest_ragcheck.plugin.asking.session_loop import client_of_url
 
     with _usage_errors_as_failures():
-        pytestconfig.stash[CLIENT] = client = RagClient.from_settings(rag_settings)
-    return client
+        return client_of_url(pytestconfig, rag_settings)
 
 
 @pytest.fixture(scope="session")
 def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Judge | None]:
-    """The judge of --rag-judge; None for `none`. An override may return anything with a `judge` method."""
-    if rag_settings.judge is None and rag_settings.needs_judge and rag_settings.replay is None:
+    """The judge of --rag-judge; None for `none`. An override can return an object with `judge`, or a function."""
+    if rag_settings.judge.name is None and rag_settings.needs_judge and rag_settings.run.replay is None:
+        from pytest_ragcheck.plugin.collecting.preconditions import NO_JUDGE
+
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
         judge = _chosen_judge(rag_settings, pytestconfig) if rag_settings.needs_judge else None
@@ -68,15 +61,15 @@ def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[J
         yield used
         close = getattr(used, "aclose", None)
         if close is not None:
-            from pytest_ragcheck.plugin.private_loop import loop_of  # noqa: PLC0415 - only where there is a judge
+            from pytest_ragcheck.plugin.asking.session_loop import loop_of
 
             loop_of(pytestconfig).run(close)
 
 
 @pytest.fixture
 def rag_question(request: pytest.FixtureRequest) -> Question:
-    """The question that the test runs."""
-    from pytest_ragcheck.plugin.collection import question_of  # noqa: PLC0415 - only where a question runs
+    """The question of the test."""
+    from pytest_ragcheck.plugin.collecting.question_items import question_of
 
     question = question_of(request.node)
     if question is None:
@@ -96,13 +89,14 @@ def rag_result(
     rag_client: Any,
     rag_judge: Judge | None,
 ) -> Record:
-    """The evaluated question; an ERROR ends the test here, a FAIL only in `assert_passed`."""
+    """The record of the question. An ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
-    from pytest_ragcheck.plugin.ahead import ahead_of  # noqa: PLC0415 - only where a question is asked
-    from pytest_ragcheck.plugin.keeping import kept  # noqa: PLC0415 - as above
+    from pytest_ragcheck.plugin.asking.question_session import question_session_of
+    from pytest_ragcheck.plugin.asking.rag_check import kept
 
-    means = _means(rag_client, rag_judge, rag_settings)
-    ahead = ahead_of(request.session)
+    means = _backends(rag_client, rag_judge, rag_settings)
+    with _usage_errors_as_failures():
+        ahead = question_session_of(request.session)
     record = kept(request.node, rag_question, rag_settings, partial(ahead.record, request.node, rag_question, means))
     record.assert_measured()
     return record
@@ -112,49 +106,50 @@ def rag_result(
 def rag_check(
     request: pytest.FixtureRequest, rag_settings: Settings, rag_client: Any, rag_judge: Judge | None
 ) -> RagCheck:
-    """Asks and judges one question: `rag_check("How long?", expected="30 days").assert_passed()`."""
-    from pytest_ragcheck.plugin.keeping import RagCheck  # noqa: PLC0415 - only for who calls
+    """A function that asks and judges: `rag_check("How long?", expected="30 days").assert_passed()`."""
+    from pytest_ragcheck.plugin.asking.rag_check import RagCheck
 
-    return RagCheck(request, _means(rag_client, rag_judge, rag_settings))
+    return RagCheck(request, _backends(rag_client, rag_judge, rag_settings))
 
 
-def _means(client: Any, judge: Judge | None, settings: Settings) -> Means:
-    """With what questions are evaluated; settings of an override may name what is not installed."""
-    from pytest_ragcheck.metrics.choice import check_installed  # noqa: PLC0415 - only where a question is asked
-    from pytest_ragcheck.plugin.plan import Means  # noqa: PLC0415 - as above
+def _backends(client: Any, judge: Judge | JudgeFunction | None, settings: Settings) -> Backends:
+    """Return the client, judge and settings of a question; overridden settings can name an uninstalled package."""
+    from pytest_ragcheck.judging.function_judge import as_judge
+    from pytest_ragcheck.metrics.metric_choice import check_installed
+    from pytest_ragcheck.plugin.asking.plan import Backends
 
     with _usage_errors_as_failures():
         check_installed(settings)
-    return Means(client=client, judge=judge, settings=settings)
+    return Backends(client=client, judge=None if judge is None else as_judge(judge), settings=settings)
 
 
 def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
-    if settings.replay is not None:
-        from pytest_ragcheck.engine.replay_judge import choose_replay_judge  # noqa: PLC0415 - only for a replay
-        from pytest_ragcheck.plugin.replay import recording_of  # noqa: PLC0415 - as above
+    if settings.run.replay is not None:
+        from pytest_ragcheck.plugin.collecting.replay_source import recording_of
+        from pytest_ragcheck.replay.replay_judge import choose_replay_judge
 
-        return choose_replay_judge(settings, recording_of(config, settings.replay))
-    from pytest_ragcheck.judging.choice import choose_judge  # noqa: PLC0415 - only where one is needed
+        return choose_replay_judge(settings, recording_of(config, settings.run.replay))
+    from pytest_ragcheck.judging.judge_choice import choose_judge
 
     return choose_judge(settings)
 
 
 def _with_cache(judge: Any, settings: Settings, config: pytest.Config) -> AbstractContextManager[Judge | None]:
-    """The judge with the verdict cache before it, if it says what its verdicts depend on."""
-    if not settings.cache or not getattr(judge, "fingerprint", ""):
+    """Return the judge behind the verdict cache, if the judge has a fingerprint."""
+    if "cache" in settings.run.disabled or not getattr(judge, "fingerprint", ""):
         return nullcontext(judge)
-    from pytest_ragcheck.plugin.cached import with_cache  # noqa: PLC0415 - only for a judge that costs something
+    from pytest_ragcheck.plugin.asking.cached_judge import with_cache
 
     return with_cache(judge, settings, config)
 
 
 @contextmanager
 def _usage_errors_as_failures() -> Iterator[None]:
-    """Ends the test with the text alone: a traceback through this package would say nothing more to a user."""
-    from pytest_ragcheck.errors import UsageError  # noqa: PLC0415 - only where a question is asked
+    """Fail the test with the text of the usage error, without a traceback through this package."""
+    from pytest_ragcheck.errors import UsageError
 
     try:
         yield
     except UsageError as error:
-        # `pytest.fail` would leave the context, and pytest say the text once for each of the two.
+        # `pytest.fail` has no `from None`, so that pytest would show the text twice.
         raise pytest.fail.Exception(str(error), pytrace=False) from None

@@ -1,23 +1,54 @@
-"""The hooks that a conftest.py or another plugin may implement."""
+"""Declares the hooks that a conftest.py or another plugin can implement."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.metrics.user_metric import OwnMetric
+
+OWN_METRICS: pytest.StashKey[dict[object, tuple[OwnMetric, ...]]] = pytest.StashKey()
+"""The metrics by the conftest.py or plugin that returned them."""
 
 
 def pytest_ragcheck_datasets() -> list[Any]:  # type: ignore[empty-body]
     """
-    Returns datasets of one's own, each a `pytest_ragcheck.Dataset`, that `--rag-dataset` can then name.
+    Return your own datasets, each a `pytest_ragcheck.Dataset`, so that `--rag-dataset` can name them.
 
-    It is asked before anything is collected: of the conftest.py files, those in the root folder, in the folders that
-    pytest is given and in their `test*` folders have a say.
+    pytest calls the hook before the collection. It calls it in the conftest.py of the root folder, of the folders
+    on the command line, and of their `test*` folders.
     """
 
 
 def pytest_ragcheck_metrics() -> list[Any]:  # type: ignore[empty-body]
     """
-    Returns metrics of one's own, each measured of every answer.
+    Return your own metrics, which are measured for every answer.
 
-    A metric is a function of (question, answer), or an object with a `name` and such a method `score`; it returns
-    a number, or None where it does not apply.
+    A metric is a function of (question, answer), or an object with a `name` and a method `score` of (question,
+    answer). It returns a number, or None if it does not apply.
     """
+
+
+def own_metrics(config: pytest.Config) -> tuple[OwnMetric, ...]:
+    """
+    Return the metrics of all `pytest_ragcheck_metrics` registered so far. Each implementation is called once.
+
+    Raises:
+        pytest.UsageError: An implementation returned an object that is not a metric.
+    """
+    implementations = config.hook.pytest_ragcheck_metrics.get_hookimpls()
+    if not implementations:
+        return ()
+    from pytest_ragcheck.errors import UsageError
+    from pytest_ragcheck.metrics.user_metric import distinct, read_own
+
+    found = config.stash.setdefault(OWN_METRICS, {})
+    try:
+        for implementation in implementations:
+            if implementation.plugin not in found:
+                found[implementation.plugin] = read_own(implementation.function())
+        return distinct(metric for metrics in found.values() for metric in metrics)
+    except UsageError as error:
+        raise pytest.UsageError(f"ragcheck: {error}") from None

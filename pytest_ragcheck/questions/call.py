@@ -1,4 +1,4 @@
-"""A call of `rag_check` in a user's test -> `Question`."""
+"""Makes a `Question` of a call of `rag_check`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.metrics.catalogue import JUDGED, listed
-from pytest_ragcheck.questions.ids import usable_id
+from pytest_ragcheck.questions.files.reader import default_dataset_name
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.questions.reader import default_dataset_name
+from pytest_ragcheck.questions.question_ids import usable_id
+from pytest_ragcheck.scores.catalogue import JUDGED, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -33,10 +33,10 @@ def question_of_call(
     known_metrics: Collection[str],
 ) -> Question:
     """
-    The question that a test asks by itself; its dataset is the test's file.
+    The question of a `rag_check` call; its dataset has the name of the test's file.
 
     Raises:
-        UsageError: An argument cannot be used; the text says which and what to give.
+        UsageError: An argument cannot be used; the text names it and its valid values.
     """
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f"rag_check: the question is {question!r}; give a text.")
@@ -60,7 +60,7 @@ def question_of_call(
 
 
 def id_of_call(node_id: str, number: int) -> str:
-    """The id of the question that the test of the node id asks by its *number*-th call, from 1."""
+    """The id of the question in the *number*-th call, from 1, of the test with this node id."""
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
 
 

@@ -1,19 +1,27 @@
-"""What `must_mention` and `must_not_mention` look for."""
+"""Searches answers for the texts of `must_mention` and `must_not_mention`."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 import warnings
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.concurrency.search_process import SearchProcess
+
+SEARCH_SECONDS = 5.0
+"""Time limit of one regular expression on one answer."""
 
 FLAGS = "gimsuyx"
-"""What is written behind regular expressions somewhere; here `i` alone may be."""
+"""Flags of regular expressions in other languages; only `i` is valid here."""
 
 _REGEX = re.compile(rf"/(?P<pattern>.+)/(?P<flags>[{FLAGS}]*)", re.DOTALL)
 
-# A letter or digit of a script that sets words apart by spaces: Latin, Greek, Cyrillic, Hebrew, Arabic, Indic.
-# Thai, Han and kana do not, and Korean hangs particles on its words: beside them no boundary can be asked for.
-# As two ranges and case-sensitive: a negated class of all the others takes 9 ms to compile, this 0.3.
+# Letters and digits of scripts with spaces between words; Thai, Han, kana and Korean have no word boundaries.
+# Two case-sensitive ranges compile in 0.3 ms, a negated class of the other scripts in 9 ms.
 _WORD = r"(?=\w)[\x00-\u0dff\u1e00-\u1fff]"
 _AT_WORD = re.compile(_WORD)
 
@@ -23,13 +31,38 @@ def is_regex(mention: str) -> bool:
     return _REGEX.fullmatch(mention) is not None
 
 
+def is_mentioned(mention: str, answer: str, search: SearchProcess, *, within_seconds: float = SEARCH_SECONDS) -> bool:
+    """
+    Return True if the answer contains *mention*, as `compile_mention` defines.
+
+    Args:
+        mention: A text, or a valid regular expression in slashes.
+        answer: Any text.
+        search: Runs the regular expressions.
+        within_seconds: Time limit of a regular expression, > 0.
+
+    Raises:
+        MeasurementError: The regular expression took longer.
+    """
+    pattern, text = compile_mention(mention), unicodedata.normalize("NFC", answer)
+    if not is_regex(mention):
+        return pattern.search(text) is not None
+    try:
+        return search.is_found(pattern.pattern, pattern.flags, text, within_seconds=within_seconds)
+    except TimeoutError:
+        raise MeasurementError(
+            f"the regular expression {_shown(mention)} was stopped after {within_seconds:g} s "
+            f"on an answer of {len(answer):,} characters. Write one in which no text can be matched in many ways, "
+            "such as /a+b/ for /(a|aa)+b/."
+        ) from None
+
+
 def compile_mention(mention: str) -> re.Pattern[str]:
     """
     The pattern that finds *mention* in an answer, to be used with `search` on an NFC-normalised answer.
 
-    A plain text is found whatever its case, with any white space where it has some, and only as whole words: where
-    it begins or ends with a letter or digit, none may stand beside it (`30 days` is not in `130 days`).
-    `/.../` is a regular expression of Python's `re`; `/.../i` ignores case.
+    A plain text matches in any case, with any white space for its own, and only as whole words: `30 days` is not in
+    `130 days`. `/.../` is a regular expression of Python's `re`; `/.../i` ignores case.
 
     Raises:
         ValueError: The regular expression is invalid, or has a flag other than `i`.
@@ -45,14 +78,18 @@ def compile_mention(mention: str) -> re.Pattern[str]:
 
 
 def _compile_regex(mention: str, pattern: str, flags: str) -> re.Pattern[str]:
-    shown = " ".join(mention.split())[:60]  # not its repr, which doubles every backslash
+    shown = _shown(mention)
     if flags not in {"", "i"}:
         raise ValueError(f"the regular expression {shown} has the flags {flags!r}. Use 'i' or none.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `re` warns of what a later Python may read otherwise
+            warnings.simplefilter("ignore")  # `re` warns of syntax that a later Python may change
             return re.compile(unicodedata.normalize("NFC", pattern), re.IGNORECASE if flags else 0)
     except re.error as error:
         raise ValueError(f"the regular expression {shown} is invalid: {error}. Correct it.") from error
     except (OverflowError, RecursionError) as error:
         raise ValueError(f"the regular expression {shown} is too large: {error}. Write a smaller one.") from error
+
+
+def _shown(mention: str) -> str:
+    return " ".join(mention.split())[:60]  # not its repr, which doubles every backslash

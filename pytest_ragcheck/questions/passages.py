@@ -1,4 +1,4 @@
-"""The passages of a question as documents: what they are called, and which go along with the question."""
+"""Names the passages of a question as documents, and selects the passages that a request carries."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _DIGITS = 12
 
 
 def text_digest(text: str) -> str:
-    """12 hex digits of the text's SHA-256: equal texts have equal ones."""
+    """12 hex digits of the text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def named(passage: GoldPassage, dataset_name: str) -> GoldPassage:
-    """The passage with an id: its own, else one made of the dataset's name and the text."""
+    """The passage with its own id, or else an id from the dataset's name and the text."""
     if passage.doc_id is not None:
         return passage
     return replace(passage, doc_id=f"{dataset_name}:{text_digest(passage.text)}")
@@ -35,9 +35,9 @@ def documents_of(question: Question) -> list[GoldPassage]:
 
 def context_of(question: Question) -> list[GoldPassage]:
     """
-    What goes along with the question in the tier `generation`: its gold passages, each id once.
+    The passages that a request carries in the tier `generation`: the gold passages, each id once.
 
-    Without gold, as of an unanswerable question, all of its passages; empty where it has none.
+    A question without gold passages, such as an unanswerable question, has all its passages sent.
     """
     gold = {named(p, question.dataset_name) for p in question.gold_passages}
     return [passage for passage in documents_of(question) if not gold or passage in gold]

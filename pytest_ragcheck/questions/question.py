@@ -1,4 +1,4 @@
-"""The values that a question file is read into."""
+"""The values that the readers of question files return."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GENERATION = "generation"
-"""The tier in which passages go along with a question; nothing is retrieved."""
+"""The tier in which a request carries the passages of its question, and the system retrieves nothing."""
 
 END_TO_END = "end_to_end"
-"""The tier in which the system retrieves by itself."""
+"""The tier in which the system retrieves its own passages."""
 
 TIERS = (GENERATION, END_TO_END)
 
@@ -23,31 +23,31 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldPassage:
-    """A passage that answers the question, or one that only looks as if it did (a distractor)."""
+    """A passage that answers the question, or a distractor, which only seems to."""
 
     text: str
     doc_id: str | None = None
-    """The document's id as the file gives it; None where the file gives a bare text."""
+    """The document's id in the file; None if the file has only the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question with all that is known about its right answer; file-level defaults are worked in."""
+    """One question with its expected answer and its settings, defaults of the file included."""
 
     dataset_name: str
-    """The name of the set that the question belongs to; with `id` its identity."""
+    """The name of the dataset; together with `id` it identifies the question."""
 
     id: str
     """Unique within the dataset, stable from run to run, never contains `::`."""
 
     question: str
-    """The text that is asked."""
+    """The text of the question."""
 
     expected_answer: str | None = None
-    """The primary expected answer; None where the file gives none."""
+    """The primary expected answer; None if the file has none."""
 
     all_acceptable_answers: tuple[str, ...] = ()
-    """Every accepted answer, each once: the expected one, which need not be listed, then the listed ones."""
+    """Every accepted answer, each once: `expected_answer` first, then the listed answers."""
 
     must_mention: tuple[str, ...] = ()
     """Strings, or regular expressions in slashes, that the answer has to contain."""
@@ -62,34 +62,34 @@ class Question:
     """Passages beside the gold ones that do not answer the question."""
 
     answerable: bool = True
-    """False: the right thing for the system is to abstain."""
+    """False if the system should abstain."""
 
     thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
-    """Minimum by metric, 0..1, question over file; the run's thresholds are not in it."""
+    """Minimum by metric, 0..1, of the question, or else of its file; without the thresholds of the run."""
 
     top_k: int | None = None
-    """How many contexts are asked for, >= 1; None: the run's."""
+    """How many contexts to request, >= 1; None for the number of the run."""
 
     tags: tuple[str, ...] = ()
     """Names of pytest markers."""
 
     skip: str | None = None
-    """Why the question is not asked; None: it is asked."""
+    """The reason to skip the question; None if it is asked."""
 
     xfail: str | None = None
-    """Why the question is expected to fail; None: it is not."""
+    """The reason why the question is expected to fail; None if it is not."""
 
     quarantine: str | None = None
-    """Why the question does not gate; None: it does. It runs and is reported all the same."""
+    """The reason why the gate ignores the question, which still runs and is reported; None if the gate counts it."""
 
     tier: str = END_TO_END
-    """One of `TIERS`: how the question is asked."""
+    """One of `TIERS`."""
 
     ingest: bool = False
-    """Whether its passages are put into the system first, as documents."""
+    """Whether the run uploads its passages as documents first."""
 
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    """Whatever the file's author wants to find again in the predictions."""
+    """Free values of the author, copied to the predictions."""
 
     path: Path | None = field(default=None, compare=False)
     """The file that the question was read from."""
@@ -98,23 +98,22 @@ class Question:
     """The line in `path` where the question begins, from 1."""
 
     lacks_gold: bool = field(default=False, compare=False)
-    """True where it has no gold passages and others of its set have: nothing that is retrieved is known to be right."""
+    """True if other questions of its set have gold passages and this question has none."""
 
     def __post_init__(self) -> None:
-        # Whoever reads the written questions finds every accepted answer in this one list, and a question
-        # that is written and read back is equal to itself however its answers were given.
+        # One list with every accepted answer makes a question equal to itself after writing and reading.
         first = () if self.expected_answer is None else (self.expected_answer,)
         union = tuple(dict.fromkeys((*first, *self.all_acceptable_answers)))
         object.__setattr__(self, "all_acceptable_answers", union)
 
     @property
     def acceptable_answers(self) -> tuple[str, ...]:
-        """All accepted answers, the expected one first, each once; empty where none is known."""
+        """All accepted answers, each once, the expected answer first; may be empty."""
         return self.all_acceptable_answers
 
     @property
     def location(self) -> str:
-        """`path:line`, as far as they are known; empty for a question from a call."""
+        """`path:line`, or `path` if the line is unknown; empty for a question from a call."""
         if self.path is None:
             return ""
         return f"{self.path}:{self.line}" if self.line else str(self.path)
@@ -122,45 +121,45 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Which questions of which dataset a set holds."""
+    """The dataset that a set comes from, and the sample that was taken."""
 
     source: str
     """The name of the dataset's file, or `hub: ` and the repository."""
 
     split: str | None
-    """None where the file itself is all that is known."""
+    """The split; None if only the file is known."""
 
     available: int
-    """How many questions there were to choose from, >= 1."""
+    """Number of questions in the dataset, >= 1."""
 
     left_out: int
-    """How many rows had a blank question, >= 0; they are not counted in `available`."""
+    """Number of rows with a blank question, >= 0; `available` does not count them."""
 
     samples: int | None
-    """How many questions were wanted, >= 1; None: all."""
+    """Requested number of questions, >= 1; None for all."""
 
     seed: int
-    """Which ones were taken, of those that there were."""
+    """Seed of the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionSet:
-    """All questions of one file, in the file's order; of a dataset, those of the sample."""
+    """The questions of a file or of a dataset's sample, in their order."""
 
     dataset_name: str
     path: Path
     questions: tuple[Question, ...]
     sets_thresholds: bool = False
-    """True where the file or any of its questions sets thresholds of its own."""
+    """True if the file or any of its questions sets thresholds."""
 
     tier: str | None = None
-    """The tier that the file asks for; None: the run's."""
+    """The tier that the file sets; None for the tier of the run."""
 
     ingest: bool | None = None
-    """Whether the file asks for its documents to be put into the system first; None: as the run says."""
+    """The file's setting for uploading its documents first; None for the setting of the run."""
 
     origin: Origin | None = None
-    """Of a dataset; None for a question file."""
+    """The origin of a dataset; None for a question file."""
 
     def __post_init__(self) -> None:
         if any(question.gold_passages for question in self.questions):

@@ -1,4 +1,4 @@
-"""How questions are asked: of the system as it stands, or with their passages along."""
+"""Sets the tier of questions: retrieval by the system, or passages in the request."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 WITHOUT_PASSAGES = f"it has no passages to go along with it in the tier {GENERATION!r}"
-"""Why a dataset's question is skipped."""
+"""The reason to skip a question of a dataset."""
 
 
 def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | None = None) -> QuestionSet:
     """
-    The questions with the tier that they are asked in: their file's own, else the run's.
+    The questions with the tier of their file, or else of the run.
 
     A dataset's question without passages is skipped in the tier `generation`.
 
     Args:
-        questions: As they were read.
-        tier: The run's.
-        ingest: Whether the run puts the documents into the system first; the file's own word goes over it.
+        questions: The questions as read.
+        tier: The tier of the run.
+        ingest: Whether the run uploads the documents first; the setting of the file overrides it.
         root: The folder that the file's path in errors is relative to.
 
     Raises:
-        QuestionFileError: Questions of a file without passages are to be asked in the tier `generation`.
+        QuestionFileError: The tier is `generation`, and a question of a file has no passages.
     """
     tier = questions.tier or tier
     ingest = tier == END_TO_END and (ingest if questions.ingest is None else questions.ingest)
     asked = tuple(
-        # Most are as they have to be, and need not be there twice.
+        # Most questions already have the right tier, and a copy would cost memory.
         question if (question.tier, question.ingest) == (tier, ingest) else replace(question, tier=tier, ingest=ingest)
         for question in questions.questions
     )
@@ -50,7 +50,7 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
 
 
 def tier_of(questions: tuple[Question, ...]) -> str:
-    """The tier that all of the questions have, else `mixed`."""
+    """The tier of all the questions, or `mixed`."""
     tiers = {question.tier for question in questions}
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 

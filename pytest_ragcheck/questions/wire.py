@@ -1,4 +1,4 @@
-"""A question as JSON values that cross process boundaries whole, its file and line included."""
+"""Converts questions to JSON values for other processes, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAPPINGS = ("thresholds", "metadata")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
-    """JSON values only, of which `question_from_wire` makes the question again."""
+    """The question as JSON values for `question_from_wire`, file and line included."""
     wire: dict[str, Any] = {name: getattr(question, name) for name in Question.__dataclass_fields__}
     for name in _MAPPINGS:
         wire[name] = dict(wire[name])
@@ -25,7 +25,7 @@ def question_to_wire(question: Question) -> dict[str, Any]:
 
 
 def question_from_wire(wire: dict[str, Any]) -> Question:
-    """The question that went into `question_to_wire`."""
+    """The question from the values of `question_to_wire`."""
     read = {name: tuple(wire[name]) for name in _LISTS}
     for name in _PASSAGES:
         read[name] = tuple(GoldPassage(text=text, doc_id=doc_id) for text, doc_id in wire[name])
@@ -33,7 +33,7 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
 
 
 def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
-    """JSON values only, of which `set_from_wire` makes the set again."""
+    """The set as JSON values for `set_from_wire`."""
     return {
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),
@@ -46,7 +46,7 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
 
 
 def set_from_wire(wire: dict[str, Any]) -> QuestionSet:
-    """The set that went into `set_to_wire`."""
+    """The set from the values of `set_to_wire`."""
     questions = tuple(map(question_from_wire, wire["questions"]))
     origin = Origin(**wire["origin"]) if wire["origin"] else None
     return QuestionSet(**{**wire, "path": Path(wire["path"]), "questions": questions, "origin": origin})

@@ -1,4 +1,4 @@
-"""What the RAG system said."""
+"""The reply of the RAG system as a value."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class RagAnswer:
     """The answer; empty or blank means that the system abstained."""
 
     contexts: tuple[str, ...] = ()
-    """The passages that the system says it used, best first; may be empty."""
+    """The passages that the system used by its own account, best first; may be empty."""
 
     source_ids: tuple[str, ...] | None = None
-    """The system's document ids of `contexts`, in their order; None where it gives none."""
+    """The system's document ids of `contexts`, in the same order; None if the reply has none."""
 
     server_source_ids: tuple[str, ...] | None = None
-    """The same as the server calls them, where `source_ids` are ours: of documents that the run put into it."""
+    """The server's own ids, if `source_ids` holds ours because the run uploaded the documents."""
 
     latency_seconds: float | None = None
-    """From sending the request to the last byte of the reply, >= 0; None where it was not measured."""
+    """From sending the request to the last byte of the reply, >= 0; None if not measured."""
 
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of the reply beyond the contract, as they came."""
+    """Keys of the reply beyond the contract, unchanged."""
 
 
 class Asks(Protocol):

@@ -1,4 +1,4 @@
-"""Asks whatever client a user gave, and takes from it nothing but an answer that can be judged."""
+"""Asks a client, the user's own included, and accepts only an answer that can be judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 async def ask(question: Question, client: Asks) -> RagAnswer:
     """
-    The client's answer, checked to be one.
+    The client's answer, checked field by field.
 
     Raises:
         EndpointError: There is no answer that can be judged.
@@ -44,23 +44,23 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
 
 
 def endpoint_name(client: Asks) -> str:
-    """How the system under test is called in results; one that does not say is known by the name of its class."""
+    """The name of the system under test in results: its `endpoint`, or else the name of its class."""
     endpoint = getattr(client, "endpoint", None)
     return type(client).__qualname__ if endpoint is None else str(endpoint)
 
 
 async def settled(function: Any, *arguments: Any) -> Any:
-    """The function's result, awaited; a plain function runs in a thread, so that it blocks nobody."""
+    """The function's result, awaited; a plain function runs in a thread, so that it does not block the loop."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
-    from pytest_ragcheck.threads import in_thread  # noqa: PLC0415 - only for plain functions
+    from pytest_ragcheck.concurrency.threads import in_thread
 
     result = await in_thread(function, *arguments)
     return await result if inspect.isawaitable(result) else result
 
 
 def number(value: Any) -> float:
-    """The number, be it NumPy's or a Decimal; NaN, which is in no range, for what is none."""
+    """The value as a float, also of NumPy numbers and Decimals; NaN, which is in no range, if it is not a number."""
     try:
         return math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -68,12 +68,12 @@ def number(value: Any) -> float:
 
 
 def are_texts(values: Any) -> bool:
-    """Whether it is a list or tuple of strings."""
+    """Whether *values* is a list or tuple of strings."""
     return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
 
 
 def _problem(answer: RagAnswer) -> str:
-    """What keeps the answer from being judged; empty where nothing does."""
+    """The reason why the answer cannot be judged; empty if it can."""
     text: Any = answer.text
     if not isinstance(text, str):
         return f"text is {text!r:.80}, not a str"

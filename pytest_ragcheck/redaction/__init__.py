@@ -1,9 +1,9 @@
-"""Keeps secrets out of everything that is shown or written."""
+"""Keeps secrets and terminal commands out of shown and written text."""
 
 from __future__ import annotations
 
-from pytest_ragcheck.redaction.looks import REDACTED, is_secret_header
 from pytest_ragcheck.redaction.redactor import Redactor
-from pytest_ragcheck.redaction.urls import shown_query, shown_url, url_secrets
+from pytest_ragcheck.redaction.secret_patterns import REDACTED, is_secret_header
+from pytest_ragcheck.redaction.secret_urls import shown_query, shown_url, url_secrets
 
 __all__ = ["REDACTED", "Redactor", "is_secret_header", "shown_query", "shown_url", "url_secrets"]

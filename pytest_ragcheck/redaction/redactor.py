@@ -1,4 +1,4 @@
-"""Takes secrets out of texts and documents: known ones in whatever form they come, others by their looks."""
+"""Removes known secrets, in all their encodings, and strings that look like secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
-from pytest_ragcheck.redaction.looks import KINDS, REDACTED, blank_parameters
+from pytest_ragcheck.redaction.secret_patterns import PATTERNS, REDACTED, blank_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,19 +20,19 @@ _SHORTEST_SECRET = 4
 """A shorter known value would blank out ordinary text."""
 
 _SHORTEST_INSIDE_A_WORD = 8
-"""A shorter known value, such as the password `test`, is no secret inside of `latest`."""
+"""A shorter known value is redacted only as a whole word: the password `test` is not in `latest`."""
 
 _LONGEST_REMEMBERED = 10_000
 _MOST_REMEMBERED = 500_000
 """
-Of texts up to that length so many characters are remembered, with what stands for them.
+Size of the cache of redacted texts, in characters; longer texts than the limit are not cached.
 
-The same come again and again: names and keys in every row, passages in several answers, and all that a record holds
-when it is made, when it is stored and when it is written.
+The same texts recur: names and keys in every row, passages in several answers, and whole records when they are made,
+stored and written.
 """
 
 _CHARACTERS_OF_AN_ENTRY = 100
-"""What remembering takes beside the text, in characters."""
+"""Overhead of a cache entry, in characters."""
 
 _ESCAPED_BY_GO = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -43,9 +43,9 @@ class Redactor:
     Replaces secrets in texts and in whole JSON documents.
 
     Args:
-        secrets: Known secret values. Each is also found where it is percent-encoded, in base64 (as HTTP's Basic
-            scheme sends a `user:password`), or escaped for JSON or HTML. One of less than 4 characters is not
-            looked for, one of less than 8 only where it is a word by itself.
+        secrets: Known secret values. Each is also found percent-encoded, in base64 (as in HTTP's Basic scheme), and
+            escaped for JSON or HTML. Values of fewer than 4 characters are ignored; values of fewer than 8 are
+            found only as whole words.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -61,11 +61,11 @@ class Redactor:
         ]
 
     def text(self, text: str) -> str:
-        """The text without secrets, and without lone surrogates, which no UTF-8 file can hold."""
+        """The text without secrets, and without lone surrogates, which UTF-8 cannot encode."""
         known = self._remembered.get(text)
         if known is None:
             known = self._redacted(text)
-            # An equal text of a class of its own is not to come out for a plain one.
+            # An instance of a subclass of str must not replace an equal plain text.
             if type(text) is str and len(text) <= _LONGEST_REMEMBERED:
                 self._remember(text, known)
         return known
@@ -84,8 +84,8 @@ class Redactor:
             if form in text:
                 text = pattern.sub(REDACTED, text)
         lowered = text.lower()
-        for kind in KINDS:
-            # Every text of every result comes here: `any` with a generator takes three times as long.
+        for kind in PATTERNS:
+            # This loop sees every text of every result: `any` with a generator takes three times as long.
             for hint in kind.hints:
                 if hint in lowered:
                     text = kind.pattern.sub(kind.blank, text)
@@ -95,8 +95,8 @@ class Redactor:
         return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
     def document(self, value: Any) -> Any:
-        """A copy of what JSON can hold, in which every string, keys too, went through `text`; the rest as text."""
-        # Those that rows are made of come first: every value of every result comes here.
+        """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
+        # The most frequent types come first: every value of every result passes here.
         if type(value) is str:
             return self.text(value)
         if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
@@ -118,7 +118,7 @@ def _forms(secret: str) -> set[str]:
     in_html = html.escape(secret)
     in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     slashed = {form.replace("/", "\\/") for form in in_json}
-    # As the encoders of other languages write them: Go's of JSON, Jinja's and Django's of HTML.
+    # Other encoders escape differently: Go in JSON, Jinja and Django in HTML.
     others = {form.translate(_ESCAPED_BY_GO) for form in in_json} | {in_html.replace("&#x27;", "&#39;")}
     twice = {quote(form, safe="") for form in percent}
     in_python = {repr(secret)[1:-1], repr(sendable)[2:-1]}

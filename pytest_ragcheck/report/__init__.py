@@ -1,1 +1,1 @@
-"""`Summary` -> what people read: the failure text, the terminal, the files."""
+"""Turns a `Summary` into terminal lines, result files and reports."""

@@ -1,4 +1,4 @@
-"""A `View` -> Markdown for a step summary or a comment: regressions first, never longer than what takes it."""
+"""Renders a `View` as Markdown for a step summary or a comment: regressions first, within a size limit."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_ragcheck.report.results import Document
+    from pytest_ragcheck.report.files.results_reader import Document
     from pytest_ragcheck.report.view import MetricView, View
 
 COMMENT_CHARS = 65_536
-"""What GitHub takes as a comment; a step summary may have 1 MiB (GitHub's documentation, 2026)."""
+"""The longest comment that GitHub accepts; a step summary may have 1 MiB (GitHub's documentation, 2026)."""
 
 _ROOM = 500
-"""For the last line, which says what was left out."""
+"""Reserved for the last line, which counts the omitted questions."""
 
 _TEXT_CHARS = 300
 
 _NOTES = 30
-"""So many lines of the gate; the first ones are what it holds against the run."""
+"""Most lines of the gate that are shown; the first ones are the reasons why the run is red."""
 
 _SIGNS = {"red": "❌", "green": "✅", "empty": "⚪"}
 
@@ -35,12 +35,12 @@ _GROUPS = (
 
 def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     """
-    The report in Markdown.
+    Return the report in Markdown.
 
     Args:
-        view: What is shown.
-        most_chars: How long it may be, >= 20,000, so that the numbers and the gate's lines fit in; questions
-            that do not are counted at the end.
+        view: The content.
+        most_chars: The longest report, >= 20,000, so that the numbers and the gate's lines fit. Questions that do not
+            fit are counted at the end.
     """
     text = "".join(f"{line}\n" for line in _top(view))
     blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]
@@ -67,7 +67,7 @@ def _top(view: View) -> Iterator[str]:
 
 
 def _block(notes: Sequence[str]) -> Iterator[str]:
-    """The lines as they are, in a fence that none of them can end."""
+    """Yield the lines unchanged, in a fence that none of them can close."""
     lines = [_seen(line)[:_TEXT_CHARS] for note in notes for line in note.split("\n")]
     fence = "`" * max(3, *(len(run) + 1 for line in lines for run in re.findall("`+", line)), 3)
     yield f"{fence}text"
@@ -93,7 +93,7 @@ def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[
 
 
 def _group(title: str, rows: Iterator[Document]) -> Iterator[tuple[Document | None, str]]:
-    """The heading, then a block for each question."""
+    """Yield the heading, then a block for each question."""
     listed = list(rows)
     if listed:
         yield None, f"\n### {title}: {len(listed)}\n\n"
@@ -119,14 +119,14 @@ def _question(row: Document) -> str:
 
 
 def _cell(text: str) -> str:
-    """The text in one line, as Markdown shows it as it is; no mention, link or image comes of it."""
+    """Return the text on one line, escaped so that Markdown makes no mention, link or image of it."""
     line = " ".join(text.split())
     line = line if len(line) <= _TEXT_CHARS else f"{line[: _TEXT_CHARS - 3]}..."
     line = re.sub(r"([\\`*_\[\]<>|#~!&])", r"\\\1", _seen(line))
-    # A zero-width space keeps GitHub from calling people and from linking issues and addresses.
+    # A zero-width space keeps GitHub from notifying people and from linking issues and addresses.
     return re.sub(r"@(?=\w)|(?<=\\#)(?=\d)|(?<=\w):(?=//)", lambda match: f"{match[0]}\u200b", line)
 
 
 def _seen(line: str) -> str:
-    """The line with what cannot be seen shown by its code."""
+    """Return the line with invisible characters shown by their code."""
     return "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line)

@@ -1,35 +1,35 @@
-"""Whether a run is red and why, as the reports say it in their first line."""
+"""Whether a run is red and why, for the first line of a report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_ragcheck.report.results import all_rows, key_of
+from pytest_ragcheck.report.files.results_reader import all_rows, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_ragcheck.report.results import Document, Results
+    from pytest_ragcheck.report.files.results_reader import Document, Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upshot:
-    """What came of a run."""
+    """The outcome of a run."""
 
     state: Literal["red", "green", "empty"]
-    """Empty where nothing was measured: such a run is no proof of anything."""
+    """Empty if nothing was measured, since such a run proves nothing."""
 
     why: str
 
 
 def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
     """
-    What came of the run: what pytest said of it where pytest ran it, else what its verdicts say.
+    Return the run's outcome: pytest's if pytest ran it, else the one of its verdicts.
 
     Args:
-        rows: Of the view, one a question that ran.
-        results: What the rows were made of.
+        rows: The rows of the view, one for each question that ran.
+        results: The results behind the rows.
     """
     reasons = list(_reasons(rows, results))
     if reasons:
@@ -49,7 +49,7 @@ def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
 def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
     failed = [row for row in rows if row["verdict"] == "FAIL" and not row["xfailed"]]
     if failed:
-        # The gate counts those in its own words.
+        # The gate has its own line about these.
         newly = sum(row["change"] == "newly failing" for row in failed) if results.gate is None else 0
         yield f"{len(failed):,} FAIL" + (f" ({newly:,} newly failing)" if newly else "")
     if errors := sum(row["verdict"] == "ERROR" for row in rows):
@@ -62,7 +62,7 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
 
 
 def _missing(results: Results) -> set[tuple[str, str]]:
-    """The baseline's questions that were not there; of a partial run nobody knows."""
+    """Return the number of the baseline's questions that a full run lacks."""
     if results.baseline is None or not results.predictions["complete"]:
         return set()
     return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()

@@ -1,48 +1,54 @@
-"""`Results` -> `View`, of which the report, in HTML or in Markdown, is made."""
+"""Turns `Results` into a `View`, the content of the HTML and Markdown reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.results import all_rows, key_of
+from pytest_ragcheck.report.files.results_reader import all_rows, key_of
 from pytest_ragcheck.report.upshot import upshot_of
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.scores.catalogue import ABSTAINED
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_ragcheck.report.results import Document, Results
+    from pytest_ragcheck.report.files.results_reader import Document, Results
     from pytest_ragcheck.report.upshot import Upshot
-    from pytest_ragcheck.summary.baseline import BaselineRow
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricView:
-    """One metric over all questions that have it."""
+    """One metric over all questions that have a value."""
 
     name: str
     values: tuple[float, ...]
     threshold: float | None
-    """The run's own minimum, where it has one."""
+    """The run's own minimum, if it has one."""
 
     before: float | None
-    """The baseline's mean over its own questions; None where it has none."""
+    """The baseline's mean over its own questions; None without one."""
 
     n_unscored: int
     agreement: str
-    """How far the judge agrees with people on it; empty where nobody measured."""
+    """The judge's measured agreement with people; empty if it was not measured."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """False for the refusals, which are right for some questions and wrong for others."""
+        return self.name != ABSTAINED
 
     @property
     def mean(self) -> float:
-        """Over `values`, which are one at least."""
+        """The mean of `values`, which has at least one."""
         return sum(self.values) / len(self.values)
 
     @property
     def bins(self) -> list[int]:
-        """How many values lie in each tenth from 0 to 1; a value outside counts with the nearest."""
+        """The number of values in each tenth from 0 to 1; a value outside counts in the nearest."""
         counts = [0] * BINS
         for value in self.values:
             counts[min(BINS - 1, max(0, int(value * BINS)))] += 1
@@ -51,7 +57,7 @@ class MetricView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Everything that the page shows."""
+    """The content of the page."""
 
     title: str
     facts: Mapping[str, str]
@@ -61,16 +67,16 @@ class View:
     metrics: tuple[MetricView, ...]
     rows: tuple[Document, ...]
     notes: tuple[str, ...]
-    """Lines about the gate."""
+    """The gate's lines."""
 
     baseline: str
-    """What the run is compared with; empty without."""
+    """The baseline of the run; empty without one."""
 
     footer: str
 
 
 def view_of(results: Results) -> View:
-    """What the page shows of the results."""
+    """Return the content of the page for the results."""
     rows = tuple(_row(number, row, results) for number, row in enumerate(_in_order(results)))
     predictions, summary = results.predictions, results.summary
     baseline = results.baseline.name if results.baseline is not None else ""
@@ -141,14 +147,14 @@ def _metrics(results: Results) -> Iterable[MetricView]:
 
 
 def _in_order(results: Results) -> list[Document]:
-    """The rows in the order of the questions where that is known, else as in the file, ERRORs last."""
+    """Return the rows in the order of the questions if that is known, else in file order, ERRORs last."""
     rows = list(all_rows(results.predictions))
     order = {key: number for number, key in enumerate(results.asked)}
     return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))
 
 
 def _row(number: int, row: Document, results: Results) -> Document:
-    """One question as the page's script reads it."""
+    """Return one question as the page's script reads it."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     verdict = row.get("verdict", "ERROR")

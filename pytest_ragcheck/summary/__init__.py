@@ -1,1 +1,1 @@
-"""`Record`s -> `Summary`: the numbers of a run."""
+"""Turns records into a `Summary`, the numbers of a run."""

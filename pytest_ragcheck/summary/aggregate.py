@@ -1,4 +1,4 @@
-"""`Outcomes` -> `Summary`."""
+"""Turns `Outcomes` into a `Summary`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
-from pytest_ragcheck.metrics.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.metrics.cost import total
-from pytest_ragcheck.repeats import variances
-from pytest_ragcheck.summary.agreement import agreements_of
-from pytest_ragcheck.summary.statistics import MetricStatistics, metric_statistics, percentile
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
+from pytest_ragcheck.summary.calibration.agreement import agreements_of
+from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
+from pytest_ragcheck.verdict.repeats import variances
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from pytest_ragcheck.record import Record
-    from pytest_ragcheck.repeats import Variance
-    from pytest_ragcheck.summary.agreement import Agreement
+    from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.flaky import Flaky
-    from pytest_ragcheck.summary.gate import Decision
-    from pytest_ragcheck.summary.outcomes import Outcomes
+    from pytest_ragcheck.summary.gate.gate_decision import Decision
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+    from pytest_ragcheck.verdict.repeats import Variance
 
 NO_JUDGE = JudgeIdentity(kind="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many questions came to what."""
+    """The number of questions by outcome."""
 
     passed: int
     failed: int
@@ -47,7 +47,7 @@ class Totals:
     """By metric, over the questions with a PASS or a FAIL; a metric that nothing was measured for is absent."""
 
     blame: Mapping[str, int]
-    """How many FAILs point at `retrieval`, `generation`, `grounding`; empty where none has gold passages."""
+    """The number of FAILs by blame: `retrieval`, `generation`, `grounding`; empty without gold passages."""
 
     abstention: Mapping[str, float]
     """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
@@ -60,52 +60,52 @@ class Totals:
 
     @property
     def num_examples(self) -> int:
-        """How many questions have a PASS or a FAIL."""
+        """The number of questions with PASS or FAIL."""
         return self.counts.passed + self.counts.failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """How far repeated answers and judgements differ."""
+    """The spread of repeated answers and judgements."""
 
     unstable: Mapping[str, Sequence[str]]
-    """By metric the ids of the questions whose values differ by more than the run's limit."""
+    """By metric, the ids of the questions whose spread exceeds the run's limit."""
 
     variances: Mapping[str, Variance]
-    """By metric whose the variance is."""
+    """By metric, the parts of the variance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a run comes to."""
+    """The numbers of a run."""
 
     totals: Totals
     datasets: Mapping[str, Totals]
     """By dataset name, in collection order."""
 
     dropped: Mapping[str, Mapping[str, int]]
-    """By metric that was to be asserted and was not: how many questions, by reason."""
+    """By dropped assertion, the number of questions by reason."""
 
     verdicts_from_cache: int
-    """How many verdicts are an earlier run's, for which no judge was asked."""
+    """The number of verdicts from the verdict cache."""
 
     repeats: Repeats | None
-    """What repeated asking and judging shows; None where nothing was repeated."""
+    """The spread of repeats; None if nothing was repeated."""
 
     judges: tuple[JudgeIdentity, ...]
-    """Everybody who judged, `none` where nobody did; empty where no question was asked."""
+    """All judges, `none` for questions without one; empty if no question was asked."""
 
     endpoints: tuple[str, ...]
-    """Every system that was asked, as it may be shown."""
+    """All systems that were asked, without secrets."""
 
     agreements: Mapping[str, Agreement]
-    """By score how often the judge agrees with people, as far as that was measured of this very judge."""
+    """By score, the measured agreement of this judge with people."""
 
     flaky: tuple[Flaky, ...] = ()
-    """The questions whose outcome flips without a change."""
+    """Questions whose outcome changes without a change of the system."""
 
     decision: Decision | None = None
-    """What the gate made of the run; None where there was no gate, or the run did not come to its end."""
+    """The gate's decision; None without a gate, or if the run was cut short."""
 
 
 def aggregate(
@@ -128,7 +128,7 @@ def aggregate(
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:
         by_dataset.setdefault(record.question.dataset_name, []).append(record)
-    # A question that was never asked, as after a crash, says nothing of who would have judged.
+    # A question that was never asked, as after a crash, has no judge to count.
     judges = tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint))
     return Summary(
         totals=_totals(outcomes.records, sum(outcomes.skipped.values()), outcomes.groups),
@@ -193,7 +193,7 @@ def _without_gold(measured: Iterable[Record]) -> int | None:
 
 
 def _abstention(measured: Iterable[Record]) -> dict[str, float]:
-    """Share of the unanswerable questions that were declined, of the answerable ones that were, and the misses."""
+    """Return the accuracy on unanswerable questions, FPR and FNR."""
     abstained: dict[bool, list[float]] = {True: [], False: []}
     for record in measured:
         score = record.scores.get(ABSTAINED)
@@ -221,7 +221,7 @@ def _performance(records: Iterable[Record]) -> dict[str, float]:
 
 
 def _costs(measured: Iterable[Record]) -> dict[str, float]:
-    """What the questions with a verdict used up; a sum of which a part is not known is absent."""
+    """Return the cost of the questions with a verdict; a sum with an unknown part is absent."""
     costs = [record.cost for record in measured]
     judged = [record.cost for record in measured if not record.verdict_cached and record.cost.asked_judge]
     sums = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.looks import looks
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.summary.gate.observations import looks
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pytest_ragcheck.record import Record
-    from pytest_ragcheck.summary.baseline import Baseline
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+    from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

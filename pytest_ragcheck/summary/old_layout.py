@@ -1,5 +1,5 @@
 """
-Results of the five-file layout -> `Outcomes`, and what of them cannot be carried over.
+Reads results of the five-file layout into `Outcomes`, and lists the losses.
 
     {name}.json                 `results` and `predictions`, the questions among them
     {name}_metrics.json         the means, with the time
@@ -18,13 +18,13 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.questions.datasets.row import Row
-from pytest_ragcheck.questions.ids import usable_id
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.question import Question, QuestionSet
-from pytest_ragcheck.record import Record
-from pytest_ragcheck.summary.outcomes import Outcomes
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.questions.question_ids import usable_id
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -44,7 +44,7 @@ _OF_A_PREDICTION = frozenset(
 )
 _NO_METRICS_OF_A_QUESTION = frozenset({"question_index", "question"})
 _SAME = 5e-5
-"""Below what two means count as equal: the text file has four decimals."""
+"""Means closer than this count as equal, since the text file has four decimals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +53,15 @@ class OldResults:
 
     outcomes: Outcomes
     lost: tuple[str, ...]
-    """What could not be carried over, or was made up for, a sentence each."""
+    """One sentence for each value that was lost or substituted."""
 
 
 def read_old_results(path: Path) -> OldResults:
     """
-    The results of which *path* is the main file; the others are looked for beside it.
+    Return the results of the main file *path* and the files beside it.
 
     Raises:
-        DatasetError: A file is not what was expected; the text says what was found, and where.
+        DatasetError: A file has unexpected content; the text names the content and the place.
     """
     main = _document(path)
     results, predictions = main.row("results"), main.rows("predictions")
@@ -130,7 +130,7 @@ def _check_ids(rows: Sequence[Row], questions: Sequence[Question]) -> None:
 
 
 def _metadata(row: Row) -> Mapping[str, Any]:
-    """That of the row, and whatever else it says."""
+    """Return the row's metadata and its other keys."""
     further = {name: value for name, value in row.columns.items() if name not in _OF_A_PREDICTION}
     return {**further, **(row.row("metadata").columns if "metadata" in row else {})}
 
@@ -141,7 +141,7 @@ def _left(row: Row, known: Collection[str]) -> list[str]:
 
 
 def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Score]], list[str]]:
-    """The scores of each question, and what there is to say of them."""
+    """Return the scores of each question, and notes about them."""
     as_json, as_csv = (path.with_name(f"{path.stem}_per_question.{ending}") for ending in ("json", "csv"))
     if as_json.is_file():
         rows = _document(as_json).rows("per_question_metrics")
@@ -170,12 +170,12 @@ def _csv_rows(path: Path) -> list[Row]:
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
-    """The cells of metrics as numbers, null where they are empty."""
+    """Return the metric cells as numbers; None for empty cells."""
     return {name: cell if name in _NO_METRICS_OF_A_QUESTION else _number(cell) for name, cell in row.items()}
 
 
 def _number(cell: str) -> Any:
-    """The number, None for an empty cell, and what is no number as it is."""
+    """Return the number, None for an empty cell, or the text that is not a number."""
     try:
         return json.loads(cell) if cell else None
     except ValueError:
@@ -206,7 +206,7 @@ def _timestamp(about: Row, path: Path) -> tuple[datetime, list[str]]:
 
 
 def _overall(results: Row, about: Row, measured: Sequence[Mapping[str, Score]]) -> list[str]:
-    """What the old means say that the questions do not."""
+    """Yield the differences between the old means and the questions."""
     old = about.row("metrics").columns if "metrics" in about else results.columns
     lost = []
     for name, mean in old.items():

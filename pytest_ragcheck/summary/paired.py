@@ -1,4 +1,4 @@
-"""Two systems asked the same questions: how far they differ, and how sure that is."""
+"""Differences between two systems over the same questions, with intervals."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How much higher one is than the other, question by question."""
+    """A paired difference of two systems."""
 
     value: float
     low: float
-    """Lower end of the interval at 95 %; equal to `value` where one question tells nothing of the others."""
+    """Lower end of the 95 % interval; equal to `value` for a single question."""
 
     high: float
     n: int
-    """How many questions have both, >= 1."""
+    """The number of questions that both have, >= 1."""
 
-    @property
-    def significant(self) -> bool:
-        """Whether the interval leaves out 0; never so of a single question."""
-        return self.n > 1 and not self.low <= 0 <= self.high
+    p: float = 1.0
+    """Chance of a difference at least as high in its direction between equal systems, by the gate's test, 0..1."""
+
+    significant: bool = False
+    """True if the gate would take it for more than noise, in this direction."""
 
 
 def mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
     """
-    The mean of `after - before`.
+    Return the mean of `after - before`.
 
     Args:
         before: At least one value, by question.
@@ -51,7 +52,7 @@ def mean_difference(before: Sequence[float], after: Sequence[float]) -> Differen
 
 def rate_difference(before: Sequence[bool], after: Sequence[bool]) -> Difference:
     """
-    How much higher the share of True is after than before.
+    Return the difference of the shares of True, after minus before.
 
     Args:
         before: At least one, by question.
@@ -75,24 +76,9 @@ def rate_difference(before: Sequence[bool], after: Sequence[bool]) -> Difference
     )
 
 
-def flips_p(up: int, down: int) -> float:
-    """
-    The chance of flips at least as one-sided as these, were both directions equally likely; two-sided, 0..1.
-
-    Args:
-        up: How many questions passed only after, >= 0.
-        down: How many passed only before, >= 0.
-
-    Source: McNemar (1947), by the exact binomial distribution.
-    """
-    n = up + down
-    tail = sum(math.comb(n, k) for k in range(min(up, down) + 1))
-    return min(1.0, tail / (1 << n) * 2)
-
-
 def student_quantile(share: float, degrees: int) -> float:
     """
-    The value below which *share* of Student's distribution lies.
+    Return the value below which *share* of Student's distribution lies.
 
     Args:
         share: 0.5 < share < 1.

@@ -1,4 +1,4 @@
-"""A run in parts: what each part came to, and all of them as if they had been one run."""
+"""Writes, reads and merges the shards of a run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck import __version__
-from pytest_ragcheck.documents.outcome import Documents
+from pytest_ragcheck._version import __version__
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.rows import question_row
+from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
-from pytest_ragcheck.record import Record
-from pytest_ragcheck.summary.outcomes import Outcomes
-from pytest_ragcheck.summary.terms import Terms
+from pytest_ragcheck.rag.documents.documents_outcome import Documents
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _GIVE = "Give the folders that all shards of one run wrote."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One part of a run."""
+    """One shard of a run."""
 
     path: Path
     number: int
@@ -39,23 +39,23 @@ class Shard:
 
     count: int
     same: Mapping[str, Any]
-    """What all parts of one run have in common, by what texts call it."""
+    """The values that all shards of a run must share, by their name in messages."""
 
     outcomes: Outcomes
 
 
 def shard_name(agent: str, number: int, count: int) -> str:
-    """The name of a shard's file."""
+    """Return the file name of a shard."""
     return f"{agent}.shard-{number}-of-{count}.json"
 
 
 def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
     """
-    All that `read_shard` needs, as JSON values.
+    Return the JSON document that `read_shard` reads.
 
     Args:
-        outcomes: Of the part.
-        rows: What the records are given as: a list, or an iterator that makes each as it is written.
+        outcomes: The outcomes of the shard.
+        rows: Turns the generator of records into an array, or leaves it.
     """
     number, count = outcomes.shard or (1, 1)
     return {
@@ -75,10 +75,10 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
 
 def read_shard(path: Path) -> Shard:
     """
-    The part of a run in a file.
+    Return the shard in a file.
 
     Raises:
-        UsageError: It is no shard's file of this version.
+        UsageError: The file is not a shard of this version.
     """
     try:
         document = json.loads(path.read_bytes())
@@ -102,14 +102,14 @@ def _shard(path: Path, document: Mapping[str, Any]) -> Shard:
 
 def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     """
-    What the whole run came to.
+    Return the outcomes of the whole run.
 
     Args:
-        shards: Every part once, one at least.
-        timestamp: When it was put together.
+        shards: Every shard once, at least one.
+        timestamp: The time of the merge.
 
     Raises:
-        UsageError: A part is missing, there twice, or of another run.
+        UsageError: A shard is missing, occurs twice, or belongs to another run.
     """
     ordered = _checked(shards)
     first = ordered[0].outcomes
@@ -146,12 +146,12 @@ def _same(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _is_call(question: Question) -> bool:
-    """Whether a test asks it, of which only the shard that runs the test knows."""
+    """Return True for a question of a `rag_check` call, which only the shard of the test knows."""
     return question.path is not None and question.path.suffix == ".py"
 
 
 def _outcomes(document: Mapping[str, Any]) -> Outcomes:
-    from datetime import datetime, timezone  # noqa: PLC0415 - a shard has no time of its own
+    from datetime import datetime, timezone
 
     same = document["same"]
     return Outcomes(
@@ -168,7 +168,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         on_demand=document["on_demand"],
         expected_to_fail=_all_of([map(tuple, document["expected_to_fail"])]),
         out_of_reach=_all_of([map(tuple, document["out_of_reach"])]),
-        terms=Terms(**same["gate"]),
+        terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )
 
@@ -183,7 +183,7 @@ def _all_documents(each: Iterable[Documents | None]) -> Documents | None:
 
 
 def _checked(shards: Sequence[Shard]) -> list[Shard]:
-    """The parts in their order, every one there once and all of one run."""
+    """Return the shards in order, after checking that each is there once and all belong to one run."""
     first = shards[0]
     by_number: dict[int, Shard] = {}
     for shard in shards:
@@ -208,7 +208,7 @@ def _differences(first: Shard, other: Shard, names: Iterable[str]) -> str:
 
 
 def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, ...]:
-    """The sets of all parts: the questions of files are in each, the calls of tests only where they were made."""
+    """Return the sets of all shards; each shard has all questions of files, and its own `rag_check` calls."""
     sets: dict[str, QuestionSet] = {}
     for questions in (questions for part in each for questions in part):
         known = sets.setdefault(questions.dataset_name, questions)
@@ -229,10 +229,10 @@ def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 def find_shards(folders: Iterable[Path]) -> Iterator[Path]:
     """
-    The shards' files in the folders.
+    Return the shard files in the folders.
 
     Raises:
-        UsageError: A folder has none.
+        UsageError: A folder has no shard.
     """
     for folder in folders:
         found = sorted(folder.rglob("*.shard-*-of-*.json")) if folder.is_dir() else []

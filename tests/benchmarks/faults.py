@@ -72,7 +72,7 @@ ROWS = {
     "resets": Row(says="5 % resets", faults=Faults(reset=0.05)),
     "json": Row(says="5 % invalid judge JSON", faults=Faults(invalid_json=0.05)),
     "cap": Row(says="429 beyond 8 at once", faults=Faults(cap=8), at_once=8),
-    "hang": Row(says="one judge reply in 50 hangs", faults=Faults(hang=0.02), options=("-o", "rag_judge_timeout=2")),
+    "hang": Row(says="one judge reply in 50 hangs", faults=Faults(hang=0.02), options=("-o", "rag_timeout=2")),
     "worker": Row(says="a worker of two killed", conftest=KILLED_WORKER, options=("-n2",), dead=1),
     "run": Row(says="kill -9 of the run, resumed", stop=signal.SIGKILL, resumes=True),
     "workers": Row(says="kill -9 with two workers, resumed", stop=signal.SIGKILL, resumes=True, options=("-n2",)),
@@ -119,7 +119,7 @@ def command(server: FaultyServer, row: Row) -> list[str]:
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
         f"--rag-url=http://127.0.0.1:{server.port}/query", f"--rag-judge-url=http://127.0.0.1:{server.port}/v1",
         "--rag-judge=openai", "--rag-judge-model=load", f"--rag-concurrency={AT_ONCE}", *row.options,
-        "--override-ini=rag_preflight=off",  # this judge says one thing of all answers
+        "--override-ini=rag_disable=preflight",  # this judge says one thing of all answers
     ]  # fmt: skip
 
 

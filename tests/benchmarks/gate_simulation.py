@@ -1,198 +1,205 @@
 """
-How often the gate `regression` turns red with nothing changed, and with a drop of a known size.
+How often the gate turns red with nothing changed, and with a change of a known size.
 
-    python -m tests.benchmarks.gate_simulation [RUNS] [SEED] [QUESTIONS...]
+    python -m tests.benchmarks.gate_simulation [--part PART] [--runs N] [--model TEXT] [--size N] [--known N] [--seed N]
 
-Each set has as many questions as is said; the judge gives each of two metrics with normal noise of the deviation that
-is said around the question's own level, and a question fails below 0.7. A newly failing question is asked twice more.
-The baseline knows the verdicts of so many runs as is said. Beside the gate stand the one paired test that suits the
-change, alone at the same 1 % (of the mean of one metric, or of the flips), and the test that is told the noise.
+Each run has saved runs, a run of today, and the gate's own session, whose requests a simulated system and judge serve.
+PART is `nothing`, `outside`, `changed`, `stated` or `confirmed`. A cell is run again by its model, size and saved runs.
+Beside the gate stand three tests of the last saved run and today at 1 %: the paired t test, the test of McNemar, and,
+for changes, a test of the mean that is told the noise: its level is taken from runs of the same model without a change.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 import sys
-from dataclasses import dataclass
-from functools import cache
-from statistics import NormalDist
+from dataclasses import dataclass, replace
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.questions.question import Question
-from pytest_ragcheck.record import Record
-from pytest_ragcheck.summary.baseline import Baseline, BaselineRow
-from pytest_ragcheck.summary.comparison import Change, Comparison
-from pytest_ragcheck.summary.looks import LOOKS_AGAIN
-from pytest_ragcheck.summary.regression import Regression, regression
-from pytest_ragcheck.summary.sign_flips import wilson
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
+from pytest_ragcheck.summary.gate.procedure.gate_session import gate
+from pytest_ragcheck.summary.gate.wilson_interval import wilson
+from pytest_ragcheck.summary.paired import student_quantile
+from tests.benchmarks.gate_models import NULL, OUTSIDE, Model, World, broken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-SIZES = (30, 100, 300)
-NOISES = (0.05, 0.15)
-MEAN_DROPS = (0.02, 0.05, 0.1)
-RATE_DROPS = (0.05, 0.1)
-HISTORIES = (1, 10)
-METRICS = ("answer_correctness", "groundedness")
-THRESHOLD = 0.7
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
+
+SIZES, HISTORIES = (20, 50, 100, 300, 1000), (1, 2, 5)
 ERROR_RATE = 0.01
+
+LOST = Model(title="a document lost", document_size=10, lost_document=True)
+MEANS = Model(title="", judge_sd=0.1, free_wording=True)
+STATED = replace(MEANS, judge="unbounded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One row of the table."""
+
+    model: Model
+    size: int
+    known: int
+    gate: str = "regression"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of one simulated run."""
+
+    findings: GateFindings
+    t_red: bool
+    mcnemar_red: bool
+    drop: float
+    """By how much the raw mean dropped, as a test that is told the noise sees it."""
+
+    asks: int
+    judgements: int
+
+
+def cells(part: str) -> Iterator[Cell]:
+    """The rows of one part."""
+    if part in ("nothing", "outside"):
+        for model in NULL if part == "nothing" else OUTSIDE:
+            yield from (Cell(model=model, size=size, known=known) for size in SIZES for known in HISTORIES)
+    elif part == "changed":
+        for known, count in ((1, 6), (2, 4), (5, 3)):
+            yield from (Cell(model=m, size=n, known=known) for m in broken(count) for n in (30, 100, 200))
+        yield from (Cell(model=m, size=200, known=1) for m in (LOST, LOST.with_lenient_judge()))
+        for drop, size, known in ((0.02, 200, 5), (0.05, 100, 1), (0.1, 50, 1)):
+            dropped = replace(MEANS, title=f"every answer -{drop:g}, judge 0.1", drop=drop)
+            yield from (Cell(model=m, size=size, known=known) for m in (dropped, dropped.with_lenient_judge()))
+        refuses = Model(title="1 of 3 refused", broken_share=1 / 3, broken_level=0.0)
+        wrong = Model(title="1 of 10 wrong", broken_share=0.1)
+        for model in (refuses, wrong):
+            yield from (Cell(model=m, size=n, known=1) for m in (model, model.with_lenient_judge()) for n in (25, 100))
+    elif part == "stated":
+        for known, needed in ((1, 6), (2, 4), (5, 3)):
+            yield from (Cell(model=broken(count)[0], size=100, known=known) for count in (needed - 1, needed))
+        for size, known in ((20, 1), (50, 1), (100, 1), (200, 1), (50, 5), (200, 5)):
+            drop = _stated_drop(size, known)
+            model = replace(STATED, title=f"every answer -{drop:.3f}, as stated", drop=drop)
+            yield Cell(model=model, size=size, known=known)
+    else:
+        confirmed = [Model(title="1 broken", broken=1), Model(title="1 broken, judge 0.15", broken=1, judge_sd=0.15)]
+        yield from (Cell(model=model, size=100, known=1, gate="confirmed") for model in (*NULL, *OUTSIDE, *confirmed))
+
+
+def _stated_drop(size: int, known: int) -> float:
+    """The drop that unchanged runs say would be seen, in the median."""
+    chance = random.Random(f"{size} {known}")
+    means = [simulated(Cell(model=STATED, size=size, known=known), chance).findings.mean for _ in range(50)]
+    return median(found.visible_drop for found in means if found is not None and found.visible_drop is not None)
+
+
+def simulated(cell: Cell, chance: random.Random) -> Run:
+    """One run of the cell."""
+    world = World(model=cell.model, size=cell.size, known=cell.known, chance=chance)
+    questions = world.questions()
+    findings = drive(gate(questions, gate=cell.gate), world.serve)
+    asks, judgements = world.asks, world.judgements
+    model = cell.model
+    now = [world.judge(question.now.answer or "", cell.known) for question in questions]
+    saved = [[tuple(run.looks[0].scores.values()) for run in question.known] for question in questions]
+    differences = [fmean(b) - fmean(a[-1]) for a, b in zip(saved, now, strict=True)]
+    flips = [(min(a[-1]) >= model.threshold, min(b) >= model.threshold) for a, b in zip(saved, now, strict=True)]
+    return Run(
+        findings=findings,
+        t_red=_t_red(differences),
+        mcnemar_red=_mcnemar_red(down=flips.count((True, False)), up=flips.count((False, True))),
+        drop=fmean(fmean(map(fmean, a)) - fmean(b) for a, b in zip(saved, now, strict=True)),
+        asks=asks,
+        judgements=judgements,
+    )
+
+
+def _t_red(differences: Sequence[float]) -> bool:
+    deviation = stdev(differences)
+    statistic = fmean(differences) * math.sqrt(len(differences))
+    return statistic < -student_quantile(1 - ERROR_RATE, len(differences) - 1) * deviation
+
+
+def _mcnemar_red(*, down: int, up: int) -> bool:
+    n = down + up
+    return sum(math.comb(n, k) for k in range(down, n + 1)) <= ERROR_RATE * 2**n if n else False
+
+
+def _told_rate(cell: Cell, runs: Sequence[Run], times: int, seed: int) -> float:
+    """How often the mean is below the level that its runs without a change reach in one of 100."""
+    model = replace(cell.model, broken=0, broken_share=0.0, lost_document=False, drop=0.0)
+    chance = random.Random(f"{seed} {cell} told")
+    unchanged = sorted(simulated(replace(cell, model=model), chance).drop for _ in range(times))
+    level = unchanged[math.ceil((1 - ERROR_RATE) * times) - 1]
+    return fmean(run.drop > level for run in runs)
+
+
+def row(cell: Cell, times: int, seed: int) -> str:
+    """One row of the table."""
+    chance = random.Random(f"{seed} {cell}")
+    runs = [simulated(cell, chance) for _ in range(times)]
+    red = sum(run.findings.red for run in runs)
+    low, high = wilson(red, times)
+    model = cell.model
+    changed = bool(model.broken or model.broken_share or model.lost_document or model.drop)
+    drops = [run.findings.mean.visible_drop for run in runs if run.findings.mean is not None]
+    shown = [drop for drop in drops if drop is not None]
+    needed = [run.findings.count.needed for run in runs if run.findings.count is not None]
+    columns = (
+        model.title,
+        cell.size,
+        cell.known,
+        times,
+        f"{red / times:.4f}",
+        f"{low:.4f} to {high:.4f}",
+        f"{fmean(run.t_red for run in runs):.3f}",
+        f"{fmean(run.mcnemar_red for run in runs):.3f}",
+        f"{_told_rate(cell, runs, max(times, 100), seed):.3f}" if changed else "",
+        median(each for each in needed if each is not None) if any(needed) else "",
+        f"{median(shown):.3f}" if shown else "",
+        f"{fmean(run.asks for run in runs):.1f}",
+        f"{fmean(run.judgements for run in runs):.0f}",
+    )
+    return f"| {' | '.join(map(str, columns))} |"
+
+
+HEADER = (
+    "model",
+    "questions",
+    "saved runs",
+    "runs",
+    "red",
+    "95 % interval",
+    "paired t",
+    "McNemar",
+    "told the noise",
+    "broken seen from",
+    "drop seen from",
+    "asks",
+    "judgements",
+)
 
 
 def main(arguments: list[str]) -> int:
     """Prints the table."""
-    runs = int(arguments[0]) if arguments else 200
-    seed = int(arguments[1]) if len(arguments) > 1 else 1
-    print(f"seed {seed}")
-    print("| questions | noise | runs known | change | runs | red | 95 % interval | one test | told the noise |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for size in map(int, arguments[2:] or SIZES):
-        for noise in NOISES:
-            for change in CHANGES:
-                print(_row(size, noise, change, runs, seed), flush=True)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate_simulation")
+    parser.add_argument("--part", choices=("nothing", "outside", "changed", "stated", "confirmed"), default="nothing")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--model", default="")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--known", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    print(f"| {' | '.join(HEADER)} |\n| {' | '.join('---' for _ in HEADER)} |")
+    for cell in cells(given.part):
+        chosen = given.size in (None, cell.size) and given.known in (None, cell.known)
+        if chosen and given.model in cell.model.title:
+            print(row(cell, given.runs, given.seed), flush=True)
     return 0
-
-
-def _row(size: int, noise: float, change: Planned, runs: int, seed: int) -> str:
-    # What is to be rare takes more runs to be shown so.
-    times = runs if change.is_one else 5 * runs
-    chance = random.Random(f"{seed} {size} {noise} {change.known} {change.title}")
-    red = alone = 0
-    for _ in range(times):
-        found = _weighed(chance, size, noise, change)
-        red += found.worse
-        alone += (found.means[0].p if change.drop else found.flips_p) <= ERROR_RATE
-    low, high = wilson(red, times)
-    cells: list[object] = [size, noise, change.known, change.title, times]
-    cells += [f"{red / times:.4f}", f"{low:.4f} to {high:.4f}"]
-    if change.is_one:
-        cells += [f"{alone / times:.3f}", f"{_best(size, noise, change):.3f}"]
-    else:
-        cells += ["", ""]
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What changes from one run to the next."""
-
-    title: str
-    known: int
-    """Of how many runs the baseline knows the verdicts."""
-
-    drop: float = 0.0
-    """By how much the level of every question drops."""
-
-    broken: float = 0.0
-    """The share of questions that fails from now on."""
-
-    @property
-    def is_one(self) -> bool:
-        """Whether anything changes at all."""
-        return bool(self.drop or self.broken)
-
-
-def _changes() -> Iterator[Planned]:
-    for known in HISTORIES:
-        yield Planned(title="nothing", known=known)
-        # What a history says of single questions does not bear on the means.
-        yield from (Planned(title=f"mean -{drop:g}", known=1, drop=drop) for drop in MEAN_DROPS if known == 1)
-        for broken in RATE_DROPS:
-            yield Planned(title=f"pass rate -{100 * broken:g} %", known=known, broken=broken)
-
-
-CHANGES = tuple(_changes())
-
-
-def _weighed(chance: random.Random, size: int, noise: float, change: Planned) -> Regression:
-    """What comes of one run after its baseline."""
-    changes = []
-    hurt = set(chance.sample(range(size), round(size * change.broken)))
-    for number in range(size):
-        level = _level(chance)
-        before = _asked(chance, level, noise)
-        verdicts = [_verdict(before), *(_verdict(_asked(chance, level, noise)) for _ in range(change.known - 1))]
-        now_level = 0.3 if number in hurt else level - change.drop
-        now = _asked(chance, now_level, noise)
-        again: list[str] = []
-        if _verdict(before) is Verdict.PASS and _verdict(now) is Verdict.FAIL:
-            while len(again) < LOOKS_AGAIN and set(again) <= {"FAIL"}:
-                again.append(_verdict(_asked(chance, now_level, noise)).value)
-        question = _question(number)
-        row = _row_before(question, before, verdicts)
-        changes.append(Change(before=row, now=_record(question, now, tuple(again)), reworded=False))
-    return regression(_comparison(changes), error_rate=ERROR_RATE, tolerance=0.01)
-
-
-def _level(chance: random.Random) -> float:
-    """Of ten questions eight are good, one is near the threshold and one is bad."""
-    kind = chance.random()
-    return 0.9 if kind < 0.8 else 0.7 if kind < 0.9 else 0.4
-
-
-def _asked(chance: random.Random, level: float, noise: float) -> dict[str, float]:
-    return {metric: min(1.0, max(0.0, chance.gauss(level, noise))) for metric in METRICS}
-
-
-def _verdict(scores: dict[str, float]) -> Verdict:
-    return Verdict.PASS if min(scores.values()) >= THRESHOLD else Verdict.FAIL
-
-
-def _row_before(question: Question, scores: dict[str, float], verdicts: list[Verdict]) -> BaselineRow:
-    return BaselineRow(
-        dataset_name=question.dataset_name,
-        id=question.id,
-        question=question.question,
-        verdict=verdicts[0],
-        metrics=scores,
-        passes=verdicts.count(Verdict.PASS),
-        fails=verdicts.count(Verdict.FAIL),
-    )
-
-
-def _record(question: Question, scores: dict[str, float], again: tuple[str, ...]) -> Record:
-    return Record(
-        question=question,
-        verdict=_verdict(scores),
-        scores={metric: Score(value) for metric, value in scores.items()},
-        thresholds=dict.fromkeys(METRICS, THRESHOLD),
-        asked_again=again,
-    )
-
-
-@cache
-def _question(number: int) -> Question:
-    return Question(dataset_name="simulated", id=str(number), question=str(number))
-
-
-def _comparison(changes: list[Change]) -> Comparison:
-    def of(before: Verdict, now: Verdict) -> tuple[Change, ...]:
-        return tuple(each for each in changes if (each.before.verdict, each.now.verdict) == (before, now))
-
-    return Comparison(
-        baseline=Baseline(name="simulated", rows={each.before.key: each.before for each in changes}),
-        newly_failing=of(Verdict.PASS, Verdict.FAIL),
-        expected_failing=(),
-        still_failing=of(Verdict.FAIL, Verdict.FAIL),
-        newly_passing=of(Verdict.FAIL, Verdict.PASS),
-        still_passing=of(Verdict.PASS, Verdict.PASS),
-        not_measured=(),
-        missing=(),
-        not_run=(),
-        new=(),
-    )
-
-
-def _best(size: int, noise: float, change: Planned) -> float:
-    """The power at 1 % of the test of one known shift of the mean of both metrics, whose noise is known."""
-    # What breaks falls from its level, 0.83 in the mean, to 0.3: a shift of single questions, as one of the mean.
-    shift = change.drop or change.broken * 0.53
-    spread = noise * math.sqrt(2) / math.sqrt(len(METRICS))
-    needed = NormalDist().inv_cdf(1 - ERROR_RATE)
-    return NormalDist().cdf(shift * math.sqrt(size) / spread - needed)
 
 
 if __name__ == "__main__":

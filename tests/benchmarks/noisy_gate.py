@@ -32,7 +32,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_ragcheck import JudgeIdentity
-from pytest_ragcheck.judging.offline import OfflineJudge
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 
 rag_client = runpy.run_path({example!r})["rag_client"]
 

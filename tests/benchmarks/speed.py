@@ -133,7 +133,7 @@ def measure(row: Row, folder: Path) -> Measured:
                 f"--rag-judge-url={base}/v1",
                 f"--rag-concurrency={row.at_once}",
                 # This judge says one thing of all answers.
-                "--override-ini=rag_preflight=off",
+                "--override-ini=rag_disable=preflight",
             ]
         environment = {**os.environ, "RAG": f"{base}/query", "JUDGE": f"{base}/v1"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)

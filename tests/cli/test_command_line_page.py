@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.rag.probe.point import CHECKLIST
+from pytest_ragcheck.rag.probe.check_point import CHECKLIST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

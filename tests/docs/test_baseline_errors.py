@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.baseline import read_baseline
+from pytest_ragcheck.report.files.output_folder import check_outside
+from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from tests.baselines import passed, predictions
 from tests.docs.error_pages import shown_on
 
@@ -17,9 +18,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "baseline.m
 FOLDER = object()
 """Stands for a folder of the file's name."""
 
+IN_OUTPUT = object()
+"""Stands for a file in the output folder."""
+
 ROW = passed("refund-window")
 CASES: dict[str, object] = {
     "There is no such file": None,
+    "The file is in the output folder": IN_OUTPUT,
     "The file cannot be read": FOLDER,
     "The file is not UTF-8": b"\xff\xfe{\x00}\x00",
     "The file is not JSON": b'{\n  "complete": true,\n<<<<<<< HEAD\n',
@@ -42,9 +47,10 @@ def produced(content: object, path: Path) -> str:
     """What a user sees of a baseline with the content."""
     if content is FOLDER:
         path.mkdir()
-    elif content is not None:
+    elif content not in (None, IN_OUTPUT):
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as caught:  # noqa: PT012 - either check may refuse the file
+        check_outside(path, path.parent if content is IN_OUTPUT else path.parent / "results", name=path.name)
         read_baseline(path, name=path.name)
     return str(caught.value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from tests.docs.pages import Ran, Reader
 
 PAGE = "how-to/in-ci.md"
+WRITES_ARGUMENTS = """
+import json
+
+def pytest_configure(config):
+    with open("arguments.json", "w") as file:
+        json.dump(config.invocation_params.args, file)
+"""
 GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.yml"
 
 
@@ -153,9 +161,58 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     assert (maintainer.folder / keep["with"]["path"].replace("${{ inputs.output }}", inputs["output"])).is_dir()
     report = action["outputs"]["report"]["value"].replace("${{ inputs.output }}", inputs["output"])
     assert "<!doctype html>" in (maintainer.folder / report).read_text(encoding="utf-8")
+    inputs["arguments"] = "\nfirst.rag.yaml -q\n--rag-min=f1=0.99 --rag-gate=each\n"
+    assert run().status == 1
+    inputs["arguments"] = "first.rag.yaml --rag-threshold=0.6"
     conftest = maintainer.folder / "conftest.py"
     conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
     assert run().status == 1
+
+
+def action_step(name: str) -> Any:
+    action = yaml.safe_load((PROJECT / "action" / "action.yml").read_text(encoding="utf-8"))
+    (step,) = (step for step in action["runs"]["steps"] if step["name"] == name)
+    return step
+
+
+@pytest.mark.parametrize(
+    ("arguments", "read"),
+    [
+        ("", []),
+        ("-q\n-k=a", ["-q", "-k=a"]),
+        ("\n\n  -q\r\n\t-x \n", ["-q", "-x"]),
+        ("-k 'a or b'\n-m \"not c\"", ["-k", "a or b", "-m", "not c"]),
+        ("'-k=a or\nb' -k ''", ["-k=a or\nb", "-k", ""]),
+        (
+            "-k=$(touch\\ made) -k=`touch\\ made` -k=* -k=$HOME -k=~",
+            ["-k=$(touch made)", "-k=`touch made`", "-k=*", "-k=$HOME", "-k=~"],
+        ),
+        ("-k=a #b", ["-k=a", "#b"]),
+        ("-k=naïve -k='«a»'", ["-k=naïve", "-k=«a»"]),
+    ],
+)
+def test_the_action_takes_all_arguments_and_expands_none(maintainer: Reader, arguments: str, read: list[str]) -> None:
+    (maintainer.folder / "conftest.py").write_text(WRITES_ARGUMENTS, encoding="utf-8")
+    (maintainer.folder / "test.sh").write_text(action_step("Test")["run"], encoding="utf-8")
+    maintainer.environment |= {"ARGUMENTS": arguments, "OUTPUT": "out", "GITHUB_STEP_SUMMARY": "step.md"}
+    maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+    given = json.loads((maintainer.folder / "arguments.json").read_text(encoding="utf-8"))
+    assert given[4:] == read
+    assert not (maintainer.folder / "made").exists()
+
+
+def test_the_action_is_red_for_a_quote_that_is_not_closed(maintainer: Reader) -> None:
+    (maintainer.folder / "test.sh").write_text(action_step("Test")["run"], encoding="utf-8")
+    maintainer.environment |= {"ARGUMENTS": "-k 'a", "OUTPUT": "out", "GITHUB_STEP_SUMMARY": "step.md"}
+    ran = maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH bash -e test.sh")
+    assert (ran.status, ran.output.strip()) == (1, "arguments: No closing quotation. Close each quote.")
+
+
+def test_the_action_pins_the_actions_that_it_uses() -> None:
+    text = (PROJECT / "action" / "action.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used), used
 
 
 def test_what_jenkins_runs_is_run(maintainer: Reader) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.catalogue import DATASETS
+from pytest_ragcheck.questions.datasets.registry import DATASETS
 from tests.docs.pages import DOCS, page
 from tests.questions.datasets.sources import OWN, loaded
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply

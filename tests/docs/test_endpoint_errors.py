@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.connections import http_library
+from pytest_ragcheck.rag.http.connections import http_library
 from tests.docs.error_pages import shown_on
 from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
 

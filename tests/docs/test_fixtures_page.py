@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.plugin import __all__ as fixtures
-from pytest_ragcheck.plugin.keeping import RagCheck
-from pytest_ragcheck.record import Record
+from pytest_ragcheck.plugin.asking.rag_check import RagCheck
+from pytest_ragcheck.verdict.record import Record
 from tests.docs.pages import DOCS, page
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 

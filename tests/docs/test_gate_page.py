@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from pytest_ragcheck.cli import main
 
 if TYPE_CHECKING:
     from tests.harness import Project, Run
@@ -29,8 +31,7 @@ def follow(project: Project, block: str) -> Run | None:
         if program == "pytest":
             run = project.run(*arguments)
         else:
-            assert program == "cp"
-            shutil.copy(*(project.folder / name for name in arguments))
+            assert (program, main(arguments)) == ("ragcheck", 0)
     return run
 
 
@@ -47,15 +48,21 @@ def followed(project: Project) -> Project:
     return project
 
 
+def replace_in(project: Project, file: str, old: str, new: str) -> None:
+    text = (project.folder / file).read_text(encoding="utf-8")
+    assert old in text
+    project.write(file, text.replace(old, new))
+
+
 def test_the_way_to_a_red_gate_and_out_of_it(followed: Project) -> None:
     project, (_, compare, accept) = followed, blocks("console")
     quiet, red, *_ = blocks("text")
     run = follow(project, compare)
     assert run is not None
-    assert (run.exit_status, quiet.strip() in run.lines) == (0, True)
+    assert (run.exit_status, quiet in run.text) == (0, True)
 
-    conftest, questions = ((project.folder / name).read_text() for name in ("conftest.py", "billing.rag.yaml"))
-    project.write("conftest.py", conftest.replace("are possible for 30 days.", "are possible for 14 days."))
+    replace_in(project, "conftest.py", "are possible for 30 days.", "are possible for 14 days.")
+    questions = (project.folder / "billing.rag.yaml").read_text(encoding="utf-8")
     project.write("billing.rag.yaml", questions.partition("  - id: returns")[0])
     project.write("pytest.ini", blocks("ini")[0])
     run = project.run()
@@ -64,15 +71,34 @@ def test_the_way_to_a_red_gate_and_out_of_it(followed: Project) -> None:
     assert run.junit["gate"] == ("failure", red.partition("\n")[0])
     assert project.run("-p", "no:ragcheck-gate").outcomes == {"failed": 1}
 
+    project.run()
     follow(project, accept)
-    assert "gate" not in project.run().junit
+    assert project.run().exit_status == 0
 
 
 def test_runs_that_are_not_the_whole_say_what_the_page_shows(followed: Project) -> None:
     _, _, not_run, stopped, rate, _ = (text.strip() for text in blocks("text"))
-    gated = ("--rag-judge=none", "--rag-baseline=baseline.json")
-    assert not_run in followed.run(*gated, "-k", "refund").lines
-    conftest = (followed.folder / "conftest.py").read_text()
-    followed.write("conftest.py", conftest.replace("30 days", "14 days"))
-    assert stopped in followed.run(*gated, "-x").lines
+    assert not_run in followed.run("--rag-judge=none", "-k", "refund").lines
+    replace_in(followed, "conftest.py", "30 days", "14 days")
+    assert stopped in followed.run("--rag-judge=none", "--rag-gate=each", "-x").lines
     assert rate in followed.run("--rag-judge=none", "--rag-gate=rate:0.9").lines
+
+
+def test_a_pull_request_is_compared_with_the_baseline_of_the_main_branch(followed: Project) -> None:
+    for line in ("init -q -b main", "add .", "-c user.name=A -c user.email=a@b.c commit -qm A", "remote add origin ."):
+        subprocess.run(["git", *line.split()], cwd=followed.folder, check=True)
+    fetch, compare = blocks("shell")[0].splitlines()
+    subprocess.run(shlex.split(fetch), cwd=followed.folder, check=True)
+    (followed.folder / "ragcheck-baseline.json").unlink()
+    replace_in(followed, "conftest.py", "30 days", "14 days")
+    run = followed.run("--rag-judge=none", *shlex.split(compare)[1:])
+    assert run.junit["gate"][1].startswith("1 confirmed as failing against git:origin/main:ragcheck-baseline.json")
+
+
+def test_a_saved_run_that_fails_names_the_flaky_question(followed: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    replace_in(followed, "conftest.py", "The customer pays", "Somebody pays")
+    followed.run("--rag-judge=none", "--rag-gate=each")
+    capsys.readouterr()
+    follow(followed, blocks("console")[0].splitlines()[-1])
+    said = re.sub(r"of 20.*", "of TIME", capsys.readouterr().out)
+    assert said == re.sub(r"of 20.*", "of TIME", blocks("text")[-1])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.cli.schema import read_schema
+from pytest_ragcheck.cli.project.schema import read_schema
 from tests.docs.pages import page
 from tests.servers.canary_judge import canary_of, says_of_canaries
 from tests.servers.openai_server import OpenAIServer
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
         (page("how-to/cost.md"), {"OPENAI_API_KEY": "your-key"}),
         (page("how-to/own-endpoint-shape.md", "An app in this process"), {}),
         (page("how-to/standard-datasets.md"), {}),
+        (page("how-to/test-your-own-parts.md"), {}),
     ],
-    ids=["repeats and panels", "cost", "an app in this process", "standard datasets"],
+    ids=["repeats and panels", "cost", "an app in this process", "standard datasets", "own parts"],
 )
 def test_what_the_page_shows_is_what_comes_out(
     blocks: list[Block], environment: dict[str, str], reader: Callable[..., Reader]

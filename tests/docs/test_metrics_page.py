@@ -7,10 +7,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.metrics.blame import BLAMES
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from pytest_ragcheck.metrics.lexical import chrf, rouge_l
-from pytest_ragcheck.metrics.mentions import must_mention_score
+from pytest_ragcheck.metrics.mentions import mention_scores
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
 from pytest_ragcheck.metrics.retrieval import (
     average_precision,
@@ -20,6 +20,7 @@ from pytest_ragcheck.metrics.retrieval import (
     reciprocal_rank,
 )
 from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from tests.docs.pages import DOCS
 
 PAGE = (DOCS / "reference" / "metrics.md").read_text(encoding="utf-8")
@@ -88,4 +89,4 @@ def test_the_default_weights_are_those_of_the_program() -> None:
 @pytest.mark.parametrize(("answer", "mentions", "score"), rows(r"answer \| must_mention"))
 def test_the_mentions_are_found_as_shown(answer: str, mentions: str, score: str) -> None:
     question = Question(dataset_name="d", id="q", question="Why?", must_mention=tuple(mentions.split(", ")))
-    assert f"{must_mention_score(answer, question):.3f}" == score
+    assert f"{mention_scores(answer, question, SearchProcess())['must_mention'].value:.3f}" == score

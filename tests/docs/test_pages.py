@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.cli.docs import read_pages
+from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
@@ -31,6 +31,7 @@ HELD = {
     "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",
     "how-to/standard-datasets.md": "tests/docs/test_how_to_pages.py",
     "how-to/split-a-run.md": "tests/docs/test_split_page.py",
+    "how-to/test-your-own-parts.md": "tests/docs/test_how_to_pages.py",
     "how-to/test-with-documents.md": "tests/docs/test_documents_page.py",
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
     "how-to/without-pytest.md": "tests/docs/test_without_pytest_page.py",
@@ -47,9 +48,10 @@ HELD = {
     "reference/judge-openai.md": "tests/judging/test_openai_docs.py",
     "reference/metrics.md": "tests/docs/test_metrics_page.py",
     "reference/metrics-ragas.md": "tests/docs/test_ragas_page.py",
-    "reference/options.md": "tests/test_options.py",
+    "reference/options.md": "tests/config/test_options.py",
     "reference/other-plugins.md": "tests/matrix/test_page.py",
     "reference/outcomes.md": "tests/docs/test_outcomes_page.py",
+    "reference/public-names.md": "tests/test_public_names.py",
     "reference/question-files.md": "tests/questions/test_question_files_page.py",
     "reference/result-files.md": "tests/summary/test_schemas.py",
     "reference/tiers-and-routes.md": "tests/docs/test_tiers_page.py",

@@ -8,12 +8,12 @@ import re
 import anyio
 import pytest
 
-from pytest_ragcheck.metrics.catalogue import RAGAS, RAGAS_STAND_INS
-from pytest_ragcheck.metrics.ragas.facts import wanted_facts
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
-from pytest_ragcheck.metrics.ragas.metric import facts_prompt
+from pytest_ragcheck.metrics.ragas.model_ragas import facts_prompt
+from pytest_ragcheck.metrics.ragas.ragas_facts import expected_facts
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import RAGAS, RAGAS_STAND_INS
 from tests.docs.pages import DOCS
 from tests.making import a_question
 
@@ -30,7 +30,7 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_the_schema_on_the_page_is_the_one_that_is_sent() -> None:
     (schema,) = re.findall(r"(?ms)^```json\n(.*?)\n```$", PAGE)
-    assert json.loads(schema) == wanted_facts().schema
+    assert json.loads(schema) == expected_facts().schema
     assert f"version is `{facts_prompt()[0]}`" in PAGE
 
 

@@ -7,14 +7,14 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.documents.ingestion import POLL_SECONDS, TIMEOUT_SECONDS, ingest
-from pytest_ragcheck.documents.ledger import Ledger, folder_of_documents
-from pytest_ragcheck.documents.uploads import uploads_of
-from pytest_ragcheck.engine.gate import Gate
-from pytest_ragcheck.option_values import KEEP
-from pytest_ragcheck.options import OPTIONS
+from pytest_ragcheck.config.readers import KEEP
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.questions.question import TIERS, GoldPassage
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.documents.ingestion import POLL_SECONDS, TIMEOUT_SECONDS, ingest
+from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
+from pytest_ragcheck.rag.documents.uploads import uploads_of
 from tests.docs.pages import DOCS, PROJECT
 from tests.making import a_question
 from tests.servers.document_server import DocumentServer
@@ -52,7 +52,7 @@ def test_the_error_is_what_a_user_sees(tmp_path: Path) -> None:
 
     async def put(url: str) -> str:
         async with RagClient(url) as client:
-            done = await ingest(uploads, client.documents, ledger=ledger, room=Gate(1))
+            done = await ingest(uploads, client.documents, ledger=ledger, room=RequestLimiter(1))
         return done.failures["shop:hours"]
 
     with DocumentServer(failing="hours") as server:
@@ -71,7 +71,7 @@ def test_the_routes_are_those_of_the_example_server() -> None:
 
 def test_tiers_options_and_numbers_are_those_that_there_are() -> None:
     assert set(re.findall(r"^\| `(\w+)` \| (?:The|the)", PAGE, re.MULTILINE)) == set(TIERS)
-    options = {option.name for option in OPTIONS}
+    options = {option.name for option in TABLE}
     named = set(re.findall(r"`(?:--)?(rag[_-][\w-]+)`", PAGE)) - {"rag_client"}
     assert {name.replace("-", "_") for name in named} <= options
     assert f"is `{KEEP[0]}`, `{KEEP[1]}` or `{KEEP[2]}`" in PAGE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.estimate import estimate, estimate_lines
-from pytest_ragcheck.settings import Settings
 from tests.making import a_question
 
 QUESTIONS = [a_question("a"), a_question("b", expected_answer="30 days"), a_question("c", top_k=50)]
@@ -16,7 +16,7 @@ def lines(settings: Settings, *, own_judge: bool = False) -> list[str]:
 
 
 def model(**said: Any) -> Settings:
-    return Settings(judge="openai", judge_model="m", **said)
+    return Settings.of(judge="openai", judge_model="m", **said)
 
 
 def test_calls_are_counted_with_all_repeats() -> None:
@@ -57,7 +57,7 @@ def test_a_price_that_is_not_known_is_not_zero() -> None:
 
 
 def test_judges_without_a_network_are_not_called_over_one() -> None:
-    for settings in (Settings(judge="offline"), Settings(judge="none"), model(metrics=("overlap",))):
+    for settings in (Settings.of(judge="offline"), Settings.of(judge="none"), model(metrics=("overlap",))):
         assert lines(settings)[-1] == "calls to the judge   0 over the network"
 
 

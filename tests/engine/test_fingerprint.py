@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import __version__
+from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.engine.fingerprint import (
     OF_NO_ACCOUNT,
     differences,
@@ -19,10 +21,9 @@ from pytest_ragcheck.engine.fingerprint import (
     store_key,
 )
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.settings import Settings
 from tests.making import Answers, Judges, a_question
 
-BASE = Settings(url="http://rag.example/query", judge="offline")
+BASE = Settings.of(url="http://rag.example/query", judge="offline")
 
 
 def system(endpoint: str) -> Any:
@@ -36,19 +37,19 @@ def judge(**said: str) -> Any:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"threshold": 0.8}, ["threshold: 0.7 -> 0.8"]),
-        ({"top_k": 3}, ["top_k: 5 -> 3"]),
-        ({"minimums": {"f1": 0.5}}, ['minimums: {} -> {"f1": 0.5}']),
-        ({"judge": None}, ['judge: "offline" -> null']),
-        ({"url": "http://other/q"}, ['url: "http://rag.example/query" -> "http://other/q"']),
-        ({"shape": "server"}, ['shape: null -> "server"']),
-        ({"response": "answer=a contexts=c"}, ['response: null -> "answer=a contexts=c"']),
-        ({"headers": {"X-Tenant": "b"}}, ['headers: {} -> {"X-Tenant": "b"}']),
+        ({"threshold": 0.8}, ["rag_threshold: 0.7 -> 0.8"]),
+        ({"top_k": 3}, ["rag_top_k: 5 -> 3"]),
+        ({"min": {"f1": 0.5}}, ['rag_min: {} -> {"f1": 0.5}']),
+        ({"judge": None}, ['rag_judge: "offline" -> null']),
+        ({"url": "http://other/q"}, ['rag_url: "http://rag.example/query" -> "http://other/q"']),
+        ({"shape": "server"}, ['rag_shape: null -> "server"']),
+        ({"response": "answer=a contexts=c"}, ['rag_response: null -> "answer=a contexts=c"']),
+        ({"headers": {"X-Tenant": "b"}}, ['rag_headers: {} -> {"X-Tenant": "b"}']),
         ({"metrics": ("judge",)}, None),
     ],
 )
 def test_what_changes_a_verdict_tells_two_runs_apart(changes: dict[str, Any], said: list[str] | None) -> None:
-    found = differences(fingerprint(BASE), fingerprint(replace(BASE, **changes)))
+    found = differences(fingerprint(BASE), fingerprint(BASE.replace(**changes)))
     assert len(found) == 1
     assert said is None or found == said
 
@@ -56,27 +57,27 @@ def test_what_changes_a_verdict_tells_two_runs_apart(changes: dict[str, Any], sa
 def test_the_openai_judge_is_known_by_its_model_and_the_version_of_its_prompt(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("{question} {contexts} {answer}", encoding="utf-8")
-    first = replace(BASE, judge="openai", judge_model="a", judge_prompt=str(own))
+    first = BASE.replace(judge="openai", judge_model="a", judge_prompt=str(own))
     before = fingerprint(first)
     own.write_text("{question} {contexts} {answer} Be strict.", encoding="utf-8")
-    changed = differences(before, fingerprint(replace(first, judge_model="b")))
-    assert [line.partition(":")[0] for line in changed] == ["judge_model", "judge_prompt"]
+    changed = differences(before, fingerprint(first.replace(judge_model="b")))
+    assert [line.partition(":")[0] for line in changed] == ["rag_judge_model", "rag_judge_prompt"]
     assert "own-" in changed[1]
 
 
 def test_what_changes_how_a_run_goes_does_not() -> None:
     others: dict[str, Any] = {
-        "timeout_seconds": 5.0,
+        "timeout": 5.0,
         "concurrency": 2,
         "output": Path("x"),
         "retries": 0,
         "resume": True,
     }
-    assert fingerprint(replace(BASE, **others)) == fingerprint(BASE)
+    assert fingerprint(BASE.replace(**others)) == fingerprint(BASE)
 
 
 def test_a_setting_that_is_named_as_of_no_account_is_one() -> None:
-    assert {f.name for f in fields(Settings)} >= OF_NO_ACCOUNT
+    assert {setting.name for setting in TABLE} >= OF_NO_ACCOUNT
 
 
 def test_the_version_of_the_plugin_counts() -> None:
@@ -84,8 +85,7 @@ def test_the_version_of_the_plugin_counts() -> None:
 
 
 def test_no_secret_is_in_it() -> None:
-    settings = replace(
-        BASE,
+    settings = BASE.replace(
         url="http://user:hunter2222@rag.example/q?api_key=k3yk3yk3y",
         headers={"Authorization": "Bearer t0kent0ken"},
     )
@@ -122,7 +122,7 @@ def test_the_same_means_have_the_same_digest_and_others_do_not() -> None:
         means_digest(system("http://rag/q"), judge(model="n"), BASE),
         means_digest(system("http://rag/q"), judge(prompt_version="2"), BASE),
         means_digest(system("http://rag/q"), None, BASE),
-        means_digest(system("http://rag/q"), judge(), replace(BASE, threshold=0.1)),
+        means_digest(system("http://rag/q"), judge(), BASE.replace(threshold=0.1)),
     ]
     assert len({means, *others}) == 6
 
@@ -131,7 +131,7 @@ def test_the_same_means_have_the_same_digest_and_others_do_not() -> None:
 def test_the_port_of_a_server_on_this_machine_is_of_no_account(one: str, other: str) -> None:
     pair = [means_digest(system(f"http://{host}/q"), judge(url=f"http://{host}/v1"), BASE) for host in (one, other)]
     assert pair[0] == pair[1]
-    assert fingerprint(replace(BASE, url=f"http://{one}/q")) == fingerprint(replace(BASE, url=f"http://{other}/q"))
+    assert fingerprint(BASE.replace(url=f"http://{one}/q")) == fingerprint(BASE.replace(url=f"http://{other}/q"))
 
 
 def test_clients_and_judges_that_do_not_say_who_they_are_are_known_by_their_class() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.questions.datasets.catalogue import known_datasets
+from pytest_ragcheck.questions.datasets.registry import known_datasets
 from pytest_ragcheck.questions.question import TIERS
 from tests.examples.conftest import running
 from tests.harness import two_ways
@@ -127,7 +127,7 @@ def test_a_wrong_pair_is_refused_and_the_server_sees_no_request(project: Project
         run = project.run(*given(name), f"--rag-tier={tier}", f"--rag-url={endpoint.url}", "--rag-judge=offline")
         assert (run.exit_status, endpoint.requests) == (4, [])
     (supported,) = SUPPORTED[name].tiers
-    assert f"the tier '{tier}' is not supported by {name} (supports {supported})." in run.errors
+    assert f"the tier '{tier}' is not supported by {name} (supports {supported})." in run.stderr
 
 
 @pytest.mark.parametrize("judge", ["offline", "none"])

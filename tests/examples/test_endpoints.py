@@ -20,6 +20,7 @@ import pytest
 
 from pytest_ragcheck import RagClient
 from pytest_ragcheck.cli import main
+from tests.harness import unavailable
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -70,19 +71,12 @@ def node_modules() -> Path:
             command = [str(shutil.which("npm")), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
             ended = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, timeout=300)
             if ended.returncode:
-                missing(f"npm ci does not work here: {ended.stderr.strip()[-300:]}")
+                unavailable(f"npm ci does not work here: {ended.stderr.strip()[-300:]}")
             if not target.is_dir():  # another worker may have been quicker
                 work.rename(target.parent)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return target
-
-
-def missing(what: str) -> None:
-    """Skips, except in CI, where nothing may be left out unseen."""
-    if os.environ.get("CI"):
-        pytest.fail(what, pytrace=False)
-    pytest.skip(what)
 
 
 @contextmanager
@@ -94,7 +88,7 @@ def fastapi() -> Iterator[str]:
 @contextmanager
 def express() -> Iterator[str]:
     if not shutil.which("node") or not shutil.which("npm"):
-        missing("the Express endpoint needs node and npm, which are not installed here")
+        unavailable("the Express endpoint needs node and npm, which are not installed here")
     # The example has its modules beside it; here they are where the checkout stays clean.
     with started(["node", "server.js"], EXPRESS, PORT="0", NODE_PATH=str(node_modules())) as url:
         yield url

@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.cli.schema import read_schema
-from pytest_ragcheck.engine.place import FOLDER
+from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.engine.store.run_folder import FOLDER
 
 from .conftest import EXAMPLES
 

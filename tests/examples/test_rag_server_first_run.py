@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from tests.harness import OTHERS, exhaustive
+
 from .conftest import EXAMPLES, write_corpus
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run_pytest(folder: Path, *arguments: str, fault: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", "pytest", *OTHERS, "-p", "no:cacheprovider", *arguments],
         cwd=folder,
         env={**os.environ, "RAG_SERVER_FAULT": fault},
         capture_output=True,
@@ -66,7 +68,7 @@ def run_pytest(folder: Path, *arguments: str, fault: str = "") -> subprocess.Com
     )
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["plain", "two_workers"])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=exhaustive)], ids=["plain", "two_workers"])
 def test_questions_pass_over_a_server_that_is_right(folder: Path, arguments: tuple[str, ...]) -> None:
     (folder / "shop.rag.yaml").write_text(QUESTIONS)
     ended = run_pytest(folder, *arguments)
@@ -91,7 +93,10 @@ def has_ended(url: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("ending", "status"), [("pass", 0), ("assert False", 1), ("os.kill(os.getpid(), 9)", -9)])
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [("pass", 0), pytest.param("assert False", 1, marks=exhaustive), ("os.kill(os.getpid(), 9)", -9)],
+)
 def test_the_server_ends_with_the_run_even_with_one_that_is_killed(folder: Path, ending: str, status: int) -> None:
     (folder / "test_server.py").write_text(
         "import os\n"

@@ -91,7 +91,7 @@ def test_openapi_describes_every_route_and_no_other(server: RunningServer) -> No
 
 
 def test_replies_have_the_form_that_openapi_gives_them(server: RunningServer) -> None:
-    import jsonschema  # noqa: PLC0415 - only here
+    import jsonschema
 
     described = server.client.get("/openapi.json").json()
 

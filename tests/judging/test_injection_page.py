@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_ragcheck.judging.enclosure import enclosed
+from pytest_ragcheck.judging.prompts.fence import fenced
 from tests.judging.attacks import ATTACKS, BOMBS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "injection.md"
@@ -28,7 +28,7 @@ def table() -> str:
 
 
 def _shown(text: str) -> str:
-    sent = enclosed("answer", text, nonce="").split("\n")[1]
+    sent = fenced("answer", text, nonce="").split("\n")[1]
     cut = sent if len(sent) <= _LONGEST_SHOWN else f"{sent[: _LONGEST_SHOWN - 1]}…"
     # A run of backticks that the text does not have; a bar would end the cell, in code too.
     marks = next(marks for marks in ("`", "````") if marks not in cut)

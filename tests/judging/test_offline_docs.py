@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.judging.offline import OfflineJudge
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 

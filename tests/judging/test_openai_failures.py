@@ -15,9 +15,9 @@ import trustme
 from httpx import ReadError
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
-from pytest_ragcheck.judging.failures import Failures
-from pytest_ragcheck.judging.model_requests import NoConnection
-from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.model.model_failures import ServerFailures
+from pytest_ragcheck.judging.model.model_requests import NoConnection
+from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.fake_endpoint import FakeEndpoint, reply, reset
@@ -80,7 +80,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
         (
             error(429, "Slow down"),
             (
-                "the judge at URL takes no more requests for now: HTTP 429 for model 'm-1'. "
+                "the judge at URL refuses more requests for now: HTTP 429 for model 'm-1'. "
                 "Lower rag_judge_concurrency, or raise the account's limit.\nThe server says: Slow down"
             ),
         ),
@@ -157,9 +157,9 @@ def test_a_redirect_that_leads_to_no_answer_is_named_and_not_asked_with_get(stat
     with OpenAIServer(Reply(status=status, headers={"location": location})) as server:
         raised = failure(server.url)
     assert str(raised) == (
-        f"the judge at {server.url} sends the request elsewhere: HTTP {status} for model 'm-1'. "
+        f"the judge at {server.url} redirects the request: HTTP {status} for model 'm-1'. "
         "If that is where the API is, set --rag-judge-url to its base there.\n"
-        f"It leads to: {location.replace('s-99887766', '[redacted]')}"
+        f"Redirected to: {location.replace('s-99887766', '[redacted]')}"
     )
     assert len(server.requests) == requests
 
@@ -289,7 +289,7 @@ def test_a_connection_that_breaks_is_named():
 def test_where_the_library_has_no_words_for_a_broken_connection_those_of_the_system_are_shown():
     broken = NoConnection()
     broken.__cause__ = ReadError("")
-    failures = Failures(model="m-1", url="URL", timeout_seconds=1)
+    failures = ServerFailures(model="m-1", url="URL", timeout_seconds=1)
     assert "(model 'm-1'): ReadError. Start the server" in str(failures.of_connection(broken))
     broken.__cause__.__cause__ = ConnectionResetError(104, "Connection reset by peer")
     assert "(model 'm-1'): [Errno 104] Connection reset by peer. Start" in str(failures.of_connection(broken))
@@ -302,7 +302,7 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
         raised = failure(endpoint.url.replace("/query", "/v1"))
     assert "certificate verify failed" in str(raised)
     assert str(raised).endswith(
-        "Check --rag-judge-url; for an authority of your own set SSL_CERT_FILE to its certificate."
+        "Check --rag-judge-url; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
     )
     assert isinstance(raised, JudgeUnavailable)
     assert raised.transient is False
@@ -314,7 +314,7 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
         (
             "http",
             (
-                "the proxy before the judge at http://judge.example/v1 wants other credentials: "
+                "the proxy in front of the judge at http://judge.example/v1 wants other credentials: "
                 "HTTP 407 for model 'm-1'. Check HTTP_PROXY and HTTPS_PROXY.\nThe server says: Who?"
             ),
         ),
@@ -323,7 +323,7 @@ def test_a_certificate_of_an_unknown_authority_is_named_with_what_makes_it_known
             (
                 "no connection to the judge at https://judge.example/v1 (model 'm-1'): "
                 "407 Proxy Authentication Required. "
-                "So says a proxy: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
+                "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
             ),
         ),
     ],
@@ -345,7 +345,7 @@ def test_a_reply_that_does_not_end_in_time_is_a_timeout(body):
         never.set()
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == (
-        "no reply from the judge at URL (model 'm-1') within 0.2 s. Raise rag_judge_timeout, or take a faster model."
+        "no reply from the judge at URL (model 'm-1') within 0.2 s. Raise rag_timeout, or take a faster model."
     )
 
 

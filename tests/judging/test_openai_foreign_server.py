@@ -12,34 +12,27 @@ import shutil
 import subprocess
 from contextlib import aclosing
 from pathlib import Path
-from typing import NoReturn
 
 import anyio
 import pytest
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
+from tests.harness import unavailable
 
 PACKAGE = "@copilotkit/aimock@1.43.0"
 SCRIPT = Path(__file__).parent / "foreign_server.mjs"
 GROUNDED = Judgement(answer_correctness=1.0, groundedness=1.0, abstained=False)
 
 
-def missing(why: str) -> NoReturn:
-    """Skips the tests, or fails them where everything has to be there."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(why, pytrace=False)
-    pytest.skip(why)
-
-
 @pytest.fixture(scope="session")
 def node_modules(request, tmp_path_factory):
     """The folder that holds the package's `node_modules`."""
     if absent := [program for program in ("node", "npm") if shutil.which(program) is None]:
-        missing(f"{' and '.join(absent)} not found on the PATH")
+        unavailable(f"{' and '.join(absent)} not found on the PATH")
     cache = getattr(request.config, "cache", None)
     parent = cache.mkdir("ragcheck-npm") if cache else tmp_path_factory.getbasetemp()
     folder = parent / PACKAGE.replace("/", "-")
@@ -49,7 +42,7 @@ def node_modules(request, tmp_path_factory):
         npm = subprocess.run(["npm", "install", *arguments], capture_output=True, check=False, text=True, timeout=120)
         if npm.returncode != 0:
             shutil.rmtree(fresh, ignore_errors=True)
-            missing(f"npm could not install {PACKAGE}: {npm.stderr.strip()[-300:]}")
+            unavailable(f"npm could not install {PACKAGE}: {npm.stderr.strip()[-300:]}")
         try:
             fresh.rename(folder)
         except OSError:  # another worker was faster

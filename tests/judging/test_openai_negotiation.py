@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.errors import JudgeUnavailable
 from pytest_ragcheck.judging.judgement import Judgement
-from pytest_ragcheck.judging.openai import OpenAIJudge
+from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.openai_server import OpenAIServer, Reply, Request, Script, completion, error, verdict_text

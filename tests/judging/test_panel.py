@@ -156,8 +156,8 @@ def test_a_panel_closes_those_that_can_be_closed():
 @pytest.mark.parametrize(
     ("judges", "rule", "text"),
     [
-        (1, "mean", "Panel: 1 judges are no panel. Give at least two."),
-        (2, "median", "Panel: 'median' is no rule. Choose one of mean, majority."),
+        (1, "mean", "Panel: a panel needs at least two judges, not 1."),
+        (2, "median", "Panel: unknown rule 'median'. Choose one of mean, majority."),
     ],
 )
 def test_what_is_no_panel_is_refused(judges: int, rule: Any, text: str):

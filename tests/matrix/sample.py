@@ -12,13 +12,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from tests.canned import CONFTEST, FIXTURES, bad, broken, good
+from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
+from tests.canned import bad, broken, good
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.canned import Case
+    from pytest_ragcheck.testing import CannedQuestion
 
 BILLING = (
     good("terms", tags=["smoke"], expected_answer="30 days").but(answer="30 days"),
@@ -150,9 +151,9 @@ class Facts:
 def write_sample(folder: Path) -> Path:
     """The folder, with the project in it."""
     in_conftest = 'HERE / "asked.txt"'
-    assert in_conftest in CONFTEST
-    conftest = CONFTEST.replace(in_conftest, f'Path(os.environ["{ASKED}"])').replace("import json", "import json, os")
-    cases: list[Case] = [*CALLED]
+    assert in_conftest in CLASSES
+    conftest = CLASSES.replace(in_conftest, f'Path(os.environ["{ASKED}"])').replace("import json", "import json, os")
+    cases: list[CannedQuestion] = [*CALLED]
     texts = {**PROJECT, "conftest.py": conftest + FIXTURES}
     for name, questions in QUESTION_FILES.items():
         rows = [{"id": case.id, "question": case.question, **case.entry} for case in questions]

@@ -38,7 +38,7 @@ class Report(HTMLParser):
 def reported(project: Project, *options: str) -> dict[str, dict[str, Any]]:
     """By node id what the report has of each test."""
     project.junit = False
-    project.run(*HTML, *options, where="apart")
+    project.run(*HTML, *options, subprocess=True)
     report = Report((project.folder / "report.html").read_text(encoding="utf-8"))
     return {node_id: tests[-1] for node_id, tests in report.tests.items()}
 
@@ -63,7 +63,7 @@ def test_a_failure_is_there_as_a_whole(project: Project) -> None:
 @two_ways
 def test_every_asked_question_has_its_asserted_scores_in_its_row(project: Project) -> None:
     project.ask(good("terms", thresholds={"f1": 0.1}, expected_answer="30 days"), bad("prices"), broken("hours"))
-    project.can(good("a"))
+    project.reply_to(good("a"))
     project.write("test_own.py", "def test_own(): pass\n\ndef test_call(rag_check): rag_check('What about a?')\n")
     last_cells = {node_id: test["resultsTableRow"][-1] for node_id, test in reported(project).items()}
     assert last_cells == {

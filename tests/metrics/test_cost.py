@@ -11,17 +11,17 @@ import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.check import check_question
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, OverBudget
-from pytest_ragcheck.engine.gate import Gate
-from pytest_ragcheck.judging.usage import Use, metered, note_use, use_of
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, use_of
 from pytest_ragcheck.metrics.cost import Cost, summed, system_cost, usd_of, with_judge
 from pytest_ragcheck.metrics.prices import has_table, price_usd
-from pytest_ragcheck.settings import Settings
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import Answers, a_question, a_record, an_error, some_outcomes
 
 OWN = {"m": (1.0, 10.0)}
-USE = Use(model="m", url="http://j", input_tokens=1000, output_tokens=100)
+USE = TokenUse(model="m", url="http://j", input_tokens=1000, output_tokens=100)
 # 1000 tokens at $1 and 100 at $10 a million.
 USD = 0.002
 
@@ -64,16 +64,16 @@ def test_a_server_that_does_not_say_what_was_used_leaves_it_unknown(usage: Any, 
 
 
 def test_meters_of_questions_that_run_at_once_do_not_mix() -> None:
-    async def question(number: int) -> list[Use]:
+    async def question(number: int) -> list[TokenUse]:
         with metered() as uses:
             await asyncio.sleep(0)
             with metered() as inner:
-                note_use(Use(model=f"m{number}", url=None))
+                note_use(TokenUse(model=f"m{number}", url=None))
                 await asyncio.sleep(0)
             assert inner == uses
             return uses
 
-    async def both() -> list[list[Use]]:
+    async def both() -> list[list[TokenUse]]:
         return list(await asyncio.gather(question(1), question(2)))
 
     assert [[use.model for use in uses] for uses in asyncio.run(both())] == [["m1"], ["m2"]]
@@ -86,7 +86,7 @@ def test_a_sum_of_which_a_part_is_not_known_is_not_known() -> None:
     assert both == Cost(
         asked_judge=True, judge_input_tokens=2000, judge_output_tokens=200, judge_usd=2 * USD, system_usd=1.0
     )
-    unknown = with_judge(Cost(), [USE, Use(model="other", url="http://j", input_tokens=1)], OWN)
+    unknown = with_judge(Cost(), [USE, TokenUse(model="other", url="http://j", input_tokens=1)], OWN)
     assert unknown == Cost(asked_judge=True, judge_input_tokens=1001)
     assert summed([Cost(system_usd=1.0), Cost(system_usd=2.0)]) == Cost(system_usd=3.0)
     assert summed([Cost(system_usd=1.0), Cost()]) == Cost()
@@ -94,9 +94,10 @@ def test_a_sum_of_which_a_part_is_not_known_is_not_known() -> None:
 
 def test_a_recorded_use_costs_what_it_cost_then() -> None:
     assert (
-        usd_of(Use(model="m", url=None, input_tokens=1, output_tokens=1, recorded=True, recorded_usd=0.5), OWN) == 0.5
+        usd_of(TokenUse(model="m", url=None, input_tokens=1, output_tokens=1, recorded=True, recorded_usd=0.5), OWN)
+        == 0.5
     )
-    assert usd_of(Use(model="m", url=None, input_tokens=1, output_tokens=1, recorded=True), OWN) is None
+    assert usd_of(TokenUse(model="m", url=None, input_tokens=1, output_tokens=1, recorded=True), OWN) is None
 
 
 @pytest.mark.skipif(not has_table(), reason="genai-prices is not installed")
@@ -120,7 +121,7 @@ class Metered:
         return Judgement(answer_correctness=1.0, groundedness=1.0)
 
 
-PRICED = Settings(judge_model="m", judge_price=OWN["m"])
+PRICED = Settings.of(judge_model="m", judge_price=OWN["m"])
 ANSWER = RagAnswer(text="30 days", contexts=("30 days",), extra={"metrics": {"cost_usd": 0.25}})
 
 
@@ -144,7 +145,7 @@ def test_a_record_says_what_its_question_cost() -> None:
 
 
 def test_asked_several_times_it_cost_as_much_more() -> None:
-    settings = Settings(judge_model="m", judge_price=OWN["m"], repeats=2, judge_repeats=3)
+    settings = Settings.of(judge_model="m", judge_price=OWN["m"], repeats=2, judge_repeats=3)
     cost = asyncio.run(checked(settings)).cost
     assert (cost.judge_input_tokens, cost.system_usd) == (6000, 0.5)
 
@@ -166,7 +167,7 @@ def test_the_summary_adds_up_the_questions_with_a_verdict() -> None:
 
 def test_a_budget_lets_nothing_begin_once_it_is_spent() -> None:
     budget = Budget(1.5 * USD, OWN)
-    room = budget.room(Gate(1))
+    room = budget.limiter(RequestLimiter(1))
 
     async def run() -> None:
         for _ in range(2):
@@ -182,6 +183,6 @@ def test_a_budget_lets_nothing_begin_once_it_is_spent() -> None:
 
 def test_what_is_not_known_and_what_was_recorded_is_not_counted() -> None:
     budget = Budget(USD, OWN)
-    budget.spend_on([Use(model="m", url=None), Use(model="m", url=None, recorded=True, recorded_usd=9.0)])
+    budget.spend_on([TokenUse(model="m", url=None), TokenUse(model="m", url=None, recorded=True, recorded_usd=9.0)])
     budget.spend(None)
     budget.check()

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck import GoldPassage, RagAnswer
-from pytest_ragcheck.metrics.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.metrics.retrieval import (
     Retrieval,
     average_precision,
@@ -19,6 +18,7 @@ from pytest_ragcheck.metrics.retrieval import (
     recall_at_k,
     reciprocal_rank,
 )
+from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from tests.making import a_question, a_set
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeddings import choose_embeddings
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
 from pytest_ragcheck.metrics.similarity import Similarity
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.settings import Settings
+from pytest_ragcheck.scores.score import Score
 from tests.making import a_question
 from tests.servers.openai_server import OpenAIServer, embeds
 
@@ -21,7 +21,7 @@ VECTORS = {"a month": [1.0, 0.0], "30 days": [3.0, 4.0], "thirty days": [4.0, 3.
 
 
 def scores(server: OpenAIServer, answer: str = "a month", /, *, model: str | None = "e", **question: Any) -> Any:
-    settings = Settings(judge_url=server.url, judge_api_key="key-1", embedding_model=model, retries=0)
+    settings = Settings.of(judge_url=server.url, judge_api_key="key-1", embedding_model=model, retries=0)
 
     async def run() -> dict[str, Score]:
         async with aclosing(Similarity(choose_embeddings(settings))) as metric:
@@ -65,6 +65,6 @@ def test_without_an_embedding_model_the_error_says_what_to_set():
 
 
 def test_a_server_of_embeddings_that_has_no_key_says_so():
-    settings = Settings(embedding_model="e")
+    settings = Settings.of(embedding_model="e")
     with pytest.raises(JudgeError, match=r"^a metric by embeddings needs a key\. Set RAGCHECK_EMBEDDING_API_KEY"):
         anyio.run(choose_embeddings(settings).embed, ["a"])

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeddings import choose_embeddings
-from pytest_ragcheck.judging.local_embeddings import LocalEmbeddings
-from pytest_ragcheck.metrics.choice import choose_metrics
+from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.settings import Settings
 from tests.making import a_question
 from tests.oracles.comparison import check, program
 from tests.oracles.tiny_model import some_text
@@ -31,7 +31,7 @@ CASES = 300
 
 def similarity(model: Path, pairs: list[tuple[str, str]]) -> list[float]:
     """The metric `embedding_similarity` of answers and expected ones, as a run has it."""
-    settings = Settings(metrics=("semantic",), embedding_model=f"local:{model}")
+    settings = Settings.of(metrics=("semantic",), embedding_model=f"local:{model}")
     metric, _ = choose_metrics(settings)
 
     async def measured() -> list[float]:
@@ -72,7 +72,7 @@ def test_a_vector_is_the_mean_over_the_pieces_that_a_batch_does_not_pad(model: P
 
 def test_a_text_that_is_empty_or_holds_a_lone_surrogate_has_a_vector_too(model: Path) -> None:
     texts = ["", "thirty \ud800 days", "thirty ? days"]
-    vectors = anyio.run(choose_embeddings(Settings(embedding_model=f"local:{model}")).embed, texts)
+    vectors = anyio.run(choose_embeddings(Settings.of(embedding_model=f"local:{model}")).embed, texts)
     assert [len(vectors[text]) for text in texts] == [16, 16, 16]
     assert vectors[texts[1]] == pytest.approx(vectors[texts[2]])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.metrics.catalogue import CUTOFFS
 from pytest_ragcheck.metrics.retrieval import (
     average_precision,
     hit_rate_at_k,
@@ -14,6 +13,7 @@ from pytest_ragcheck.metrics.retrieval import (
     recall_at_k,
     reciprocal_rank,
 )
+from pytest_ragcheck.scores.catalogue import CUTOFFS
 
 from .comparison import check, program
 

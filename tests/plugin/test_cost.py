@@ -38,7 +38,7 @@ def six(project: Project) -> Project:
 def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) -> None:
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
         given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
-        run = six.run(*given, "--rag-max-cost=0.004", "--rag-concurrency=1", "-rs", where="apart")
+        run = six.run(*given, "--rag-max-cost=0.004", "--rag-concurrency=1", "-rs")
     assert run.exit_status == 1
     passed, skipped = run.outcomes["passed"], run.outcomes["skipped"]
     assert (passed + skipped, len(judge.requests)) == (6, passed)
@@ -52,7 +52,7 @@ def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) 
 def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> None:
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
         given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
-        run = six.run(*given, where="apart")
+        run = six.run(*given)
     six.write("recorded.json", json.dumps(run.predictions))
     cost = {
         "judge_input_tokens": 1000, "judge_output_tokens": 100, "judge_usd": 0.0011,
@@ -96,7 +96,7 @@ def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatc
     given = ("--rag-max-cost=1", "--rag-judge-url=http://localhost:9/v1", "--rag-judge-model=m")
     run = project.run(*given)
     assert run.exit_status == 4
-    (line,) = [line for line in run.errors.splitlines() if line.startswith("ERROR: ragcheck: --rag-max-cost: ")]
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("ERROR: ragcheck: --rag-max-cost: ")]
     assert line.startswith("ERROR: ragcheck: --rag-max-cost: what the judge costs is not known: ")
     assert line.endswith("et rag_judge_price.")
     project.ask(good("terms"))
@@ -104,4 +104,4 @@ def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatc
     assert run.exit_status == 4
     assert (
         "ERROR: ragcheck: --rag-max-cost: what a judge of your own costs is not known. Leave the limit out."
-    ) in run.errors.splitlines()
+    ) in run.stderr.splitlines()

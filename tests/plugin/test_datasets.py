@@ -76,8 +76,7 @@ def test_a_dataset_s_questions_run_once_each_and_their_results_are_complete(proj
 
 
 def test_the_header_says_which_questions_are_taken(project: Project) -> None:
-    project.write("pytest.ini", "[pytest]\nrag_seed = 7\n")
-    run = project.run(RAGBENCH, HOTPOTQA, "--rag-samples=5", *KEYLESS)
+    run = project.run(RAGBENCH, HOTPOTQA, "--rag-samples=5@7", *KEYLESS)
     assert "ragcheck: ragbench:hagrid: 5 of 8 questions (seed 7) of ragbench.jsonl" in run.lines
     assert "ragcheck: hotpotqa: all 3 questions of hotpotqa.json" in run.lines
 
@@ -86,7 +85,7 @@ def test_a_larger_sample_has_the_questions_of_a_smaller_one(project: Project) ->
     three, five = (collected(project, RAGBENCH, f"--rag-samples={size}") for size in (3, 5))
     assert (len(three), len(five)) == (3, 5)
     assert set(three) < set(five)
-    other = collected(project, RAGBENCH, "--rag-samples=3", "-o", "rag_seed=1")
+    other = collected(project, RAGBENCH, "--rag-samples=3@1")
     assert set(other) != set(three)
 
 
@@ -118,7 +117,7 @@ def test_a_node_id_that_the_run_does_not_have_is_said(project: Project) -> None:
     assert run.exit_status == 2
     assert (
         "not found: hotpotqa::other\nIt is not among the 2 questions that the run takes of the dataset: check "
-        "--rag-samples and rag_seed."
+        "--rag-samples."
     ) in run.text
 
 
@@ -155,14 +154,12 @@ def test_a_path_is_seen_from_where_it_is_typed_and_one_in_the_ini_file_from_the_
 
 @two_ways
 def test_wrong_pairs_of_dataset_and_tier_are_refused_before_anything_is_asked(project: Project) -> None:
-    run = project.run(
-        HOTPOTQA, "--rag-dataset=squad_v2=squad_v2.json", "--rag-dataset=golden=golden.json", *KEYLESS, where="apart"
-    )
+    run = project.run(HOTPOTQA, "--rag-dataset=squad_v2=squad_v2.json", "--rag-dataset=golden=golden.json", *KEYLESS)
     assert (run.exit_status, run.asked) == (4, [])
     assert (
         "ERROR: ragcheck: --rag-dataset: the tier 'end_to_end' is not supported by squad_v2 (supports generation), "
         "golden (supports generation). Choose a tier that they support with --rag-tier, or leave them out."
-    ) in run.errors
+    ) in run.stderr
 
 
 def test_a_foreign_file_is_a_collection_error_that_says_what_was_expected_and_found(project: Project) -> None:
@@ -217,7 +214,7 @@ def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Projec
     [
         (
             "['faq']",
-            "pytest_ragcheck_datasets gave 'faq', which is no dataset. Return a list of pytest_ragcheck.Dataset.",
+            "pytest_ragcheck_datasets returned 'faq', which is no dataset. Return a list of pytest_ragcheck.Dataset.",
         ),
         (
             "[pytest_ragcheck.Dataset(name='golden', tests='', tiers=('generation',), read=len)]",
@@ -227,9 +224,9 @@ def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Projec
 )  # fmt: skip
 def test_what_a_conftest_file_gives_and_is_no_dataset_is_refused(project: Project, given: str, problem: str) -> None:
     project.extend_conftest(f"def pytest_ragcheck_datasets():\n    import pytest_ragcheck\n    return {given}\n")
-    run = project.run(HOTPOTQA, where="apart")
+    run = project.run(HOTPOTQA)
     assert run.exit_status == 4
-    assert f"ERROR: ragcheck: {problem}" in run.errors
+    assert f"ERROR: ragcheck: {problem}" in run.stderr
 
 
 def test_a_smaller_sample_misses_nothing_of_its_baseline(project: Project) -> None:

@@ -41,9 +41,7 @@ def test_a_url_and_a_model_are_enough(project: Project, monkeypatch: pytest.Monk
     project.write("pytest.ini", "[pytest]\nrag_top_k = 3\nrag_headers = X-Tenant: acme\n")
     project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, expected_answer: 30 days}\n")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(verdict(groundedness=0.4)) as judge:
-        run = project.run(
-            f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}", where="apart"
-        )
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}")
     (request,) = endpoint.requests
     assert request.json == {"query": "How long?", "top_k": 3}
     assert request.headers["x-tenant"] == "acme"
@@ -63,7 +61,7 @@ def test_a_url_and_a_model_are_enough(project: Project, monkeypatch: pytest.Monk
 def test_a_url_and_the_offline_judge_need_no_key(project: Project) -> None:
     project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, expected_answer: 30 days}\n")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", where="apart")
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline")
     assert run.verdicts == {"terms": "PASS"}
     assert run.summary["judge"]["kind"] == "offline"
     assert any(line.startswith("judge: offline") and "no language model" in line for line in run.lines)
@@ -83,7 +81,7 @@ def test_what_the_endpoint_does_wrong_is_an_error_by_its_kind(project: Project) 
     entries: list[dict[str, Any]] = [{"id": name, "question": name, "must_mention": "30 days"} for name in replies]
     project.write("billing.rag.json", json.dumps(entries))
     with FakeEndpoint(by_query(replies)) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-o", "rag_timeout=0.3", where="apart")
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-o", "rag_timeout=2")
     assert run.outcomes == {"passed": 1, "error": 6}
     assert {name: kind for name, (kind, _) in run.errors_by_id.items()} == {
         "status": "endpoint_status",
@@ -102,7 +100,7 @@ def test_an_endpoint_that_is_not_there_is_an_error_and_not_a_skip(project: Proje
     project.write("billing.rag.yaml", "questions: [How long?]")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint:
         url = endpoint.url
-    run = project.run(f"--rag-url={url}", "--rag-judge=none", where="apart")
+    run = project.run(f"--rag-url={url}", "--rag-judge=none")
     assert run.outcomes == {"error": 1}
     assert [kind for kind, _ in run.errors_by_id.values()] == ["endpoint_unreachable"]
 
@@ -110,9 +108,7 @@ def test_an_endpoint_that_is_not_there_is_an_error_and_not_a_skip(project: Proje
 def test_a_judge_that_refuses_is_an_error_and_the_answer_is_not_lost(project: Project) -> None:
     project.write("billing.rag.yaml", "questions: [How long?]")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(judge_error(401, "no such key")) as judge:
-        run = project.run(
-            f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}", where="apart"
-        )
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}")
     assert run.outcomes == {"error": 1}
     assert [kind for kind, _ in run.errors_by_id.values()] == ["judge_unavailable"]
     assert "answer    The window is 30 days." in run.lines
@@ -143,7 +139,7 @@ def rag_client():
 """,
     )
     project.write("billing.rag.yaml", "questions:\n- {id: terms, question: How long?, must_mention: 30 days}\n")
-    run = project.run("--rag-judge=none", where="apart")
+    run = project.run("--rag-judge=none")
     assert run.verdicts == {"terms": "PASS"}
     assert len(run.predictions["predictions"][0]["contexts"]) == 5
 
@@ -157,8 +153,8 @@ def test_nothing_is_left_open_at_the_end(project: Project, options: list[str]) -
             "--rag-judge-model=m",
             f"--rag-judge-url={judge.url}",
             *options,
-            where="apart",
+            subprocess=True,
         )
     assert run.outcomes == {"passed": 2}
-    assert "ResourceWarning" not in run.text + run.errors
-    assert "Traceback" not in run.text + run.errors
+    assert "ResourceWarning" not in run.text + run.stderr
+    assert "Traceback" not in run.text + run.stderr

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.cli import main
-from pytest_ragcheck.documents.ledger import abandoned
+from pytest_ragcheck.rag.documents.ledger import abandoned
+from tests.harness import OTHERS, exhaustive
 from tests.servers.document_server import DocumentServer
 from tests.servers.fake_endpoint import json_reply
 
@@ -89,7 +90,7 @@ from pytest_ragcheck import RagClient
 
 @pytest.fixture(scope="session")
 def rag_client(rag_settings):
-    return RagClient(rag_settings.url, top_k=4)
+    return RagClient(rag_settings.endpoint.url, top_k=4)
 """
 
 DOWN = 'read("/down")\n    while is_up(): pass'
@@ -151,6 +152,17 @@ ENDS = {
 }
 """By the words of the page."""
 
+VARIANTS = {
+    "a FAIL",
+    "an ERROR",
+    "an exception in a fixture",
+    "`pytest.exit`",
+    "SIGTERM",
+    "SIGTERM, with `-n2` and a `rag_client` of one's own",
+    "SIGKILL of the controller, with `-n2`",
+}
+"""Ends that take the same way through the code as another one."""
+
 
 def rows_of_page() -> dict[str, list[int]]:
     table = PAGE.read_text(encoding="utf-8").partition("| how the run ends |")[2].partition("\n\n")[0]
@@ -211,7 +223,7 @@ def start(folder: Path, server: DocumentServer, end: End, place: str) -> subproc
     if end.conftest:
         (folder / "conftest.py").write_text(end.conftest)
     options = (f"--rag-url={server.url}", "--rag-judge=offline")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *end.arguments]
+    command = [sys.executable, "-m", "pytest", *OTHERS, "-p", "no:cacheprovider", *options, *end.arguments]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -230,7 +242,7 @@ def test_the_page_has_a_row_of_each_end() -> None:
     assert rows_of_page().keys() == ENDS.keys()
 
 
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=exhaustive if name in VARIANTS else ()) for name in ENDS])
 def test_what_a_run_put_in_is_gone_or_known(project: Project, name: str) -> None:
     before, during, after, ledgers_after, cleaned = rows_of_page()[name]
     end = ENDS[name]

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ragcheck.metrics.blame import BLAMES
 from tests.canned import bad, broken, good
+from tests.harness import exhaustive
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -111,7 +112,14 @@ def test_a_reason_of_several_lines_stands_on_one(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "environment"), [("plain", ""), ("plain", "true"), ("n2", "true"), ("no-xdist", "true")], indirect=["way"]
+    ("way", "environment"),
+    [
+        ("plain", ""),
+        ("plain", "true"),
+        pytest.param("n2", "true", marks=exhaustive),
+        pytest.param("no-xdist", "true", marks=exhaustive),
+    ],
+    indirect=["way"],
 )
 def test_the_short_summary_has_the_first_line_and_no_more(
     project: Project, environment: str, monkeypatch: pytest.MonkeyPatch
@@ -140,7 +148,7 @@ def test_an_error_ends_in_the_page_that_explains_it(project: Project) -> None:
     project.ask(
         broken("hours"),
         good("terms").but(judge_error="canned: the quota is used up."),
-        good("prices", thresholds={"f1": 0.5}).but(correctness=None, groundedness=None),
+        good("prices", thresholds={"f1": 0.5}).but(answer_correctness=None, groundedness=None),
     )
     run = project.run()
     pages = {name: run.section(f"ERROR at setup of {name}")[-1] for name in ("hours", "terms", "prices")}

@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 
 from pytest_ragcheck import __version__
-from pytest_ragcheck.engine.place import FOLDER
+from pytest_ragcheck.engine.store.run_folder import FOLDER
 from tests.canned import bad, broken, good
-from tests.harness import three_ways, two_ways
+from tests.harness import exhaustive, three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -42,6 +42,9 @@ def test_a_run_leaves_questions_predictions_and_a_summary(project: Project) -> N
     judge = {"kind": "canned", "model": "model-1", "url": None, "prompt_version": "canned-1"}
     material = [row["judgement"]["material"] for row in predictions["predictions"]]
     assert len({digest for digest in material if re.fullmatch(r"[0-9a-f]{64}", digest)}) == 2
+    labels = [row.pop("labels") for row in predictions["predictions"]]
+    assert [set(digests) for digests in labels] == [{"expected", "gold", "mentions"}] * 2
+    assert labels[0]["expected"] != labels[1]["expected"]
     assert predictions["predictions"] == [
         {
             "question_id": "terms",
@@ -151,7 +154,7 @@ def test_the_files_keep_to_their_schemas(project: Project, name: str) -> None:
     assert {"type", "properties"} <= set(schema)
 
 
-def test_several_datasets_have_a_session_name_and_a_questions_file_each(project: Project) -> None:
+def test_several_datasets_are_called_session_and_have_a_questions_file_each(project: Project) -> None:
     project.ask(good("terms"), file="tests/billing.rag.yaml")
     project.ask(good("news"), file="tests/news.rag.yaml", dataset_name="News & more")
     run = project.run()
@@ -163,7 +166,6 @@ def test_several_datasets_have_a_session_name_and_a_questions_file_each(project:
     ]
     assert run.summary["dataset_name"] == "session"
     assert list(run.summary["datasets"]) == ["tests__billing", "News & more"]
-    assert project.run("-o", "rag_session_name=nightly").summary["dataset_name"] == "nightly"
 
 
 def test_the_agent_names_the_files_and_no_other_folder(project: Project) -> None:
@@ -199,7 +201,11 @@ def test_the_output_folder_of_the_ini_file_is_relative_to_the_root(
 
 @pytest.mark.parametrize(
     ("way", "arguments"),
-    [("plain", ["-k", "terms"]), ("n2", ["-k", "terms"]), ("plain", ["billing.rag.yaml::terms"])],
+    [
+        ("plain", ["-k", "terms"]),
+        pytest.param("n2", ["-k", "terms"], marks=exhaustive),
+        ("plain", ["billing.rag.yaml::terms"]),
+    ],
     indirect=["way"],
 )
 def test_a_partial_run_leaves_the_last_full_result_untouched(project: Project, arguments: list[str]) -> None:
@@ -231,6 +237,44 @@ def test_fewer_files_than_in_the_last_full_result_make_the_run_partial(project: 
     assert "partial: the last full result also has billing; delete rag_summary.json to start anew" in run.lines
 
 
+@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_run_without_arguments_is_full_after_a_question_file_is_gone(project: Project, renamed: bool) -> None:
+    project.ask(good("terms"))
+    project.ask(good("news"), file="news.rag.yaml")
+    project.run()
+    billing = project.folder / "billing.rag.yaml"
+    if renamed:
+        billing.rename(project.folder / "prices.rag.yaml")
+    else:
+        billing.unlink()
+    run = project.run()
+    assert set(run.document("rag_summary.json")["datasets"]) == {"news", *["prices"] * renamed}
+    assert not [line for line in run.lines if line.startswith("partial:")]
+    assert [name for name in run.files if "partial" in name] == []
+
+
+@pytest.mark.parametrize("arguments", [["news.rag.yaml"], ["inner"], ["--ignore=billing.rag.yaml"]])
+def test_a_run_that_was_not_sent_to_the_file_that_is_gone_is_partial(project: Project, arguments: list[str]) -> None:
+    project.ask(good("terms"))
+    project.ask(good("news"), file="news.rag.yaml")
+    (project.folder / "inner").mkdir()
+    project.ask(good("hours"), file="inner/hours.rag.yaml")
+    project.run()
+    (project.folder / "billing.rag.yaml").unlink()
+    run = project.run(*arguments)
+    assert "billing" in run.document("rag_summary.json")["datasets"]
+    assert any(line.startswith("partial: the last full result also has billing") for line in run.lines)
+
+
+def test_a_partial_result_of_a_file_that_is_gone_goes_with_the_next_full_run(project: Project) -> None:
+    project.ask(good("terms"), good("prices"))
+    project.ask(good("news"), file="news.rag.yaml")
+    project.run("-k", "terms")
+    (project.folder / "billing.rag.yaml").unlink()
+    assert [name for name in project.run().files if "partial" in name] == []
+
+
 def test_a_whole_file_as_argument_is_complete(project: Project) -> None:
     project.ask(good("terms"))
     project.ask(good("news"), file="news.rag.yaml")
@@ -252,14 +296,14 @@ def test_an_output_folder_that_is_a_file_ends_the_run_before_the_first_question(
     occupied = project.write("occupied", "a file, no folder")
     run = project.run("--rag-output=occupied/results")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert run.errors.splitlines()[0] == (
+    assert run.stderr.splitlines()[0] == (
         f"ERROR: ragcheck: {occupied} is a file, and results go into a folder. Choose another with --rag-output."
     )
     assert run.asked == []
 
 
 def test_tests_that_use_rag_check_are_not_begun_either_where_the_results_cannot_be_written(project: Project) -> None:
-    project.can(good("terms"))
+    project.reply_to(good("terms"))
     project.write("test_own.py", "def test_own(rag_check): rag_check('What about terms?')\n")
     project.write("occupied", "a file, no folder")
     run = project.run("--rag-output=occupied")
@@ -285,7 +329,7 @@ def test_a_folder_without_permission_ends_the_run_before_the_first_question(proj
     (project.folder / "locked").mkdir(mode=0o500)
     run = project.run("--rag-output=locked/results")
     assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
-    assert "Permission denied" in run.errors
+    assert "Permission denied" in run.stderr
 
 
 def test_questions_that_are_all_skipped_or_deselected_leave_no_file(project: Project) -> None:

@@ -45,12 +45,11 @@ def test_settings_that_cannot_work_are_said_once_and_without_a_traceback(project
     project.write(
         "conftest.py",
         """
-import dataclasses
 import pytest
 
 @pytest.fixture(scope="session")
 def rag_settings(rag_settings):
-    return dataclasses.replace(rag_settings, url="http://127.0.0.1:9/q", headers={"X-Key": "a\\nb"}, judge="offline")
+    return rag_settings.replace(url="http://127.0.0.1:9/q", headers={"X-Key": "a\\nb"}, judge="offline")
 """,
     )
     project.write("test_it.py", "def test_it(rag_check): ...\n")
@@ -136,9 +135,9 @@ def test_an_override_of_the_settings_holds_in_its_folder(project: Project) -> No
     project.ask(bad("lenient", groundedness=0.6), file="lenient/billing.rag.yaml")
     project.write(
         "lenient/conftest.py",
-        "import dataclasses\nimport pytest\n"
+        "import pytest\n"
         "@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
-        "    return dataclasses.replace(rag_settings, threshold=0.5)\n",
+        "    return rag_settings.replace(threshold=0.5)\n",
     )
     assert project.run().verdicts == {"root": "FAIL", "lenient": "PASS"}
 

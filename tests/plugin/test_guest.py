@@ -26,9 +26,13 @@ def test_nothing_is_loaded():
     # What other plugins load is not ours: nothing of the package beyond what every run needs may be there.
     ours = {{name.removeprefix("pytest_ragcheck.") for name in sys.modules if name.startswith("pytest_ragcheck.")}}
     assert ours <= {{
-        "metrics", "metrics.catalogue", "option_numbers", "option_values", "options", "options.asking",
-        "options.judging", "options.option", "options.running", "plugin", "plugin.configuration", "plugin.fixtures",
-        "plugin.hooks", "plugin.keys", "plugin.recorder",
+        "_version", "config", "config.baseline_place",
+        "config.endpoint_table", "config.gate_table", "config.judge_table", "config.numbers",
+        "config.readers", "config.run_table", "config.setting", "config.table", "plugin",
+        "plugin.asking", "plugin.asking.live_fixtures", "plugin.configuration", "plugin.ending",
+        "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.run_state",
+        "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
+        "scores.catalogue",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)
 
@@ -47,7 +51,7 @@ def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: p
         monkeypatch.delenv(name)
     project.junit = False
     project.write("test_own.py", TEST)
-    run = project.run(*NO_ANYIO, "-v", where="apart")
+    run = project.run(*NO_ANYIO, "-v", subprocess=True)
     assert run.outcomes == {"passed": 1, "failed": 1}
     without_plugins = [line for line in run.lines if not line.startswith(("plugins:", "rootdir:"))]
     assert "ragcheck" not in "\n".join(without_plugins).replace(str(project.folder), "")
@@ -59,8 +63,8 @@ def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: p
 def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:
     project.junit = False
     project.write("test_own.py", TEST.replace("assert 1 == 2", "pass"))
-    mine = project.run(*NO_ANYIO, "-q", where="apart")
-    without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", where="apart")
+    mine = project.run(*NO_ANYIO, "-q", subprocess=True)
+    without = project.run(*NO_ANYIO, "-q", "-p", "no:ragcheck", subprocess=True)
     assert mine.progress == without.progress
 
 
@@ -108,14 +112,16 @@ def test_nothing_is_opened_that_is_not_without_the_plugin(
     for options in ((), ("-p", "no:ragcheck")):
         notes = tmp_path / f"opened{len(options)}"
         monkeypatch.setenv("OPENED", str(notes))
-        assert project.run("-p", "no:cacheprovider", *options, where="apart").outcomes == {"passed": 1}
+        assert project.run("-p", "no:cacheprovider", *options, subprocess=True).outcomes == {"passed": 1}
         opened[options] = sorted(path.read_text(encoding="utf-8") for path in tmp_path.glob(f"{notes.name}.*"))
     mine, without = opened.values()
     assert mine == without
     assert any(mine), "the watch is at work"
 
 
-@pytest.mark.parametrize("options", [["--rag-threshold=0.8"], ["--rag-required"], ["--rag-url=http://localhost:9/q"]])
+@pytest.mark.parametrize(
+    "options", [["--rag-threshold=0.8"], ["--rag-require-endpoint"], ["--rag-url=http://localhost:9/q"]]
+)
 def test_options_alone_change_nothing(project: Project, options: list[str]) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
     run = project.run(*options)
@@ -135,7 +141,7 @@ def test_questions_that_are_not_run_change_nothing(project: Project) -> None:
 def test_strict_runs_are_content_with_the_plugin(project: Project, options: list[str]) -> None:
     project.write("pytest.ini", "[pytest]\nrag_threshold = 0.8\n")
     project.ask(good("terms", tags=["smoke"]))
-    run = project.run(*options, where="apart")
+    run = project.run(*options, subprocess=True)
     assert run.outcomes == {"passed": 1}
     assert "warning" not in run.text.lower()
 
@@ -151,3 +157,47 @@ def test_the_fixtures_are_described(project: Project) -> None:
     run = project.run("--fixtures")
     for fixture in ("rag_client", "rag_judge", "rag_settings", "rag_question", "rag_result", "rag_check"):
         assert any(line.startswith(fixture) for line in run.lines)
+
+
+@two_ways
+def test_a_run_leaves_signals_and_the_garbage_collector_alone(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest(
+        """
+import signal, weakref
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+cycle = Cycle()
+alive = weakref.ref(cycle)
+
+class Looking(CannedRag):
+    def ask(self, question):
+        (HERE / "handler.txt").write_text(str(signal.getsignal(signal.SIGINT) is signal.default_int_handler))
+        return RagAnswer(text="30 days", contexts=("30 days",))
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Looking()
+"""
+    )
+    project.write(
+        "test_own.py",
+        """
+import gc
+
+def test_own(request, rag_check):
+    rag_check("What about terms?")
+    own = next(each for each in request.config.pluginmanager.get_plugins() if hasattr(each, "Cycle"))
+    del own.cycle
+    gc.collect()
+    assert own.alive() is None
+""",
+    )
+    run = project.run(subprocess=True)
+    assert run.outcomes == {"passed": 2}
+    assert (project.folder / "handler.txt").read_text(encoding="utf-8") == "True"

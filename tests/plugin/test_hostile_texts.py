@@ -55,6 +55,25 @@ def test_text_direction_cannot_be_turned_around(project: Project) -> None:
     assert "groundedness 0.41 < 0.70: safe \\u202egnitset\\u2066" in project.run().lines
 
 
+@two_ways
+def test_no_text_is_a_command_to_a_ci_runner(project: Project) -> None:
+    commands = "##vso[task.setvariable variable=x]y ##[error]z"
+    project.ask(
+        bad("prices", reason=commands).but(answer=f"an answer {commands}", contexts=(commands,)),
+        broken("hours", f"canned: {commands}\n::add-mask::x\n  ::error::y"),
+    )
+    run = project.run("-vv")
+    assert "##[" not in run.text
+    assert "##vso[" not in run.text
+    assert not [line for line in run.lines if line.strip().startswith("::")]
+    assert "groundedness 0.41 < 0.70: #\\x23vso[task.setvariable variable=x]y #\\x23[error]z" in run.lines
+
+
+def test_unseen_characters_are_shown_by_their_code(project: Project) -> None:
+    project.ask(bad("prices", reason="a\u200bb\ufeffc\U000e0041d"))
+    assert "groundedness 0.41 < 0.70: a\\u200bb\\ufeffc\\U000e0041d" in project.run().lines
+
+
 def test_other_scripts_and_emoji_are_shown_as_they_are(project: Project) -> None:
     project.ask(bad("prices", reason="Цены нет в контексте. 価格なし。 👩\u200d💻"))
     run = project.run()

@@ -11,7 +11,7 @@ import pytest
 from pytest_ragcheck.cli import main
 from tests.check_documents import THERE
 from tests.check_documents import run as shared
-from tests.harness import three_ways
+from tests.harness import exhaustive, three_ways, two_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ BEFORE = {"old": "shop_terms.txt"}
 DURING = 4
 
 
-def run_to(project: Project, server: DocumentServer, what: str, *arguments: str, apart: bool = False) -> Run:
+def run_to(project: Project, server: DocumentServer, what: str, *arguments: str, subprocess: bool = False) -> Run:
     project.write("shop.rag.yaml", QUESTIONS)
     project.write("test_zz_end.py", END.format(url=f"{server.url.removesuffix('/query')}/documents", what=what))
-    options = (f"--rag-url={server.url}", "--rag-judge=offline", "-o", "rag_cache=off", *arguments)
-    return project.run(*options, where="apart" if apart else "here")
+    options = (f"--rag-url={server.url}", "--rag-judge=offline", "-o", "rag_disable=cache", *arguments)
+    return project.run(*options, subprocess=subprocess)
 
 
 def ledgers(project: Project) -> list[str]:
@@ -96,12 +96,30 @@ def test_documents_are_there_during_the_run_and_gone_after_it(project: Project) 
 
 def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project) -> None:
     with DocumentServer(there=BEFORE) as server:
-        run_to(project, server, "os.kill(os.getpid(), signal.SIGKILL)", apart=True)
+        run_to(project, server, "os.kill(os.getpid(), signal.SIGKILL)", subprocess=True)
         assert len(server.documents) == DURING
         assert len(ledgers(project)) == 1
         run = run_to(project, server, "pass")
         assert server.documents == BEFORE, run.text
     assert run.summary["documents"]["deleted"] == 6
+    assert ledgers(project) == []
+
+
+@two_ways
+def test_documents_that_the_server_makes_after_the_run_are_told_and_deleted_by_the_command(project: Project) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    with DocumentServer(there=BEFORE, stuck="", replies={"GET /tasks": (500, {})}) as server:
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=offline", "-o", "rag_disable=cache")
+        documents = run.summary["documents"]
+        names = sorted(left["file_name"] for left in documents["left"])
+        assert names == sorted(server.uploaded)
+        assert (run.exit_status, documents["deleted"], len(ledgers(project))) == (1, 0, 1)
+        assert f"WARNING: document ? (file {names[-1]}) is left: its batch {names[-1]} cannot be followed" in run.text
+        for number, name in enumerate(server.uploaded):
+            server.documents[f"late-{number}"] = name
+        output = f"--output={project.folder / 'ragcheck-results'}"
+        assert main(["cleanup", f"--rag-url={server.url}", output]) == 0
+        assert server.documents == BEFORE
     assert ledgers(project) == []
 
 
@@ -164,7 +182,7 @@ def test_a_function_takes_no_documents(project: Project) -> None:
     assert "is a function, which has no routes for documents" in message
 
 
-@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "n2"])
+@pytest.mark.parametrize("options", [(), pytest.param(("-n2",), marks=exhaustive)], ids=["plain", "n2"])
 def test_documents_that_questions_share_go_up_once(tmp_path: Path, options: tuple[str, ...]) -> None:
     seen = shared(tmp_path / "run", *options, documents=20, questions=100)
     assert (seen.status, seen.uploads, seen.distinct, seen.left) == (0, 20, 20, THERE), seen.text

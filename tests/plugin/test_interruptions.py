@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.interruption import shorten
+from pytest_ragcheck.plugin.guests.interruption import shorten
 from tests.canned import bad, broken, good
-from tests.harness import three_ways, two_ways
+from tests.harness import exhaustive, three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -43,7 +44,7 @@ def rag_client():
     ("way", "first"),
     [
         ("plain", 'return RagAnswer(text="")'),
-        ("n2", 'return RagAnswer(text="")'),
+        pytest.param("n2", 'return RagAnswer(text="")', marks=exhaustive),
         ("plain", 'raise EndpointError("down", url="u")'),
         ("plain", 'raise OSError("a bug")'),
     ],
@@ -82,6 +83,7 @@ def test_every_rerun_asks_anew(project: Project) -> None:
     assert run.verdicts == {"prices": "FAIL"}
 
 
+@exhaustive
 @pytest.mark.parametrize("way", ["n2"], indirect=True)
 def test_a_killed_worker_loses_no_question(project: Project) -> None:
     project.conftest(
@@ -152,7 +154,7 @@ def rag_client(request):
 def test_an_interrupted_run_writes_what_it_has_as_partial(project: Project, where: str) -> None:
     project.conftest(interrupting(where))
     project.ask(good("terms"), good("stop"), good("hours"))
-    run = project.run(where="apart")
+    run = project.run(subprocess=True)
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
     assert run.files == ["billing_questions.json", "rag.partial_predictions.json", "rag.partial_summary.json"]
     partial = run.document("rag.partial_summary.json")
@@ -192,7 +194,7 @@ def rag_judge():
 """
     )
     project.ask(good("terms"), good("hours"))
-    run = project.run(where="apart")
+    run = project.run(subprocess=True)
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
     assert "partial: 2 of the collected questions were not run" in run.lines
     assert run.files == ["billing_questions.json", "rag.partial_predictions.json", "rag.partial_summary.json"]
@@ -234,11 +236,120 @@ def pytest_keyboard_interrupt():
 """
     )
     project.ask(good("terms"), good("hours"), good("stop"))
-    run = project.run(option, where="apart")
+    run = project.run(option, subprocess=True)
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
     assert (project.folder / "cancelled.txt").read_text(encoding="utf-8") == "hours stop"
     assert ("(to show a full traceback on KeyboardInterrupt use --full-trace)" in run.lines) is (option == "--tb=auto")
     assert (run.text.count("wrap_session") > 0) is (option == "--full-trace")
+
+
+STUBBORN = """
+import asyncio, os, signal, time
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
+
+class Stubborn(CannedRag):
+    async def ask(self, question):
+        if "terms" in question.question:
+            return await super().ask(question)
+        BODY
+        (HERE / "waited_for.txt").touch()
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Stubborn()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+
+BLOCKING = """
+        time.sleep(4)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(30)
+"""
+
+SWALLOWING = """
+        os.kill(os.getpid(), signal.SIGINT)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            try:
+                await asyncio.sleep(1)
+            except asyncio.CancelledError:
+                pass
+"""
+
+
+@pytest.mark.parametrize("body", [BLOCKING, SWALLOWING], ids=["blocks the loop", "swallows its cancellation"])
+def test_ctrl_c_waits_for_no_client_that_goes_on(project: Project, body: str) -> None:
+    project.conftest(STUBBORN.replace("        BODY", body.strip("\n")))
+    project.ask(good("terms"), good("hours"))
+    run = project.run(subprocess=True)
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert not (project.folder / "waited_for.txt").exists()
+    assert run.document("rag.partial_summary.json")["complete"] is False
+
+
+@two_ways
+def test_a_client_that_blocks_the_event_loop_is_named_once(project: Project) -> None:
+    project.conftest(STUBBORN.replace("BODY", "time.sleep(4); return await super().ask(question)"))
+    project.ask(good("hours"), good("prices"))
+    run = project.run(subprocess=True)
+    assert run.outcomes == {"passed": 2}
+    line = (
+        "your async rag_client blocks the event loop in Stubborn.ask (conftest.py:47): until it returns no other "
+        "question is asked, and no time limit runs. Make it a plain function, which runs in a thread of its own, or "
+        "await what takes long."
+    )
+    assert [each.removeprefix("ragcheck: ") for each in run.lines if "blocks the event loop" in each] == [line]
+
+
+def test_a_client_that_stops_the_event_loop_loses_no_file(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import asyncio
+
+class Stopping(CannedRag):
+    async def ask(self, question):
+        asyncio.get_running_loop().stop()
+        return await super().ask(question)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Stopping()
+"""
+    )
+    project.ask(good("terms"), good("hours"))
+    run = project.run(subprocess=True)
+    assert run.verdicts == {"terms": "PASS", "hours": "PASS"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
+def test_a_forked_child_asks_on_its_own(project: Project) -> None:
+    project.reply_to(good("terms"))
+    project.write(
+        "test_own.py",
+        """
+import os
+
+def test_own(rag_check):
+    rag_check("What about terms?").assert_passed()
+    child = os.fork()
+    if not child:
+        try:
+            rag_check("What about terms?").assert_passed()
+            os._exit(7)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    rag_check("What about terms?").assert_passed()
+""",
+    )
+    run = project.run("-W", "ignore::DeprecationWarning", subprocess=True)
+    assert run.outcomes == {"passed": 1}
+    assert len(run.asked) == 3
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_tag_that_is_an_existing_marker_is_refused(project: Project, tag: str)
 
 def test_the_first_failure_ends_the_run_where_the_user_says_so(project: Project) -> None:
     project.ask(bad("prices"), good("terms"))
-    run = project.run("-x", "-o", "rag_read_ahead=off")
+    run = project.run("-x", "-o", "rag_disable=prefetch")
     assert run.asked == ["What about prices?"]
     assert run.outcomes == {"failed": 1}
 

@@ -113,7 +113,7 @@ def test_a_fail_is_a_failure_and_an_error_an_error_without_tracebacks(project: P
 @two_ways
 def test_marked_tests_and_calls_have_their_numbers(project: Project) -> None:
     project.ask(good("terms"), file="own.json")
-    project.can(good("a"), bad("b"))
+    project.reply_to(good("a"), bad("b"))
     project.write(
         "test_own.py",
         "import pytest\n\n"
@@ -157,7 +157,7 @@ def test_a_teardown_that_fails_too_adds_nothing(project: Project) -> None:
 
 
 def test_a_users_own_properties_stay(project: Project) -> None:
-    project.can(good("a"))
+    project.reply_to(good("a"))
     project.write(
         "test_own.py",
         "def test_own(rag_check, record_property):\n"

@@ -69,10 +69,10 @@ def test_a_group_that_is_not_installed_ends_the_run_before_the_first_question_or
     refused = project.run("-o", "rag_metrics=+lexical")
     assert (refused.exit_status, refused.asked) == (4, [])
     text = "the group lexical needs rapidfuzz and sacrebleu, not installed here: pip install 'pytest-ragcheck[lexical]'"
-    assert f"ERROR: ragcheck: rag_metrics: {text}, or leave the group out" in refused.errors
+    assert f"ERROR: ragcheck: rag_metrics: {text}, or leave the group out" in refused.stderr
     project.extend_conftest(
-        "import dataclasses\n@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
-        "    return dataclasses.replace(rag_settings, metrics=('judge', 'lexical'))\n"
+        "@pytest.fixture(scope='session')\ndef rag_settings(rag_settings):\n"
+        "    return rag_settings.replace(metrics=('judge', 'lexical'))\n"
     )
     named = project.run()
     assert (named.outcomes, named.asked) == ({"error": 1}, [])
@@ -105,7 +105,7 @@ def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Proje
     project.extend_conftest("def pytest_ragcheck_metrics():\n    return [1]\n")
     run = project.run("--rag-threshold=0.5")
     assert run.exit_status == 4
-    assert "ERROR: ragcheck: pytest_ragcheck_metrics: 1 is no metric: return functions of (question" in run.errors
+    assert "ERROR: ragcheck: pytest_ragcheck_metrics: 1 is no metric: give functions of (question" in run.stderr
     late = project.run()
     assert "ragcheck: pytest_ragcheck_metrics: 1 is no metric" in late.text
     assert late.asked == []
@@ -117,5 +117,5 @@ def test_a_minimum_for_what_nobody_measures_names_what_can_be_asserted(project: 
     run = project.run("--rag-min=lenght=0.1")
     assert run.exit_status == 4
     assert "ERROR: ragcheck: --rag-min: 'lenght=0.1' names no metric that can be asserted; did you mean 'length'?" in (
-        run.errors
+        run.stderr
     )

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.report.flaky import QUARANTINE
-from pytest_ragcheck.report.gate import OTHERWISE
+from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE
+from pytest_ragcheck.report.terminal.gate_lines import OTHERWISE
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
     from tests.harness import Project
+
+WITHOUT_ANSWER: dict[str, Any] = {"prediction": None, "contexts": None}
+"""As rows of a compact baseline of an earlier version have it."""
 
 REGRESSION = ("--rag-gate=regression", "--rag-baseline=baseline.json")
 
@@ -54,28 +57,31 @@ def test_without_any_verdict_there_is_no_rate(project: Project) -> None:
 
 
 @three_ways
-def test_what_failed_before_may_fail_and_one_flip_is_a_suspect(project: Project) -> None:
+def test_known_failures_may_fail_and_a_stricter_judge_is_no_regression(project: Project) -> None:
     project.ask(good("terms"), bad("prices"), bad("hours"), bad("returns"))
     write_baseline(project, passed("terms"), passed("prices"), failed("hours"), errored("returns"))
     run = project.run(*REGRESSION, "-rx")
     assert (run.exit_status, run.outcomes) == (0, {"passed": 1, "xfailed": 3})
     assert sorted(run.short_summary) == [
         "XFAIL billing.rag.yaml::hours - FAIL in baseline.json too",
-        "XFAIL billing.rag.yaml::prices - PASS in baseline.json: the gate decides (asked again: FAIL, FAIL)",
+        (
+            "XFAIL billing.rag.yaml::prices - PASS in baseline.json: the gate decides "
+            "(asked again: FAIL, FAIL, FAIL, FAIL)"
+        ),
         "XFAIL billing.rag.yaml::returns - ERROR in baseline.json too",
     ]
-    assert run.asked.count("What about prices?") == 3
+    assert run.asked.count("What about prices?") == 5
     assert run.asked.count("What about hours?") == 1
     lines = run.lines
-    at = lines.index("suspects, not held against the run:")
-    assert lines[at + 1] == "prices: FAIL, asked again FAIL, FAIL"
+    at = lines.index("the recorded answer fails today too:")
+    assert lines[at + 1].startswith("prices: FAIL, asked again FAIL, FAIL, FAIL, FAIL; margin -0.70 for the recorded")
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
-    assert row["asked_again"] == ["FAIL", "FAIL"]
+    assert row["asked_again"] == ["FAIL"] * 4
 
 
 @two_ways
 def test_what_a_test_asks_by_rag_check_is_asked_again_and_tolerated_too(project: Project) -> None:
-    project.can(bad("prices"), bad("hours"))
+    project.reply_to(bad("prices"), bad("hours"))
     project.write(
         "test_calls.py",
         "def test_prices(rag_check): rag_check('What about prices?').assert_passed()\n"
@@ -89,7 +95,7 @@ def test_what_a_test_asks_by_rag_check_is_asked_again_and_tolerated_too(project:
     )
     run = project.run(*REGRESSION, "-rx")
     assert (run.exit_status, run.outcomes) == (0, {"xfailed": 2})
-    assert (run.asked.count("What about prices?"), run.asked.count("What about hours?")) == (3, 1)
+    assert (run.asked.count("What about prices?"), run.asked.count("What about hours?")) == (5, 1)
     # pytest adds where a test of a user's own failed.
     assert [line.partition(" (")[0] for line in sorted(run.short_summary)] == [
         "XFAIL test_calls.py::test_hours - FAIL in baseline.json too",
@@ -98,16 +104,16 @@ def test_what_a_test_asks_by_rag_check_is_asked_again_and_tolerated_too(project:
 
 
 @two_ways
-def test_a_history_turns_the_gate_red_for_a_few_questions_and_names_the_flaky_ones(project: Project) -> None:
+def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky_ones(project: Project) -> None:
     names = [f"q{i}" for i in range(12)]
     project.ask(*map(bad, names[:3]), *map(good, names[3:]))
     history = {"passes": 6, "fails": 0}
-    rows = [passed(name, history=history) for name in names[:-1]]
-    write_baseline(project, *rows, passed(names[-1], history={"passes": 4, "fails": 2}))
-    run = project.run(*REGRESSION)
+    rows = [passed(name, history=history, **WITHOUT_ANSWER) for name in names[:-1]]
+    write_baseline(project, *rows, passed(names[-1], history={"passes": 4, "fails": 2}, **WITHOUT_ANSWER))
+    run = project.run("--rag-baseline=baseline.json")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.junit["gate"] == ("failure", "3 confirmed as failing against baseline.json")
-    assert "failing each time, and known to be stable:" in run.section("ragcheck::gate")
+    assert "failed each time and is worse, side by side:" in run.section("ragcheck::gate")
     assert run.summary["gate"]["red"] is True
     assert run.summary["flaky"] == [{"dataset_name": "billing", "question_id": "q11", "passes": 5, "fails": 2}]
     assert {"flaky: billing::q11 passed 5 of 7 times", QUARANTINE} <= set(run.lines)
@@ -117,13 +123,12 @@ def test_a_history_turns_the_gate_red_for_a_few_questions_and_names_the_flaky_on
 def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     names = [f"q{i}" for i in range(12)]
     project.ask(*map(bad, names))
-    write_baseline(project, *map(passed, names))
+    write_baseline(project, *(passed(name, **WITHOUT_ANSWER) for name in names))
     run = project.run(*REGRESSION)
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "xfailed": 12})
-    assert run.junit["gate"] == ("failure", "1 metric dropped, 12 confirmed as failing against baseline.json")
+    assert run.junit["gate"] == ("failure", "12 confirmed as failing against baseline.json")
     text = run.section("ragcheck::gate")
-    assert "  groundedness 0.910 -> 0.410 over 12 questions (p = 0.00024)" in text
-    assert "failing each time, and too many for chance (p = 0.00024, 0 newly passing):" in text
+    assert any(line.startswith("12 of 12 questions broke and 0 improved against 1 saved run") for line in text)
     assert "  q3: FAIL, asked again FAIL, FAIL" in text
 
 
@@ -138,9 +143,9 @@ def test_a_missing_question_is_red_unless_it_is_allowed(project: Project) -> Non
     write_baseline(project, passed("terms"), passed("prices"))
     run = project.run(*REGRESSION)
     assert run.junit["gate"] == ("failure", "1 missing against baseline.json")
-    allowed = project.run(*REGRESSION, "-orag_missing=allowed")
+    allowed = project.run(*REGRESSION, "-orag_baseline_allow=missing-questions")
     assert (allowed.exit_status, allowed.lines.count("missing:")) == (0, 1)
-    assert project.run("--rag-baseline=baseline.json", "-orag_missing=allowed").exit_status == 0
+    assert project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=missing-questions").exit_status == 0
 
 
 @two_ways
@@ -160,7 +165,7 @@ def test_a_regression_gate_without_a_baseline_ends_the_run_before_it_begins(proj
     assert (
         "ERROR: ragcheck: --rag-gate=regression has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
         "or --rag-gate=each."
-    ) in run.errors.splitlines()
+    ) in run.stderr.splitlines()
 
 
 def test_without_the_gate_no_fail_is_let_pass(project: Project) -> None:
@@ -177,7 +182,7 @@ def test_a_baseline_that_was_made_otherwise_is_refused_with_what_differs(project
         "",
         OTHERWISE,
     ]
-    assert project.run("--rag-baseline=baseline.json", "-orag_other_baseline=compare").exit_status == 0
+    assert project.run("--rag-baseline=baseline.json", "-orag_baseline_allow=other-settings").exit_status == 0
 
 
 def test_a_baseline_is_read_from_git(project: Project) -> None:
@@ -201,17 +206,3 @@ def test_a_baseline_that_is_older_than_its_question_file_is_said_to_be_so(projec
     ) in project.run("--rag-baseline=baseline.json").lines
     write_baseline(project, passed("terms"), timestamp="yesterday")
     assert "is older than" not in project.run("--rag-baseline=baseline.json").text
-
-
-@two_ways
-def test_more_errors_than_are_allowed_stop_the_run(project: Project) -> None:
-    project.ask(*(broken(f"q{i}") for i in range(30)))
-    run = project.run("-orag_max_errors=1")
-    assert run.exit_status == pytest.ExitCode.INTERRUPTED
-    assert "stopped: 2 ERRORs are more than rag_max_errors = 1" in run.lines
-    assert run.outcomes["error"] < 30
-    # What the workers were about to run came to nothing; to xdist they have neither crashed nor skipped it.
-    assert "crashed" not in run.text
-    partial = run.document("rag.partial_summary.json")
-    assert partial["counts"]["skipped"] == 0
-    assert partial["n_not_run"] == 30 - partial["counts"]["error"]

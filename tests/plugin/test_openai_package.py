@@ -31,8 +31,8 @@ OWN = """
 @pytest.fixture(scope="session")
 def rag_judge(rag_settings):
     import openai
-    from pytest_ragcheck.judging.openai import OpenAIJudge
-    client = openai.AsyncOpenAI(api_key="k", base_url=rag_settings.judge_url)
+    from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+    client = openai.AsyncOpenAI(api_key="k", base_url=rag_settings.judge.url)
     return OpenAIJudge(model="m", api_key="", client=client)
 """
 
@@ -49,7 +49,7 @@ def test_only_a_users_own_client_brings_it(project: Project, judge: str, importe
     project.write("conftest.py", TELLING + judge)
     project.write("billing.rag.json", QUESTION)
     with OpenAIServer(verdict()) as server:
-        run = project.run(f"--rag-judge-url={server.url}", "--rag-judge-model=m", where="apart")
+        run = project.run(f"--rag-judge-url={server.url}", "--rag-judge-model=m", subprocess=True)
     assert run.outcomes == {"passed": 1}
     assert f"imported: {imported}" in run.lines
     assert any(request.path == "/v1/chat/completions" for request in server.requests)

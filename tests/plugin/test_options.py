@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.canned import good
+from tests.canned import bad, good
 from tests.harness import three_ways, two_ways
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_a_wrong_value_ends_the_run_before_it_begins(project: Project, option: s
     project.ask(good("terms"))
     run = project.run(option)
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert f"ERROR: ragcheck: {message}" in run.errors.splitlines()
+    assert f"ERROR: ragcheck: {message}" in run.stderr.splitlines()
     assert run.asked == []
 
 
@@ -95,12 +95,39 @@ def test_a_wrong_value_in_the_environment_is_said_where_the_first_questions_are(
 
 
 def test_a_wrong_switch_in_the_ini_file_is_said_there_too(project: Project) -> None:
-    project.write("pytest.ini", "[pytest]\nrag_required = perhaps\n")
+    project.write("pytest.ini", "[pytest]\nrag_require_endpoint = perhaps\n")
     project.ask(good("terms"))
     run = project.run()
     assert run.section("ERROR collecting billing.rag.yaml") == [
-        "ragcheck: rag_required in pytest.ini: invalid truth value 'perhaps'; write true or false"
+        "ragcheck: rag_require_endpoint in pytest.ini: 'perhaps' is neither on nor off; write one of them"
     ]
+
+
+TOML_TABLES = [
+    ("pyproject.toml", "tool.pytest.ini_options", '["f1=0.25"]'),
+    # pytest 9 brought tables of native values.
+    *([("pyproject.toml", "tool.pytest", '["f1=0.25"]')] if pytest.version_tuple >= (9,) else []),
+    *([("pytest.toml", "pytest", '"f1=0.25"')] if pytest.version_tuple >= (9,) else []),
+]
+
+
+@pytest.mark.parametrize(("file", "table", "minimums"), TOML_TABLES)
+def test_native_toml_values_are_read_as_texts_are(project: Project, file: str, table: str, minimums: str) -> None:
+    values = f"rag_threshold = 0.25\nrag_top_k = 3\nrag_require_endpoint = true\nrag_min = {minimums}\n"
+    project.write(file, f"[{table}]\n{values}")
+    project.ask(bad("terms", groundedness=0.3))
+    run = project.run()
+    assert run.outcomes == {"passed": 1}
+    assert run.summary["thresholds"] == {"answer_correctness": 0.25, "groundedness": 0.25, "f1": 0.25}
+
+
+@pytest.mark.parametrize("text", ["on", "TRUE", "Yes", "1"])
+def test_a_switch_may_be_spelled_in_any_usual_way(project: Project, text: str) -> None:
+    project.write("pytest.ini", f"[pytest]\nrag_dry_run = {text}\n")
+    project.ask(good("terms"))
+    assert project.run().asked == []
+    project.write("pytest.ini", "[pytest]\nrag_dry_run = Off\n")
+    assert project.run().outcomes == {"passed": 1}
 
 
 def test_a_wrong_value_in_the_environment_is_nobodys_business_where_there_are_no_questions(
@@ -128,7 +155,7 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_ini_file(
 
 def test_every_option_is_in_pytests_help(project: Project) -> None:
     run = project.run("--help")
-    for name in ("url", "threshold", "min", "judge", "judge-model", "judge-url", "output", "agent", "required"):
+    for name in ("url", "threshold", "min", "judge", "judge-model", "judge-url", "output", "agent", "require-endpoint"):
         assert f"--rag-{name}" in run.text
     for name in ("rag_headers", "rag_top_k", "rag_timeout", "rag_judge_prompt", "rag_question_files"):
         assert name in run.text
@@ -151,9 +178,9 @@ def test_without_an_endpoint_questions_are_skipped_with_what_to_give(project: Pr
 @three_ways
 def test_without_an_endpoint_that_is_required_the_run_ends_before_it_begins(project: Project) -> None:
     project.write("billing.rag.yaml", "questions: [What?, Where?]")
-    run = project.run("--rag-required")
+    run = project.run("--rag-require-endpoint")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert run.errors.strip() == (
+    assert run.stderr.strip() == (
         "ERROR: ragcheck: there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, "
         "or override the rag_client fixture."
     )
@@ -163,14 +190,14 @@ def test_without_an_endpoint_that_is_required_the_run_ends_before_it_begins(proj
 def test_an_endpoint_is_not_required_where_nothing_asks(project: Project) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
     project.write("billing.rag.yaml", "questions: [What?]")
-    assert project.run("--rag-required", "test_own.py").outcomes == {"passed": 1}
-    assert project.run("--rag-required", "-k", "test_own").outcomes == {"passed": 1, "deselected": 1}
-    assert project.run("--rag-required", "--collect-only").exit_status == 0
+    assert project.run("--rag-require-endpoint", "test_own.py").outcomes == {"passed": 1}
+    assert project.run("--rag-require-endpoint", "-k", "test_own").outcomes == {"passed": 1, "deselected": 1}
+    assert project.run("--rag-require-endpoint", "--collect-only").exit_status == 0
 
 
 def test_an_overridden_client_needs_no_endpoint(project: Project) -> None:
     project.ask(good("terms"))
-    assert project.run("--rag-required").outcomes == {"passed": 1}
+    assert project.run("--rag-require-endpoint").outcomes == {"passed": 1}
 
 
 NO_JUDGE = (
@@ -200,7 +227,7 @@ def test_a_judge_that_cannot_work_ends_the_run_before_it_begins(
     project.write("billing.rag.yaml", "questions: [What?, Where?]")
     run = project.run(f"--rag-url={URL}", *options)
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert message in run.errors.splitlines()
+    assert message in run.stderr.splitlines()
     assert run.files == []
 
 
@@ -209,7 +236,7 @@ def test_workers_too_end_the_run_once_where_the_judge_cannot_work(project: Proje
     project.write("billing.rag.yaml", "questions: [What?, Where?]")
     run = project.run(f"--rag-url={URL}", "--rag-judge=openai", "-x")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert run.errors.strip() == NO_MODEL
+    assert run.stderr.strip() == NO_MODEL
     assert run.outcomes == {}
     assert "Traceback" not in run.text
 
@@ -232,7 +259,7 @@ def test_a_judge_that_a_folder_has_of_its_own_is_known_to_the_workers(project: P
             return None
         """.replace("\n        ", "\n"),
     )
-    assert project.run("--rag-required").outcomes == {"passed": 1}
+    assert project.run("--rag-require-endpoint").outcomes == {"passed": 1}
 
 
 @pytest.mark.parametrize("judge", [("--rag-judge-model=m",), ("--rag-judge=offline",), ("--rag-judge=none",)])
@@ -243,5 +270,5 @@ def test_a_prompt_that_is_not_there_ends_the_run_before_the_first_question(
     project.write("billing.rag.yaml", "questions: [What?]")
     run = project.run(f"--rag-url={URL}", *judge, "-orag_judge_prompt=nowhere.txt")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "nowhere.txt': there is no such file, and no packaged prompt of that name" in run.errors
-    assert ".py:" not in run.text + run.errors
+    assert "nowhere.txt': there is no such file, and no packaged prompt of that name" in run.stderr
+    assert ".py:" not in run.text + run.stderr

@@ -40,6 +40,30 @@ def test_a_pass_leaves_the_run_green(project: Project) -> None:
     assert (run.exit_status, run.outcomes) == (0, {"passed": 1})
 
 
+def test_plain_functions_can_be_the_system_and_the_judge(project: Project) -> None:
+    project.conftest(
+        """
+from pytest_ragcheck import Judgement
+
+def length_judge(question, answer):
+    return Judgement(answer_correctness=1.0, groundedness=0.25, error_message=f"{answer.text} is too short.")
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return length_judge
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return lambda query: {"answer": "30 days", "contexts": ["Within 30 days."]}
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    assert run.verdicts == {"terms": "FAIL"}
+    assert run.short_summary == ["FAILED billing.rag.yaml::terms - groundedness 0.25 < 0.70: 30 days is too short."]
+    assert "judge: length_judge" in run.lines
+
+
 def test_a_judge_that_does_not_work_is_an_error(project: Project) -> None:
     project.ask(good("terms").but(judge_error="canned: the judge's quota is used up."))
     run = project.run()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.harness import Project, Run
 
 REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
-ON = "-orag_preflight=on"
+ON = "-orag_disable="
 MODEL = "--rag-judge-model=m"
 
 
@@ -35,7 +35,7 @@ def endpoint(project: Project) -> Iterator[FakeEndpoint]:
 
 def run(project: Project, endpoint: FakeEndpoint, judge: OpenAIServer, *options: str) -> Run:
     return project.run(
-        f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", MODEL, ON, "-orag_cache=off", *options
+        f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", MODEL, ON, "-orag_disable=cache", *options
     )
 
 
@@ -63,7 +63,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
         "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
         'Of the contradicted answer it says: "Fine.".\n'
         "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
-        "rag_preflight = off; see ragcheck docs reference/judge-openai.\n"
+        "rag_disable = preflight; see ragcheck docs reference/judge-openai.\n"
     )
     assert text in ran.text
     assert "the judge did not pass its preflight" in ran.text
@@ -123,7 +123,7 @@ def test_what_is_kept_of_it_may_be_damaged(project: Project, endpoint: FakeEndpo
 
 def test_switched_off_nothing_is_tried(project: Project, endpoint: FakeEndpoint) -> None:
     with OpenAIServer(verdict(groundedness=0.9)) as judge:
-        assert run(project, endpoint, judge, "-orag_preflight=off").outcomes == {"passed": 4}
+        assert run(project, endpoint, judge, "-orag_disable=preflight").outcomes == {"passed": 4}
     assert tried(judge) == 0
 
 
@@ -134,13 +134,13 @@ def test_without_the_group_of_the_judge_nothing_is_tried(project: Project, endpo
 
 
 def test_of_a_panel_every_model_is_tried_and_a_call_waits_for_it_too(project: Project) -> None:
-    project.can(good("How long?"))
+    project.reply_to(good("How long?"))
     project.conftest(
         "\n\n@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n\n\n"
         "@pytest.fixture(scope='session')\ndef rag_judge(rag_settings):\n"
-        "    from pytest_ragcheck.judging.openai import OpenAIJudge\n"
+        "    from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge\n"
         "    from pytest_ragcheck.judging.panel import Panel\n"
-        "    url = rag_settings.judge_url\n"
+        "    url = rag_settings.judge.url\n"
         "    return Panel([OpenAIJudge(model=name, api_key='k', base_url=url) for name in ('one', 'two')])\n"
     )
     project.write(
@@ -149,13 +149,13 @@ def test_of_a_panel_every_model_is_tried_and_a_call_waits_for_it_too(project: Pr
         "@pytest.mark.parametrize('n', range(3))\ndef test_call(rag_check, n):\n    rag_check('How long?')\n",
     )
     with OpenAIServer() as judge:
-        ran = project.run(f"--rag-judge-url={judge.url}", ON, where="apart")
+        ran = project.run(f"--rag-judge-url={judge.url}", ON)
         models = [request.json["model"] for request in judge.requests]
     assert models == ["one"] * 6
     assert ran.outcomes == {"failed": 1}
     assert ran.asked == []
     with OpenAIServer(says_of_canaries()) as judge:
-        project.run(f"--rag-judge-url={judge.url}", ON, "-k", "test_call[0]", where="apart")
+        project.run(f"--rag-judge-url={judge.url}", ON, "-k", "test_call[0]")
         models = sorted(request.json["model"] for request in judge.requests if canary_of(request))
     assert models == ["one"] * 6 + ["two"] * 6
 

@@ -22,7 +22,7 @@ FORMS = {
 @pytest.mark.parametrize("name", FORMS)
 def test_a_question_of_any_form_is_an_item_that_fails_at_its_line(project: Project, name: str) -> None:
     project.write(name, FORMS[name])
-    project.can(good("prices"), bad("terms"))
+    project.reply_to(good("prices"), bad("terms"))
     run = project.run("--tb=line")
     assert run.verdicts == {"prices": "PASS", "terms": "FAIL"}
     assert run.files[0] == "deep__prices_questions.json"
@@ -32,7 +32,7 @@ def test_a_question_of_any_form_is_an_item_that_fails_at_its_line(project: Proje
 @pytest.mark.parametrize("name", FORMS)
 def test_a_question_of_any_form_is_selected_by_its_node_id(project: Project, name: str) -> None:
     project.write(name, FORMS[name])
-    project.can(good("prices"), good("terms"))
+    project.reply_to(good("prices"), good("terms"))
     run = project.run(f"{name}::terms")
     assert run.asked == ["What about terms?"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.metrics.catalogue import ASSERTABLE, listed
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, listed
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways
 
@@ -21,7 +21,7 @@ def calls(*ids: str, then: str = ".assert_passed()") -> str:
 
 @three_ways
 def test_a_call_asks_and_judges_one_question(project: Project) -> None:
-    project.can(good("terms"), bad("prices"), broken("hours"))
+    project.reply_to(good("terms"), bad("prices"), broken("hours"))
     project.write("tests/test_it.py", calls("terms", "prices", "hours"))
     run = project.run()
     assert run.outcomes == {"passed": 1, "failed": 2}
@@ -36,7 +36,7 @@ def test_a_call_asks_and_judges_one_question(project: Project) -> None:
 def test_a_bug_in_a_users_client_is_a_failed_test_with_its_traceback_and_an_error_in_the_files(
     project: Project,
 ) -> None:
-    project.can(good("terms"))
+    project.reply_to(good("terms"))
     project.extend_conftest("class Buggy(CannedRag):\n    async def ask(self, question):\n        return 1 / 0\n")
     project.extend_conftest("@pytest.fixture\ndef rag_client():\n    return Buggy()\n")
     project.write("test_it.py", calls("terms"))
@@ -47,7 +47,7 @@ def test_a_bug_in_a_users_client_is_a_failed_test_with_its_traceback_and_an_erro
 
 
 def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_traceback(project: Project) -> None:
-    project.can(bad("prices"))
+    project.reply_to(bad("prices"))
     project.write("test_it.py", calls("prices"))
     run = project.run()
     assert run.short_summary == [
@@ -60,7 +60,7 @@ def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_trace
 
 
 def test_the_calls_of_a_test_are_counted(project: Project) -> None:
-    project.can(good("terms"), good("hours"))
+    project.reply_to(good("terms"), good("hours"))
     project.write(
         "test_it.py",
         """
@@ -77,14 +77,14 @@ def test_both(rag_check, n):
 
 
 def test_tests_of_one_name_in_two_classes_keep_their_records(project: Project) -> None:
-    project.can(good("terms"))
+    project.reply_to(good("terms"))
     body = "    def test_it(self, rag_check):\n        rag_check('What about terms?')\n"
     project.write("test_it.py", f"class TestA:\n{body}\nclass TestB:\n{body}")
     assert project.run().verdicts == {"TestA.test_it-1": "PASS", "TestB.test_it-1": "PASS"}
 
 
 def test_all_that_a_question_may_have_can_be_given(project: Project) -> None:
-    project.can(good("terms"))
+    project.reply_to(good("terms"))
     project.write(
         "test_it.py",
         """
@@ -112,7 +112,7 @@ def test_it(rag_check):
 
 def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
     (case,) = [good("terms").but(answer="I cannot answer this.", abstained=True)]
-    project.can(case)
+    project.reply_to(case)
     project.write("test_it.py", calls("terms").replace("?')", "?', answerable=False)"))
     run = project.run()
     assert run.outcomes == {"passed": 1}
@@ -133,7 +133,7 @@ def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
     ],
 )
 def test_an_argument_that_cannot_be_used_is_named(project: Project, arguments: str, message: str) -> None:
-    project.can()
+    project.reply_to()
     project.write("test_it.py", f"def test_it(rag_check):\n    rag_check({arguments})\n")
     run = project.run()
     assert run.outcomes == {"failed": 1}
@@ -145,7 +145,7 @@ def test_an_argument_that_cannot_be_used_is_named(project: Project, arguments: s
 @two_ways
 def test_a_question_file_beside_the_test_may_have_its_name(project: Project) -> None:
     project.ask(good("terms"), file="test_it.rag.yaml")
-    project.can(good("hours"))
+    project.reply_to(good("hours"))
     project.write("test_it.py", calls("hours"))
     run = project.run()
     assert run.verdicts == {"terms": "PASS", "test_hours-1": "PASS"}
@@ -165,11 +165,11 @@ def test_without_a_judge_the_test_says_how_to_choose_one(project: Project) -> No
 def test_without_an_endpoint_the_test_is_skipped(project: Project) -> None:
     project.write("test_it.py", calls("terms"))
     assert project.run().outcomes == {"skipped": 1}
-    assert project.run("--rag-required").outcomes == {"error": 1}
+    assert project.run("--rag-require-endpoint").outcomes == {"error": 1}
 
 
 def test_deselected_calls_make_the_run_partial(project: Project) -> None:
-    project.can(good("terms"), good("hours"))
+    project.reply_to(good("terms"), good("hours"))
     project.write("test_it.py", calls("terms", "hours"))
     assert project.run().summary["num_examples"] == 2
     run = project.run("-k", "terms")
@@ -179,7 +179,7 @@ def test_deselected_calls_make_the_run_partial(project: Project) -> None:
 
 
 def test_a_single_test_as_argument_makes_the_run_partial(project: Project) -> None:
-    project.can(good("terms"), good("hours"))
+    project.reply_to(good("terms"), good("hours"))
     project.write("test_it.py", calls("terms", "hours"))
     run = project.run("test_it.py::test_terms")
     assert "rag_summary.json" not in run.files
@@ -187,7 +187,7 @@ def test_a_single_test_as_argument_makes_the_run_partial(project: Project) -> No
 
 
 def test_the_first_failure_makes_the_run_partial_where_it_ends_the_run(project: Project) -> None:
-    project.can(bad("prices"), good("hours"))
+    project.reply_to(bad("prices"), good("hours"))
     project.write("test_it.py", calls("prices", "hours"))
     run = project.run("-x")
     assert "rag_summary.json" not in run.files
@@ -195,7 +195,7 @@ def test_the_first_failure_makes_the_run_partial_where_it_ends_the_run(project: 
 
 
 def test_a_reason_stands_in_a_caught_error(project: Project) -> None:
-    project.can(bad("prices"), broken("hours"))
+    project.reply_to(bad("prices"), broken("hours"))
     project.write(
         "test_it.py",
         """

@@ -42,9 +42,9 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
             f"[pytest]\nrag_metrics = +ragas\nrag_embedding_model = e\nrag_embedding_url = {vectors.url}\n",
         )
         options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", "--rag-min=ragas_faithfulness=0.5")
-        run = project.run(f"--rag-url={endpoint.url}", *options, where="apart")
+        run = project.run(f"--rag-url={endpoint.url}", *options)
         asked, embedded = len(judge.requests), len(vectors.requests)
-        again = project.run(f"--rag-url={endpoint.url}", *options, where="apart")
+        again = project.run(f"--rag-url={endpoint.url}", *options)
     assert (asked, embedded) == (2, 1)
     # What the model found is of the first run, as its verdict is.
     assert len(judge.requests) == 2
@@ -71,9 +71,7 @@ def test_the_header_says_once_what_is_not_measured_for_want_of_embeddings(projec
     project.write("billing.rag.yaml", QUESTIONS)
     project.write("pytest.ini", "[pytest]\nrag_metrics = +ragas +semantic\n")
     with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(judge_or_find) as judge:
-        run = project.run(
-            f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}", where="apart"
-        )
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge-model=m", f"--rag-judge-url={judge.url}")
     assert run.verdicts == {"terms": "PASS"}
     assert (
         run.lines.count(
@@ -92,7 +90,7 @@ def test_the_header_says_once_what_is_not_measured_for_want_of_embeddings(projec
 def test_stand_ins_of_their_own_name_are_measured_where_the_judge_is_no_model(project: Project) -> None:
     project.write("billing.rag.yaml", QUESTIONS)
     with FakeEndpoint(json_reply(ANSWER)) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", "rag_metrics=+ragas", where="apart")
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", "rag_metrics=+ragas")
     assert run.verdicts == {"terms": "PASS"}
     (row,) = run.predictions["predictions"]
     assert [name for name in row["metrics"] if name.startswith("offline_")] == [

@@ -139,7 +139,7 @@ def test_an_endpoint_that_allows_four_at_once_is_served_to_the_end(project: Proj
 def test_reading_ahead_can_be_switched_off(project: Project) -> None:
     questions(project, 6)
     with FakeEndpoint(system := Counting()) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", "rag_read_ahead=off")
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", "rag_disable=prefetch")
     assert run.outcomes == {"passed": 6}
     assert system.most == 1
 

@@ -93,14 +93,14 @@ def test_the_openai_judges_verdicts_need_no_key(project: Project) -> None:
     assert run.errors_by_id["news"] == ("judge", text)
     run = project.run("--rag-replay=recorded.json", "--rag-judge-model=n")
     assert run.exit_status == 4
-    assert f"ERROR: ragcheck: recorded.json was judged by another judge, and {problem}" in run.errors
+    assert f"ERROR: ragcheck: recorded.json was judged by another judge, and {problem}" in run.stderr
 
 
 def test_a_client_and_a_judge_of_the_users_own_are_not_asked(project: Project) -> None:
     project.ask(good("terms"))
     project.run()
     shutil.copy(project.folder / "ragcheck-results" / "rag_predictions.json", project.folder / "recorded.json")
-    project.can(good("terms").but(answer="Otherwise.", groundedness=0.0))
+    project.reply_to(good("terms").but(answer="Otherwise.", groundedness=0.0))
     run = project.run("--rag-replay=recorded.json")
     assert (run.verdicts, run.asked) == ({"terms": "PASS"}, [])
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_replayed_ends_the_run_before_it_begins(project: Project,
     record(project, good("terms"))
     run = project.run(f"--rag-replay={name}")
     assert (run.exit_status, run.outcomes) == (4, {})
-    assert f"ERROR: ragcheck: {text}" in run.errors.splitlines()
+    assert f"ERROR: ragcheck: {text}" in run.stderr.splitlines()
 
 
 def test_a_run_without_questions_does_not_look_at_the_recording(project: Project) -> None:
@@ -179,10 +179,10 @@ def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
     refused = project.run(f"--rag-replay={name}")
     assert (refused.exit_status, refused.outcomes) == (4, {})
     said = (
-        f"ERROR: ragcheck: --rag-replay: {name} is of an earlier run, whose folder this run takes away. "
+        f"ERROR: ragcheck: --rag-replay: {name} is in the folder of an earlier run, which this run deletes. "
         "Give a copy of the folder, or give the run another --rag-agent or --rag-output."
     )
-    assert said in refused.errors.splitlines()
+    assert said in refused.stderr.splitlines()
     assert project.run(f"--rag-replay={name}", "--rag-agent=other").outcomes == recorded.outcomes
     assert store.exists()
     assert documents(project.run("--rag-replay=kept/store.sqlite")) == before
@@ -190,5 +190,5 @@ def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
     run = project.run("--rag-replay=kept/store.sqlite")
     assert run.exit_status == 4
     assert (
-        "ERROR: ragcheck: kept/store.sqlite: it is no store that can be read (file is not a database). " in run.errors
+        "ERROR: ragcheck: kept/store.sqlite: it is no store that can be read (file is not a database). " in run.stderr
     )

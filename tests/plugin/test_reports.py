@@ -26,14 +26,13 @@ def test_a_page_and_markdown_are_written_where_they_are_wanted(project: Project)
 
 def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
     project.ask(good("terms"), good("prices"))
-    project.run()
+    project.run("--rag-output=before")
     project.ask(good("terms"), bad("prices"))
-    # The baseline is the file that this very run replaces.
-    run = project.run("--rag-baseline=ragcheck-results/rag_predictions.json", "--rag-report=r.html")
+    run = project.run("--rag-gate=each", "--rag-baseline=before/rag_predictions.json", "--rag-report=r.html")
     text = (run.folder / "r.html").read_text(encoding="utf-8")
-    assert "1 FAIL, 1 newly failing against ragcheck-results/rag_predictions.json" in text
+    assert "1 FAIL, 1 newly failing against before/rag_predictions.json" in text
     assert '"change":"newly failing"' in text
-    assert "baseline ragcheck-results/rag_predictions.json: 1 newly failing, 1 as before" in text
+    assert "baseline before/rag_predictions.json: 1 newly failing, 1 as before" in text
 
 
 @two_ways

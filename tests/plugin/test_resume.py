@@ -129,8 +129,8 @@ def test_what_is_asked_on_demand_is_gone_on_with_too_and_a_rerun_asks_anew(proje
         "    rag_check('wrong?', expected='60 days').assert_passed()\n",
     )
     with FakeEndpoint(system := Counting()) as endpoint:
-        first = run(project, endpoint, "-o", "rag_read_ahead=off")
-        ended = run(project, endpoint, "-o", "rag_read_ahead=off", "--rag-resume", "--reruns=1")
+        first = run(project, endpoint, "-o", "rag_disable=prefetch")
+        ended = run(project, endpoint, "-o", "rag_disable=prefetch", "--rag-resume", "--reruns=1")
     assert first.outcomes == {"passed": 2, "failed": 1}
     assert ended.outcomes == {"passed": 2, "failed": 1, "rerun": 1}
     assert system.answered == {"0?": 1, "1?": 1, "right?": 2, "wrong?": 2}
@@ -144,7 +144,7 @@ def test_another_run_is_refused_before_any_request(project: Project) -> None:
         ended = run(project, endpoint, "--rag-resume", "--rag-threshold=0.8", "-q")
         again = run(project, endpoint, "--rag-resume")
     assert ended.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "was another (threshold: 0.7 -> 0.8).\nGive this run what that one had" in ended.errors
+    assert "was another (rag_threshold: 0.7 -> 0.8).\nGive this run what that one had" in ended.stderr
     assert set(system.answered.values()) == {1}
     assert again.outcomes == {"passed": 3}
 
@@ -159,7 +159,7 @@ def test_users_own_tests_are_refused_under_xdist_too(project: Project) -> None:
         assert run(project, endpoint, "-n2").outcomes == {"passed": 2}
         ended = run(project, endpoint, "-n2", "--rag-resume", "--rag-threshold=0.8")
     assert ended.exit_status != 0
-    assert "threshold: 0.7 -> 0.8" in ended.text + ended.errors
+    assert "threshold: 0.7 -> 0.8" in ended.text + ended.stderr
     assert set(system.answered.values()) == {1}
 
 
@@ -229,7 +229,9 @@ def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Projec
     questions(project, 60)
     project.write("conftest.py", FULL)
     with FakeEndpoint(system := Counting()) as endpoint:
-        ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-p", "no:cacheprovider", where="apart")
+        ended = project.run(
+            f"--rag-url={endpoint.url}", "--rag-judge=offline", "-p", "no:cacheprovider", subprocess=True
+        )
     assert ended.outcomes == {"passed": 60}
     assert ended.counts == {"pass": 60, "fail": 0, "error": 0, "skipped": 0}
     lines = {line for line in ended.lines if line.startswith("the store is out of use:")}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pytest_ragcheck.rag.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from tests.harness import two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
@@ -84,11 +84,11 @@ def ini_blocks() -> dict[str, str]:
     return dict(re.findall(r"^### ([^\n]+)\n.*?```ini\n(.*?)```", section, re.MULTILINE | re.DOTALL))
 
 
-def run_with(project: Project, ini: str, *arguments: str, where: Literal["here", "apart"] = "here") -> Run:
+def run_with(project: Project, ini: str, *arguments: str, subprocess: bool = False) -> Run:
     project.write("pytest.ini", ini)
     entry = {"id": "window", "question": QUESTION, "expected_answer": ANSWER}
     project.write("billing.rag.yaml", json.dumps({"questions": [entry]}, ensure_ascii=False))
-    return project.run("--rag-judge=offline", *arguments, where=where)
+    return project.run("--rag-judge=offline", *arguments, subprocess=subprocess)
 
 
 def at(endpoint: FakeEndpoint, ini: str) -> str:
@@ -173,7 +173,7 @@ def test_a_header_from_the_environment_reaches_the_endpoint_and_appears_nowhere_
     assert [request.headers["authorization"] for request in endpoint.requests] == [f"Bearer {secret}"] * 2
     assert "[redacted]" in right.predictions["predictions"][0]["contexts"][0]
     check_files()
-    assert not [text for run in (wrong, right) for text in (run.text, run.errors) if secret in text]
+    assert not [text for run in (wrong, right) for text in (run.text, run.stderr) if secret in text]
 
 
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
@@ -221,10 +221,10 @@ def rag_client(rag_settings):
     )
     with FakeEndpoint(json_reply({"answer": ANSWER, "contexts": PASSAGES})) as endpoint:
         # In a process of its own, since what nobody closes is complained of at the very end.
-        run = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\nfilterwarnings = error\n", where="apart")
+        run = run_with(project, f"[pytest]\nrag_url = {endpoint.url}\nfilterwarnings = error\n", subprocess=True)
     assert run.outcomes == {"passed": 1}, run.text
     assert endpoint.requests[0].headers["x-mine"] == "1"
-    assert "Warning" not in run.text + run.errors
+    assert "Warning" not in run.text + run.stderr
 
 
 @pytest.mark.parametrize("scope", ["session", "function"])
@@ -303,4 +303,4 @@ def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project
 def test_a_setting_that_cannot_be_read_ends_the_run_before_it_begins(project: Project, line: str, message: str) -> None:
     run = run_with(project, f"[pytest]\nrag_url = http://127.0.0.1:9/query\n{line}\n")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert f"ERROR: ragcheck: {message}" in run.errors.splitlines()
+    assert f"ERROR: ragcheck: {message}" in run.stderr.splitlines()

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.engine.place import FOLDER
-from pytest_ragcheck.engine.run_folder import last_run
-from pytest_ragcheck.plugin.plan import NARROW
+from pytest_ragcheck.engine.store.last_run import last_run
+from pytest_ragcheck.engine.store.run_folder import FOLDER
+from pytest_ragcheck.plugin.asking.plan import NARROW
+from tests.harness import exhaustive
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 from tests.servers.openai_server import OpenAIServer
@@ -34,6 +35,19 @@ import pytest
 @pytest.fixture(scope="module")
 def rag_client(rag_client):
     return rag_client
+"""
+
+SLOW_BUT_FOR_ONE = """
+import asyncio
+import pytest
+
+@pytest.fixture(scope="session")
+def rag_client():
+    async def answer(question):
+        await asyncio.sleep(0.5 if question == "wrong?" else 60)
+        return {"answer": "Within 30 days.", "contexts": ["Within 30 days."]}
+
+    return answer
 """
 
 
@@ -74,7 +88,10 @@ def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[s
         yield process
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "loadgroup", "worksteal"])
+@pytest.mark.parametrize(
+    "dist",
+    ["load", *(pytest.param(dist, marks=exhaustive) for dist in ("loadfile", "loadscope", "loadgroup", "worksteal"))],
+)
 def test_each_question_is_asked_and_judged_once_by_all_workers_together(project: Project, dist: str) -> None:
     # Whoever begins with the first file has a client of module scope, which is the run's, and then the run's alone.
     project.write("a/conftest.py", NARROW_CLIENT)
@@ -116,9 +133,6 @@ def test_workers_take_turns_at_a_system_that_has_room_for_one_request(project: P
     ended = run(project, system := Counting(seconds=0.05, limit=1), "-n2")
     assert ended.outcomes == {"passed": 16}
     assert set(system.answered.values()) == {1}
-    last = last_run(project.folder / "ragcheck-results" / FOLDER / "rag")
-    assert last is not None
-    assert (last.folder / "asking").exists()
 
 
 def test_under_each_every_worker_asks_everything_and_the_files_say_who(project: Project) -> None:
@@ -172,7 +186,7 @@ def test_a_worker_that_is_killed_loses_no_question(project: Project) -> None:
         (signal.SIGINT, ("-n2", "--dist=worksteal"), 2),
         (signal.SIGTERM, ("-n2", "--dist=loadfile"), 143),
         (signal.SIGTERM, (), 143),
-        (signal.SIGTERM, ("-p", "no:xdist"), 143),
+        pytest.param(signal.SIGTERM, ("-p", "no:xdist"), 143, marks=exhaustive),
     ],
 )
 def test_a_signal_ends_all_processes_and_the_files_are_written(
@@ -217,6 +231,17 @@ def test_a_run_that_may_stop_early_does_not_ask_everything(project: Project) -> 
     assert ended.document("rag.partial_summary.json")["counts"]["fail"] == 1
     assert system.answered.total() < 120
     assert ended.document("rag.partial_summary.json")["complete"] is False
+
+
+def test_a_question_that_the_first_failure_of_another_worker_stops_is_not_run(project: Project) -> None:
+    rows = [{"id": "wrong", "question": "wrong?", "expected_answer": "60 days"}]
+    rows += [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days"} for n in range(5)]
+    project.write("many.rag.json", json.dumps(rows))
+    project.write("conftest.py", SLOW_BUT_FOR_ONE)
+    ended = project.run("--rag-judge=offline", "-n4", "-x")
+    summary = ended.document("rag.partial_summary.json")
+    assert summary["counts"] == {"pass": 0, "fail": 1, "error": 0, "skipped": 0}, ended.text
+    assert "0 PASS, 1 FAIL, 0 ERROR, 0 skipped, 5 not run" in ended.lines
 
 
 def test_users_own_tests_share_too_and_only_whoever_needs_it_reruns(project: Project) -> None:
@@ -272,7 +297,7 @@ def test_the_summary_says_why_questions_ran_on_demand(project: Project) -> None:
     with FakeEndpoint(Counting()) as endpoint:
         project.write("pytest.ini", f"[pytest]\nrag_url = {endpoint.url}\nrag_judge = offline\n")
         ended = project.run()
-        switched_off = project.run("-o", "rag_read_ahead=off", "many.rag.json", "--rag-output=other")
+        switched_off = project.run("-o", "rag_disable=prefetch", "many.rag.json", "--rag-output=other")
     assert ended.counts["pass"] == 8
     assert on_demand(ended) == {
         NARROW: 1,
@@ -280,7 +305,7 @@ def test_the_summary_says_why_questions_ran_on_demand(project: Project) -> None:
         "the item may be skipped": 2,
         "the test, its class or its module may have fixtures of its own": 2,
     }
-    assert "asked on demand: 2: rag_read_ahead is off" in switched_off.lines
+    assert "asked on demand: 2: prefetch is disabled (rag_disable)" in switched_off.lines
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare to mount folders apart with")

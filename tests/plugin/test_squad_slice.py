@@ -123,7 +123,7 @@ def test_over_a_real_rag_every_question_has_an_outcome_and_workers_change_nothin
     outcomes = []
     with running(corpus) as server:
         for workers in ((), ("-n2",)):
-            run = project.run(f"--rag-url={server.url}/query", "--rag-judge=offline", *workers, where="apart")
+            run = project.run(f"--rag-url={server.url}/query", "--rag-judge=offline", *workers, subprocess=True)
             assert sum(run.counts.values()) == len(squad)
             assert run.counts["error"] == run.counts["skipped"] == 0
             outcomes.append([{**row, "latency_seconds": None} for row in judged(run)])

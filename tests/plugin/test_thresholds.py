@@ -115,7 +115,7 @@ def test_without_a_judge_only_what_needs_none_is_asserted(project: Project) -> N
 
 
 def test_nothing_left_to_assert_is_an_error(project: Project) -> None:
-    project.ask(good("terms").but(correctness=None, groundedness=None))
+    project.ask(good("terms").but(answer_correctness=None, groundedness=None))
     run = project.run()
     assert run.errors_by_id == {
         "terms": (

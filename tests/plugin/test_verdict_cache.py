@@ -29,12 +29,12 @@ def judge() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def run(project: Project, judge: OpenAIServer) -> Iterator[Callable[..., Run]]:
-    """Runs three questions with the judge of these options; each run is a process of its own."""
+    """Runs three questions with the judge of these options."""
     rows = [{"id": f"q{n}", "question": f"{n}?", "expected_answer": "30 days"} for n in range(3)]
     project.write("three.rag.json", json.dumps(rows))
     with FakeEndpoint(REPLY) as endpoint:
         given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
-        yield lambda *options: project.run(*given, *options, where="apart")
+        yield lambda *options: project.run(*given, *options)
 
 
 @three_ways
@@ -56,7 +56,7 @@ def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge
 
 def test_the_judge_is_asked_anew_where_it_is_wanted(run: Callable[..., Run], judge: OpenAIServer) -> None:
     run("-k", "q1")
-    for option in ("-orag_cache=off", "-pno:cacheprovider", "--cache-clear", "--rag-judge-model=n"):
+    for option in ("-orag_disable=cache preflight", "-pno:cacheprovider", "--cache-clear", "--rag-judge-model=n"):
         before = len(judge.requests)
         again = run("-k", "q1", option)
         assert len(judge.requests) == before + 1, option
@@ -71,7 +71,7 @@ def test_a_cache_folder_that_cannot_be_made_is_said_once_and_the_run_goes_on(
     assert ran.outcomes["passed"] == 3
     told = re.findall(r"ragcheck: the verdict cache is off: .*", ran.text)
     assert len(set(told)) == 1
-    assert told[0].endswith("The judge is asked about every answer. Give rights there, or set rag_cache = off.")
+    assert told[0].endswith("The judge is asked about every answer. Give rights there, or set rag_disable = cache.")
 
 
 def test_a_damaged_cache_is_said_and_started_anew(project: Project, run: Callable[..., Run]) -> None:
@@ -85,12 +85,12 @@ def test_a_judge_of_the_users_own_has_no_cache(project: Project, judge: OpenAISe
     project.write("one.rag.json", '[{"id": "q", "question": "?", "expected_answer": "30 days"}]')
     project.write(
         "conftest.py",
-        "import pytest\nfrom pytest_ragcheck.judging.openai import OpenAIJudge\n\n"
+        "import pytest\nfrom pytest_ragcheck.judging.model.openai_judge import OpenAIJudge\n\n"
         "@pytest.fixture(scope='session')\ndef rag_judge():\n"
         f"    return OpenAIJudge(model='m', api_key='k', base_url={judge.url!r})\n",
     )
     with FakeEndpoint(REPLY) as endpoint:
-        assert project.run(f"--rag-url={endpoint.url}", where="apart").outcomes == {"passed": 1}
+        assert project.run(f"--rag-url={endpoint.url}").outcomes == {"passed": 1}
     assert not (project.folder / ".pytest_cache" / "d").exists()
 
 

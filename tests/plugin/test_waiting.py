@@ -41,7 +41,7 @@ def hanging(project: Project) -> Project:
 
 @three_ways
 def test_a_question_that_hangs_is_an_error_after_its_time_and_the_run_goes_on(hanging: Project) -> None:
-    run = hanging.run("-orag_question_timeout=0.3", where="apart")
+    run = hanging.run("-orag_question_timeout=0.3", subprocess=True)
     assert run.outcomes == {"passed": 2, "error": 1}
     ((kind, message),) = run.errors_by_id.values()
     assert kind == "question_timeout"
@@ -62,7 +62,7 @@ def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Proje
 
 
 def test_a_run_that_captures_nothing_says_it_too(hanging: Project) -> None:
-    run = hanging.run("-pno:capture", "-orag_waiting_line=0.1", "-orag_question_timeout=0.4", where="apart")
+    run = hanging.run("-pno:capture", "-orag_waiting_line=0.1", "-orag_question_timeout=0.4", subprocess=True)
     assert run.outcomes == {"passed": 2, "error": 1}
     assert "ragcheck: waiting for prices" in run.text
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from pytest_ragcheck.questions.fields import ANSWERS
-from pytest_ragcheck.questions.kinds import KINDS, Kind
-from pytest_ragcheck.questions.names import INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.field_readers import ANSWERS
+from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
+from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, QUESTION
 
 from .reading import METRICS
 
@@ -68,18 +68,18 @@ def _passages(draw: st.DrawFn) -> Any:
     return passages[0] if len(passages) == 1 and draw(st.booleans()) else passages
 
 
-BY_KIND: dict[Kind, st.SearchStrategy[Any]] = {
-    Kind.ID: IDS | NUMBERS,
-    Kind.TEXT: ATOMS,
-    Kind.TEXTS: _several(ATOMS),
-    Kind.MENTIONS: _several(MENTIONS),
-    Kind.PASSAGES: _passages(),
-    Kind.FLAG: st.booleans(),
-    Kind.REASON: ATOMS | st.booleans(),
-    Kind.COUNT: COUNTS,
-    Kind.THRESHOLDS: SHARES | st.dictionaries(st.sampled_from(METRICS), SHARES),
-    Kind.TAGS: _several(TAGS),
-    Kind.MAPPING: st.dictionaries(WORDS, VALUES, max_size=3),
+BY_KIND: dict[KeyKind, st.SearchStrategy[Any]] = {
+    KeyKind.ID: IDS | NUMBERS,
+    KeyKind.TEXT: ATOMS,
+    KeyKind.TEXTS: _several(ATOMS),
+    KeyKind.MENTIONS: _several(MENTIONS),
+    KeyKind.PASSAGES: _passages(),
+    KeyKind.FLAG: st.booleans(),
+    KeyKind.REASON: ATOMS | st.booleans(),
+    KeyKind.COUNT: COUNTS,
+    KeyKind.THRESHOLDS: SHARES | st.dictionaries(st.sampled_from(METRICS), SHARES),
+    KeyKind.TAGS: _several(TAGS),
+    KeyKind.MAPPING: st.dictionaries(WORDS, VALUES, max_size=3),
 }
 
 
@@ -113,7 +113,7 @@ def files(draw: st.DrawFn) -> Document:
         "tier": st.sampled_from(["end_to_end", "generation", None]),
         "ingest": st.sampled_from([True, False, None]),
         "defaults": st.fixed_dictionaries(
-            {}, optional={"topk": COUNTS, "thresholds": BY_KIND[Kind.THRESHOLDS], "markers": BY_KIND[Kind.TAGS]}
+            {}, optional={"topk": COUNTS, "thresholds": BY_KIND[KeyKind.THRESHOLDS], "markers": BY_KIND[KeyKind.TAGS]}
         ),
     }
     return {**draw(st.fixed_dictionaries({}, optional=top)), "questions": entries}
@@ -167,9 +167,10 @@ def changed_files(draw: st.DrawFn) -> Document:
     return holder[0]
 
 
-RIGHT: dict[Kind, Any] = {
-    Kind.ID: "a", Kind.TEXT: "a", Kind.TEXTS: ["a"], Kind.MENTIONS: ["a"], Kind.PASSAGES: ["a"], Kind.FLAG: True,
-    Kind.REASON: "a", Kind.COUNT: 1, Kind.THRESHOLDS: 0.5, Kind.TAGS: ["a"], Kind.MAPPING: {},
+RIGHT: dict[KeyKind, Any] = {
+    KeyKind.ID: "a", KeyKind.TEXT: "a", KeyKind.TEXTS: ["a"], KeyKind.MENTIONS: ["a"], KeyKind.PASSAGES: ["a"],
+    KeyKind.FLAG: True, KeyKind.REASON: "a", KeyKind.COUNT: 1, KeyKind.THRESHOLDS: 0.5, KeyKind.TAGS: ["a"],
+    KeyKind.MAPPING: {},
 }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.call import question_of_call
-from pytest_ragcheck.questions.ids import id_mistake
 from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question_ids import id_mistake
 
 ROOT = Path("/project")
 

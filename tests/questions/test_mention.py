@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.questions.mention import compile_mention, is_regex
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.concurrency.search_process import SearchProcess
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,9 @@ from pytest_ragcheck.questions.mention import compile_mention, is_regex
         ("/(?s)a.b/", "a\nb"),
         ("/a/b/", "a/b"),
         ("/[[a]/", "["),
+        ("/x{e}/", "x{e}"),
+        ("/[{e}]/", "}"),
+        (r"/\{a{2}\N{EM DASH}/", "{aa\u2014"),
     ],
 )
 def test_a_mention_is_found(mention: str, answer: str) -> None:
@@ -52,6 +60,7 @@ def test_a_mention_is_found(mention: str, answer: str) -> None:
         ("a.b", "axb"),
         ("/Yes/", "yes"),
         ("/a.b/", "a\nb"),
+        ("/x{e}/", "y"),
     ],
 )
 def test_a_mention_is_not_found(mention: str, answer: str) -> None:
@@ -74,6 +83,7 @@ def test_a_plain_text_is_found_in_itself_among_other_words(mention: str, other: 
             "/(/",
             "the regular expression /(/ is invalid: missing ), unterminated subpattern at position 0. Correct it.",
         ),
+        (r"/\p{L}/", r"the regular expression /\p{L}/ is invalid: bad escape \p at position 0. Correct it."),
         ("/a/gi", "the regular expression /a/gi has the flags 'gi'. Use 'i' or none."),
     ],
 )
@@ -86,3 +96,15 @@ def test_an_invalid_regular_expression_is_refused_with_the_reason(mention: str, 
 def test_a_regular_expression_beyond_the_limits_of_python_is_refused(mention: str) -> None:
     with pytest.raises(ValueError, match=r"^the regular expression .{1,60} is too large: .*Write a smaller one"):
         compile_mention(mention)
+
+
+@pytest.mark.parametrize("mention", ["/(a+)+b/", "/(a|aa)+$/", "/^(a|a?)+$/i"])
+def test_a_regular_expression_that_takes_too_long_is_stopped(mention: str, search: SearchProcess) -> None:
+    answer = "a" * 5_000 + "!"
+    text = (
+        f"the regular expression {mention} was stopped after 0.2 s on an answer of 5,001 characters. "
+        "Write one in which no text can be matched in many ways, such as /a+b/ for /(a|aa)+b/."
+    )
+    with pytest.raises(MeasurementError, match=f"^{re.escape(text)}$"):
+        is_mentioned(mention, answer, search, within_seconds=0.2)
+    assert is_mentioned("/a+!/", answer, search)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.questions.ids import derived_id
-from pytest_ragcheck.questions.names import FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.key_names import FILE, INVERTED, PASSAGE, QUESTION
 from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question_ids import derived_id
 
 from .reading import read, read_one
 

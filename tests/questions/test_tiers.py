@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, GoldPassage, Origin, QuestionSet
-from pytest_ragcheck.questions.rows import questions_document
+from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.questions.tiers import WITHOUT_PASSAGES, asked_in, tier_of
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from tests.making import a_question

@@ -5,15 +5,14 @@ import gc
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import EndpointTimeout, UsageError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.settings import Settings
 from tests.rag.misbehaviours import GOOD
 from tests.servers.fake_endpoint import FakeEndpoint, hang, json_reply
 
@@ -123,7 +122,7 @@ def test_a_users_own_client_is_closed_where_that_is_wished(library):
 
 
 def test_a_client_is_made_from_settings():
-    settings = Settings(
+    settings = Settings.of(
         headers={"x-team": "search"},
         top_k=2,
         request='{"q": "{query}", "k": "{top_k}"}',
@@ -135,9 +134,9 @@ def test_a_client_is_made_from_settings():
         "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
         "RagClient.from_settings(rag_settings, url=URL)."
     )
-    assert RagClient.from_settings(replace(settings, url="http://a/q"), url="http://b/q").endpoint == "http://b/q"
+    assert RagClient.from_settings(settings.replace(url="http://a/q"), url="http://b/q").endpoint == "http://b/q"
     with FakeEndpoint(json_reply({"a": "30 days", "c": []})) as endpoint:
-        with RagClient.from_settings(replace(settings, url=endpoint.url)).blocking as client:
+        with RagClient.from_settings(settings.replace(url=endpoint.url)).blocking as client:
             assert client.query("?").text == "30 days"
         [asked] = endpoint.requests
     assert asked.json == {"q": "?", "k": 2}

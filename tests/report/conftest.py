@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_ragcheck.report.results import Results
+    from pytest_ragcheck.report.files.results_reader import Results
 
 
 class Show(Protocol):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.summary.baseline import Baseline, BaselineRow
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, an_error
 from tests.report.results import results_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.record import Record
-    from pytest_ragcheck.report.results import Results
+    from pytest_ragcheck.report.files.results_reader import Results
+    from pytest_ragcheck.verdict.record import Record
 
 _WORDS = {
     "en": "refund window days delivery card charged voucher working customer service hotline complaint answered orders "

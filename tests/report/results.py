@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.metrics.score import Score
-from pytest_ragcheck.questions.rows import questions_document
-from pytest_ragcheck.report.documents import predictions_document, summary_document
-from pytest_ragcheck.report.results import Results
+from pytest_ragcheck.questions.question_rows import questions_document
+from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
+from pytest_ragcheck.report.files.results_reader import Results
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.baseline import Baseline, BaselineRow
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.verdict.record import Record
 
 PASSED = a_record(
     question=a_question("terms", question="How long can I return it?", expected_answer="30 days", tags=("payments",)),

@@ -10,6 +10,8 @@ import pytest
 
 from pytest_ragcheck.report.html.page import page_of
 from pytest_ragcheck.report.view import view_of
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 from tests.making import a_record
 from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of
 
@@ -28,6 +30,17 @@ def test_the_top_says_what_came_of_the_run(page: Show) -> None:
     assert [text.split("0.")[0] for text in told.texts("article.metric")] == ["answer_correctness", "groundedness"]
     # 0.8 and 0.4, of which the baseline says 0.8 and 0.8, and 0.8 of the one that is gone.
     assert told.texts("p.mean")[1] == "0.600-0.200 against 0.800"
+
+
+def test_a_change_of_refusals_has_no_colour(page: Show) -> None:
+    now = replace(PASSED, scores={"groundedness": Score(0.9), "abstained": Score(1.0)})
+    (before,) = a_baseline(terms="PASS").rows.values()
+    before = replace(before, metrics={"groundedness": 0.8, "abstained": 0.0})
+    told = page(results_of(now, baseline=Baseline(name="b.json", rows={before.key: before})), question="billing::terms")
+    assert [text for text in told.texts("p.mean") if "+1.000" in text] == ["1.000+1.000 against 0.000"]
+    assert told.texts("small.up") == ["+0.100 against 0.800"]
+    assert told.texts("td.up") == ["+0.100"]
+    assert told.texts("td.down") == []
 
 
 def test_a_green_run_says_so(page: Show) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import NO_JUDGE, Counts, aggregate
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.report.flaky import QUARANTINE, flaky_lines
-from pytest_ragcheck.summary.baseline import Baseline, BaselineRow
+from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE, flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky, flaky_in_history, flaky_in_run
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_question, a_record
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.record import Record
+    from pytest_ragcheck.verdict.record import Record
 
 
 def before(name: str, passes: int, fails: int, **said: Any) -> BaselineRow:

@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from pytest_ragcheck.cli.schema import read_schema
-from pytest_ragcheck.documents.outcome import Documents, Left
+from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
-from pytest_ragcheck.metrics.score import Score
 from pytest_ragcheck.questions.question import GoldPassage, Origin
-from pytest_ragcheck.questions.rows import questions_document
-from pytest_ragcheck.report.documents import predictions_document, summary_document
+from pytest_ragcheck.questions.question_rows import questions_document
+from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
+from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
+from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
-from pytest_ragcheck.summary.agreement import Agreement
+from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.flaky import Flaky
-from pytest_ragcheck.summary.gate import decide
-from pytest_ragcheck.summary.terms import Terms
-from pytest_ragcheck.verdict import Verdict
+from pytest_ragcheck.summary.gate.gate_decision import decide
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_ragcheck.summary.aggregate import Summary
-    from pytest_ragcheck.summary.outcomes import Outcomes
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "result-files.md"
 FILES = {
@@ -162,7 +162,7 @@ RUNS = {
 def aggregated(run: Outcomes) -> Summary:
     """The summary of a run with everything that may be said of it beside its records."""
     flaky = (Flaky(dataset_name="billing", question_id="a", passes=1, fails=2),)
-    return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, Terms(gate="rate:0.5")))
+    return aggregate(run, measured=[MEASURED], flaky=flaky, decision=decide(run, None, GateRules(gate="rate:0.5")))
 
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.documents.outcome import Documents, Left
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files import write_shard
+from pytest_ragcheck.report.files.result_files import write_shard
 from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
 from tests.making import a_question, a_record, a_set, an_error, some_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_ragcheck.summary.outcomes import Outcomes
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
 BOTH = a_set("billing", a_question("a"), a_question("b"))

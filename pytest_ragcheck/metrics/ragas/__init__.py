@@ -1,1 +1,1 @@
-"""The four RAGAS metrics: one reply of the judge model and one batch of embeddings a question, then arithmetic."""
+"""The four RAGAS metrics: one reply of the judge's model and one batch of embeddings a question."""

@@ -1,14 +1,14 @@
-"""The four RAGAS metrics by the ragas library itself, where it is the judge."""
+"""The four RAGAS metrics by the ragas library, if it is the judge."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.catalogue import RAGAS
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.catalogue import RAGAS
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.ragas import RagasJudge
+    from pytest_ragcheck.judging.ragas_judge import RagasJudge
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -18,10 +18,10 @@ NOT_DEFINED = "ragas does not define it for this answer (NaN)"
 
 class RagasByLibrary:
     """
-    Measures what `RagasMetrics` does, of the same questions.
+    Measures the same scores of the same questions as `RagasMetrics`.
 
     Args:
-        judge: What it measured for its judgement is not measured again.
+        judge: The ragas judge; scores of its judgement are not measured again.
     """
 
     names = RAGAS
@@ -35,7 +35,7 @@ class RagasByLibrary:
         The scores that apply.
 
         Raises:
-            JudgeError: ragas, or its model, found nothing.
+            JudgeError: ragas or its model failed.
         """
         if not question.answerable:
             return {}
@@ -43,11 +43,11 @@ class RagasByLibrary:
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if expected else {})}
         given = any(map(str.strip, answer.contexts))
-        look = self._judge.look(question, answer)
+        measurement = self._judge.measurement(question, answer)
         judged = await self._judge.scores(question, answer)
         values = {
-            RELEVANCY: await look.answer_relevancy(),
-            CONTEXT: await look.context_relevance() if given else 0.0,
+            RELEVANCY: await measurement.answer_relevancy(),
+            CONTEXT: await measurement.context_relevance() if given else 0.0,
             FAITHFULNESS: judged.faithfulness,
         }
         if expected:

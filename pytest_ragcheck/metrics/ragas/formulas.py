@@ -1,8 +1,8 @@
 """
-The arithmetic of the four RAGAS metrics, and nothing else: what is counted is found elsewhere.
+The formulas of the four RAGAS metrics.
 
-Source of all: the ragas library 0.4.3, `ragas.metrics.collections`. Where it gives 1.0 or NaN for what is not defined,
-here a ValueError says why there is no number.
+Source: the ragas library 0.4.3, `ragas.metrics.collections`. Where it returns 1.0 or NaN for an undefined value, these
+functions raise a ValueError with the reason.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FACTUALITY_WEIGHT = 0.75
-"""Of the statements in `answer_correctness`; the rest is the similarity's."""
+"""The weight of the statements in `answer_correctness`; the similarity has the rest."""
 
 HIGHEST_RATING = 2
 
@@ -31,7 +31,7 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
         -1..1.
 
     Raises:
-        ValueError: One of them has no direction, all its numbers being 0, or the lengths differ.
+        ValueError: An embedding is all zeros, or the lengths differ.
     """
     lengths = math.hypot(*a) * math.hypot(*b)
     if lengths == 0:
@@ -44,18 +44,18 @@ def answer_relevancy(
     question: Sequence[float], generated: Sequence[Sequence[float]], *, noncommittal: bool = False
 ) -> float:
     """
-    Mean cosine similarity between the question and the questions that the answer would answer.
+    Mean cosine similarity between the question and questions that were generated from the answer.
 
     Args:
-        question: The question's embedding.
-        generated: The embeddings of questions that were made from the answer alone, at least one.
-        noncommittal: Whether the answer evades the question.
+        question: The embedding of the question.
+        generated: The embeddings of the generated questions, at least one.
+        noncommittal: True if the answer evades the question.
 
     Returns:
-        -1..1, hardly ever below 0; 0.0 for a noncommittal answer.
+        -1..1, rarely below 0; 0.0 for a noncommittal answer.
 
     Raises:
-        ValueError: There are no generated questions, or an embedding has no direction.
+        ValueError: There are no generated questions, or an embedding is all zeros.
 
     Source: ragas 0.4.3, `AnswerRelevancy`.
     """
@@ -71,15 +71,15 @@ def factuality(*, true_positives: int, false_positives: int, false_negatives: in
     F1 of the answer's statements against those of the reference.
 
     Args:
-        true_positives: Statements of the answer that the reference makes too, >= 0.
-        false_positives: Statements of the answer that the reference does not make, >= 0.
-        false_negatives: Statements of the reference that the answer does not make, >= 0.
+        true_positives: Statements of the answer that are in the reference, >= 0.
+        false_positives: Statements of the answer that are not in the reference, >= 0.
+        false_negatives: Statements of the reference that are not in the answer, >= 0.
 
     Returns:
         0..1.
 
     Raises:
-        ValueError: There are no statements at all, where ragas has 1.0.
+        ValueError: There are no statements at all; ragas returns 1.0 then.
 
     Source: ragas 0.4.3, `AnswerCorrectness`.
     """
@@ -94,8 +94,8 @@ def answer_correctness(factual: float, similarity: float) -> float:
     Weighted mean of factuality and of the similarity between answer and reference.
 
     Args:
-        factual: 0..1, see `factuality`.
-        similarity: -1..1, the cosine similarity of their embeddings.
+        factual: The factuality, 0..1.
+        similarity: The cosine similarity of the two embeddings, -1..1.
 
     Returns:
         -0.25..1.
@@ -107,7 +107,7 @@ def answer_correctness(factual: float, similarity: float) -> float:
 
 def context_relevance(first: int, second: int) -> float:
     """
-    Mean of two ratings of how far the contexts serve the question, as a share of the highest rating.
+    Mean of two ratings of the contexts' relevance to the question, divided by the highest rating.
 
     Args:
         first: 0, 1 or 2.
@@ -132,14 +132,14 @@ def faithfulness(*, supported: int, statements: int) -> float:
     Share of the answer's statements that the contexts support.
 
     Args:
-        supported: How many they support, 0..statements.
-        statements: How many there are.
+        supported: The number of supported statements, 0..statements.
+        statements: The number of statements.
 
     Returns:
         0..1.
 
     Raises:
-        ValueError: There are no statements, where ragas has NaN.
+        ValueError: There are no statements; ragas returns NaN then.
 
     Source: ragas 0.4.3, `Faithfulness`.
     """

@@ -1,7 +1,7 @@
 """
-What stands in for the four RAGAS metrics where there is no model: words are counted, nothing is understood.
+Substitutes for the four RAGAS metrics without a model, by counting words.
 
-Each has a name of its own, `offline_...`, since its numbers are not those of RAGAS and are not comparable with them.
+Their names begin with `offline_`, because their numbers cannot be compared with those of RAGAS.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline_evidence import Passages
-from pytest_ragcheck.judging.offline_support import PASS_LINE, groundedness
-from pytest_ragcheck.judging.offline_words import STOP_WORDS
-from pytest_ragcheck.judging.refusals import is_refusal
-from pytest_ragcheck.judging.terms import Terms
-from pytest_ragcheck.judging.text import sentences
-from pytest_ragcheck.metrics.catalogue import RAGAS_STAND_INS
+from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.normalized_text import sentences
+from pytest_ragcheck.judging.offline.refusals import is_refusal
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
-from pytest_ragcheck.metrics.score import Score
+from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +30,13 @@ RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS_STAND_INS
 
 
 class RagasStandIns:
-    """Measures what `RagasMetrics` does, of the same questions, by words alone."""
+    """Measures the same questions as `RagasMetrics`, by words alone."""
 
     names = RAGAS_STAND_INS
     local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """The scores that apply; nothing is awaited."""
+        """The scores that apply, computed at once."""
         if not question.answerable:
             return {}
         acceptable = question.acceptable_answers
@@ -54,7 +54,7 @@ class RagasStandIns:
 
 def stand_in_relevancy(question: str, answer: str, contexts: Sequence[str]) -> float:
     """
-    Share of the question's content words that stand in the answer or in the sentence of the contexts nearest to it.
+    Share of the question's content words in the answer, or in the sentence of the contexts nearest to the answer.
 
     Returns:
         0..1; 0.0 for an answer that declines.
@@ -70,7 +70,7 @@ def stand_in_relevancy(question: str, answer: str, contexts: Sequence[str]) -> f
     said = set(_content(answer))
     around: set[str] = set()
     for context in contexts:
-        # The first of equals stays, so that the same texts always have the same score.
+        # The first of equal sentences stays, so that the score is deterministic.
         for sentence in (set(_content(each)) for each in sentences(context)):
             if len(sentence & said) > len(around & said):
                 around = sentence
@@ -79,7 +79,7 @@ def stand_in_relevancy(question: str, answer: str, contexts: Sequence[str]) -> f
 
 def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
     """
-    RAGAS' formula of answer correctness over content words in place of statements, and counts in place of embeddings.
+    RAGAS' answer correctness with content words in place of statements, and word counts in place of embeddings.
 
     Args:
         answer: The system's answer.
@@ -89,7 +89,7 @@ def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
         0..1.
 
     Raises:
-        ValueError: No accepted answer, or not the answer, has content words.
+        ValueError: The answer, or every accepted answer, has no content words.
 
     Source: our own.
     """
@@ -102,7 +102,7 @@ def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
 
 def stand_in_context_relevance(question: str, contexts: Sequence[str]) -> float:
     """
-    Mean of two shares of the question's content words: those in all contexts together, and in the best one.
+    Mean of two shares of the question's content words: those in all contexts, and those in the best context.
 
     Returns:
         0..1; 0.0 without contexts.
@@ -120,7 +120,7 @@ def stand_in_context_relevance(question: str, contexts: Sequence[str]) -> float:
 
 def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -> float:
     """
-    Share of the answer's sentences that the offline judge finds supported by the contexts.
+    Share of the answer's sentences that the contexts support by the rules of the offline judge.
 
     Returns:
         0..1; 0.0 without contexts.
@@ -128,10 +128,12 @@ def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -
     Raises:
         ValueError: The answer makes no statement.
 
-    Source: our own; what supports a sentence is the offline judge's rule.
+    Source: our own.
     """
-    terms = Terms()
-    found = groundedness(answer, question=question, contexts=contexts, terms=terms, passages=Passages(terms)).sentences
+    terms = TermDictionary()
+    found = groundedness(
+        answer, question=question, contexts=contexts, terms=terms, contexts_read=ContextCache(terms)
+    ).sentences
     given = any(map(str.strip, contexts))
     supported = sum(each.score >= PASS_LINE for each in found) if given else 0
     return faithfulness(supported=supported, statements=len(found))
@@ -154,5 +156,5 @@ def _asked(question: str) -> set[str]:
 
 
 def _content(text: str) -> list[str]:
-    """The terms of the text without those that only hold it together."""
-    return [term for term in Terms().of(text) if term not in STOP_WORDS]
+    """The terms of the text without stop words."""
+    return [term for term in TermDictionary().of(text) if term not in STOP_WORDS]

@@ -1,1 +1,1 @@
-"""Standard datasets -> `Question`: official files and the hub's columns, one module a dataset."""
+"""Each module here reads the official files and the hub's columns of one standard dataset as `Question`s."""

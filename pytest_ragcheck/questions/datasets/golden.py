@@ -1,29 +1,29 @@
-"""Golden questions of one's own: a JSON array of questions, each with its answer and the text that it is in."""
+"""`golden` reads a user's own questions: a JSON array of questions with their answers and contexts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset import Dataset
-from pytest_ragcheck.questions.datasets.passages import passages_of
-from pytest_ragcheck.questions.ids import derived_id
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.question import GENERATION, Question
+from pytest_ragcheck.questions.question_ids import derived_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_ragcheck.questions.datasets.row import Row
+    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
-    """The questions of rows of `id` (optional), `question`, `answer`, `context` and `document` (optional)."""
+    """Yield the questions of rows with `question`, `answer` and `context`; `id` and `document` are optional."""
     for row in rows:
         text, answer, context = row.text("question"), row.text("answer"), row.text("context")
         for name, value in (("answer", answer), ("context", context)):
             if not value.strip():
                 raise row.unexpected(name, "a text that is not blank", value)
         document = row.optional_text("document")
-        # One document may give several questions their contexts, so its name alone is not a passage's.
+        # One document may hold the contexts of several questions, so its name does not identify a passage.
         prefix = dataset_name if document is None else f"{dataset_name}:{document}"
         yield Question(
             dataset_name=dataset_name,

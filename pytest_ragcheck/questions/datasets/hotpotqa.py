@@ -1,5 +1,5 @@
 """
-HotpotQA, distractor setting: questions that need two of ten paragraphs.
+HotpotQA in the distractor setting has questions that need two of ten paragraphs.
 
 Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering" (2018).
 """
@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
-from pytest_ragcheck.questions.datasets.passages import passages_of
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_ragcheck.questions.datasets.row import Row
+    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     """
-    The questions of the official form (`_id`, pairs) or of the hub's columns (`id`, lists by column).
+    Yield the questions of the official form (`_id`, pairs) or of the hub's columns (`id`, lists by column).
 
-    The gold passages are the paragraphs whose titles are among the supporting facts. Which sentence of a paragraph
-    supports is not used: some of the numbers point behind its last sentence.
+    The gold passages are the paragraphs whose titles are among the supporting facts. The sentence numbers of the
+    facts are not used, since some of them point behind the last sentence.
     """
     for row in rows:
         paragraphs = [
@@ -50,7 +50,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
 
 
 def _joined(row: Row, sentences: Any) -> str:
-    # They bring the blanks between them along.
+    # The sentences include the spaces between them.
     if not isinstance(sentences, (list, tuple)) or not all(isinstance(sentence, str) for sentence in sentences):
         raise row.unexpected("context", "paragraphs as lists of sentences", sentences)
     return "".join(sentences).strip()

@@ -1,4 +1,4 @@
-"""A dataset's rows by its name, through the `datasets` library."""
+"""The `datasets` library loads the rows of a dataset by name."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.questions.datasets.dataset import Hub
+    from pytest_ragcheck.questions.datasets.standard_dataset import Hub
 
 
 def is_installed() -> bool:
-    """Whether there is a `datasets` library; it is not imported."""
+    """Return whether the `datasets` library is installed, without importing the library."""
     try:
         return find_spec("datasets") is not None
-    except ValueError:  # somebody put a module of the name into sys.modules that has no spec
+    except ValueError:  # raised for a module in sys.modules that has no spec
         return False
 
 
 def rows_of_hub(hub: Hub, *, subset: str | None, split: str) -> Iterator[Row]:
     """
-    The rows of a split, which the library downloads where it has not yet.
+    Yield the rows of a split; the library downloads and caches the split.
 
     Raises:
-        DatasetError: The library cannot load it; the text has the library's own words.
+        DatasetError: The library cannot load the split; the text quotes the library's error.
     """
-    # What a test run loads is nobody's business.
+    # By default, a test run sends no usage statistics.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    load_dataset: Any = import_module("datasets").load_dataset  # only for whoever loads from the hub
+    load_dataset: Any = import_module("datasets").load_dataset  # optional, needed for the hub only
     place = f"{hub.repository} ({', '.join(filter(None, (subset or hub.config, split)))})"
     table: Any
     try:
         table = load_dataset(hub.repository, subset or hub.config, split=split, revision=hub.revision)
-    except Exception as error:  # its errors have no common class
+    except Exception as error:  # the library's errors have no common class
         said = " ".join(str(error).split())[:300]
         raise DatasetError(
             f"{place}: cannot be loaded from the hub ({type(error).__name__}: {said}). "

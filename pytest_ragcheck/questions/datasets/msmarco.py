@@ -1,5 +1,5 @@
 """
-MS MARCO v2.1 question answering: questions of a search engine's users, each with ten passages of the web.
+MS MARCO v2.1 question answering has questions of a search engine's users, each with ten passages of the web.
 
 Bajaj et al., "MS MARCO: A Human Generated MAchine Reading COmprehension Dataset" (2016, v2.1 of 2018).
 """
@@ -8,30 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
-from pytest_ragcheck.questions.datasets.passages import passages_of
-from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.dataset_row import Row
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 NO_ANSWER = "No Answer Present."
-"""What stands among the answers of a question that no passage answers."""
+"""The dataset's answer to a question that no passage answers."""
 
 _NO_WELL_FORMED = "[]"
-"""What stands there, as a text, where nobody wrote a well-formed answer."""
+"""The dataset's text in place of the list of well-formed answers, if there are none."""
 
 
 def unfold(document: Row) -> Iterator[Row] | None:
-    """The official columns, each an object keyed by row, as rows; None for one row by itself."""
+    """Return the rows of the official columns, each an object keyed by row; None for a single row."""
     return _unfolded(document) if isinstance(document.columns.get("query"), dict) else None
 
 
 def _unfolded(document: Row) -> Iterator[Row]:
     columns = {name: document.row(name) for name in document.columns}
     for key in columns["query"].columns:
-        # The public evaluation files have rows that lack columns.
+        # Rows of the public evaluation files lack some columns.
         yield Row(
             f"{document.place}: row {key!r}",
             {name: column.columns[key] for name, column in columns.items() if key in column.columns},
@@ -39,7 +39,7 @@ def _unfolded(document: Row) -> Iterator[Row]:
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
-    """The questions of the official columns, of JSON Lines or of the hub's columns."""
+    """Yield the questions of the official columns, of JSON Lines or of the hub's columns."""
     for row in rows:
         given = [answer for answer in row.texts("answers") if answer.strip()]
         answers = tuple(dict.fromkeys((*(each for each in given if each != NO_ANSWER), *_well_formed(row))))

@@ -1,5 +1,5 @@
 """
-Qasper: questions about research papers, answered by several readers each.
+Qasper has questions about research papers, each answered by several readers.
 
 Dasigi et al., "A Dataset of Information-Seeking Questions and Answers Anchored in Research Papers" (2021).
 """
@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
-from pytest_ragcheck.questions.datasets.passages import passages_of
-from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.dataset_row import Row
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _CAPTION = "FLOAT SELECTED"
-"""Evidence that begins so is the caption of a figure or table, which the paper's paragraphs do not have."""
+"""Prefix of evidence that is the caption of a figure or table; the paper's paragraphs lack captions."""
 
 
 def unfold(document: Row) -> Iterator[Row] | None:
-    """The official object of papers, keyed by their arXiv ids, as rows; None for one row by itself."""
+    """Return the rows of the official object of papers, keyed by their arXiv ids; None for a single row."""
     if "qas" in document:
         return None
     return (Row(f"{document.place}: {key!r}", {"id": key, **document.row(key).columns}) for key in document.columns)
@@ -29,9 +29,9 @@ def unfold(document: Row) -> Iterator[Row] | None:
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     """
-    The questions of the official form or of the hub's columns.
+    Yield the questions of the official form or of the hub's columns.
 
-    Every reader's answer is acceptable. A question is unanswerable only if most of its readers say so.
+    Every reader's answer is acceptable. A question is unanswerable only if most of its readers marked it so.
     """
     for paper in rows:
         paragraphs = [text for section in paper.rows("full_text") for text in section.texts("paragraphs")]
@@ -66,9 +66,9 @@ def _question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: str) -> 
 
 def answer_of(reading: Row) -> str | None:
     """
-    One reader's answer; None where the reader found none.
+    Return one reader's answer; None if the reader found none.
 
-    Source: the order of the dataset's own evaluator: unanswerable, spans, free form, yes or no.
+    The order is from the dataset's own evaluator: unanswerable, spans, free form, yes or no.
     """
     if reading.flag("unanswerable"):
         return None
@@ -88,6 +88,6 @@ DATASET = Dataset(
     "or the hub's columns",
     read=read,
     unfold=unfold,
-    # The repository itself holds a script, which the library runs no more.
+    # The main branch holds a script, and current versions of the library run no scripts.
     hub=Hub(repository="allenai/qasper", revision="refs/convert/parquet"),
 )

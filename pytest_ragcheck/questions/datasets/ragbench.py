@@ -1,5 +1,5 @@
 """
-RAGBench: questions of twelve sources, each with the documents that a retriever found.
+RAGBench has questions from twelve sources, each with the documents that a retriever found.
 
 Friel, Belyi and Sanyal, "RAGBench: Explainable Benchmark for Retrieval-Augmented Generation Systems" (2024).
 """
@@ -12,15 +12,15 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
-from pytest_ragcheck.questions.datasets.passages import passages_of
-from pytest_ragcheck.questions.ids import derived_id
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, Question
+from pytest_ragcheck.questions.question_ids import derived_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_ragcheck.questions.datasets.row import Row
+    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 SUBSETS = (
     "covidqa", "cuad", "delucionqa", "emanual", "expertqa", "finqa",
@@ -28,18 +28,18 @@ SUBSETS = (
 )  # fmt: skip
 
 _NUMBER = re.compile(r"\s*([0-9]+)[a-z]")
-"""Of a sentence's key such as `0a` or `12ab.`: the document that the sentence is in."""
+"""The number of the document in a sentence's key, such as `0a` or `12ab.`."""
 
 _Asked = tuple[str, tuple[str, ...]]
-"""A question and its documents."""
+"""The text of a question, and its documents."""
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     """
-    The questions of the rows; the rows of one question, one for each model that answered it, are one question.
+    Yield the questions; the rows of one question, one for each model that answered it, are merged.
 
-    The dataset has no reference answers: the models' responses stand for them where `adherence_score` says that the
-    documents support them, and `metadata` says so. Gold passages are the documents that have a relevant sentence.
+    The dataset has no reference answers. Responses whose `adherence_score` is true replace them, and `metadata` names
+    their models. Gold passages are the documents with a relevant sentence.
     """
     by_id: dict[str, dict[_Asked, list[Row]]] = {}
     for row in rows:
@@ -77,7 +77,7 @@ def _question(question_id: str, asked: _Asked, rows: list[Row], dataset_name: st
 
 
 def _relevant(row: Row) -> set[int]:
-    """The numbers of the documents, from 0, that have a relevant sentence."""
+    """Return the numbers, from 0, of the documents with a relevant sentence."""
     keys = row.texts("all_relevant_sentence_keys") if "all_relevant_sentence_keys" in row else ()
     return {int(match[1]) for key in keys if (match := _NUMBER.match(key))}
 

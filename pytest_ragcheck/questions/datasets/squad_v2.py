@@ -1,5 +1,5 @@
 """
-SQuAD v2: questions over one paragraph each, half of which the paragraph does not answer.
+SQuAD v2 has questions about one paragraph each, and half of the questions have no answer in their paragraph.
 
 Rajpurkar, Jia and Liang, "Know What You Don't Know: Unanswerable Questions for SQuAD" (2018).
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset import Dataset, Hub
-from pytest_ragcheck.questions.datasets.passages import passages_of
-from pytest_ragcheck.questions.datasets.row import Row
+from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
+from pytest_ragcheck.questions.datasets.dataset_row import Row
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import GENERATION, Question
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def unfold(document: Row) -> Iterator[Row] | None:
-    """The official articles of paragraphs of questions as rows; None for one row by itself."""
+    """Return the rows of the official articles, which nest paragraphs and questions; None for a single row."""
     return _unfolded(document) if "data" in document else None
 
 
@@ -32,10 +32,10 @@ def _unfolded(document: Row) -> Iterator[Row]:
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
     """
-    The questions of the official form or of the hub's columns.
+    Yield the questions of the official form or of the hub's columns.
 
-    Officially `is_impossible` says that a question is unanswerable; on the hub it has no answers. Its
-    `plausible_answers` are wrong ones, and its paragraph, which is sent all the same, is a distractor.
+    `is_impossible` marks an unanswerable question in the official form; on the hub such a question has no answers. The
+    `plausible_answers` of an unanswerable question are wrong, and its paragraph is sent as a distractor.
     """
     for row in rows:
         answers = tuple(dict.fromkeys(answer.text("text") for answer in row.rows("answers")))

@@ -1,1 +1,1 @@
-"""The endpoint contract as a checklist, gone through against a live endpoint."""
+"""The probe checks a live endpoint against the endpoint contract, point by point."""

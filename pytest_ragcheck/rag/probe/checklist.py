@@ -1,4 +1,4 @@
-"""The checklist, gone through point by point."""
+"""`probe_endpoint` checks every point of the checklist."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from pytest_ragcheck.errors import EndpointTimeout
-from pytest_ragcheck.rag.address import read_address
-from pytest_ragcheck.rag.connections import Connections, http_library
-from pytest_ragcheck.rag.excerpt import excerpt
-from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.probe.exchange import Exchange, Target, get_status, post
-from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
-from pytest_ragcheck.rag.probe.point import (
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.http.connections import Connections, http_library
+from pytest_ragcheck.rag.http.endpoint_address import read_address
+from pytest_ragcheck.rag.probe.check_point import (
     CHECKLIST,
     CONCURRENT,
     EMPTY_QUERY,
@@ -32,36 +30,38 @@ from pytest_ragcheck.rag.probe.point import (
     not_checked,
     passed,
 )
+from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
+from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, get_status, post
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_ragcheck.rag.connections import AnyClient
+    from pytest_ragcheck.rag.http.connections import AnyClient
     from pytest_ragcheck.rag.probe.first_reply import Clean
     from pytest_ragcheck.redaction import Redactor
 
 QUESTION = "What can you help me with?"
-"""Asked where nobody says what else; harmless wherever it is asked."""
+"""The default question, harmless for any endpoint."""
 
 ANY_SCRIPT = "¿Qué garantía hay? Сколько дней? 返品できますか？ 🙂"
 AT_ONCE = 4
-"""Requests at once; few, since somebody else may be using the endpoint."""
+"""Number of concurrent requests; low, since others may be using the endpoint."""
 
 LONG_CONTEXT = 2_000
-"""Characters. A passage is a few sentences; from here on a judge reads a page to check one."""
+"""Characters of a long context; a passage is a few sentences, and this is about a page."""
 
 
 async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable[[Point], None]) -> list[Point]:
     """
-    All points of the checklist, in its order; each is also given to *report* as soon as it is known.
+    Return all points in the order of the checklist, and pass each to *report* at once.
 
     Args:
-        target: What is probed.
-        redactor: Knows secrets beyond those in the target.
+        target: The endpoint and the settings of the probe.
+        redactor: Removes secrets beyond those in the target.
         report: Called once for each point.
 
     Raises:
-        UsageError: The URL, a header or the environment cannot work.
+        UsageError: The URL, a header or the environment is invalid.
     """
     address = read_address(target.url, target.headers, also_secret={})
     points: list[Point] = []

@@ -1,4 +1,4 @@
-"""What the reply to the first question says about the endpoint."""
+"""`points_of_first_reply` decides the checks that need only the reply to the first question."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointTimeout
-from pytest_ragcheck.rag.excerpt import excerpt
-from pytest_ragcheck.rag.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.probe.point import (
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.probe.check_point import (
     ANSWER,
     CONTEXTS,
     FIRST_REPLY,
@@ -21,34 +21,34 @@ from pytest_ragcheck.rag.probe.point import (
     STATUS,
     TIME,
     Check,
-    Outcome,
+    CheckOutcome,
     Point,
     advised,
     failed,
     not_checked,
     passed,
 )
-from pytest_ragcheck.rag.reply import read_reply
+from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_ragcheck.rag.probe.exchange import Exchange
+    from pytest_ragcheck.rag.probe.probe_exchange import Exchange
 
     Clean = Callable[[Any], Any]
 
 SHOWN = 60
-"""Characters of a text of the endpoint's that a line shows, at most."""
+"""Maximum characters of an endpoint's text in one line."""
 
 
 def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
     """
-    The points of `FIRST_REPLY`, and TIME where it is what failed.
+    Return the points of `FIRST_REPLY`, and TIME if the reply came too late.
 
     Args:
         first: The exchange.
-        clean: Takes the secrets out of what a point quotes, before it is shortened: half a secret would not be
-            known for one.
+        clean: Removes secrets from quoted text. It runs before the text is shortened, since half a secret is not
+            recognized.
     """
     if isinstance(first.error, EndpointTimeout) and first.connected:
         return [
@@ -79,7 +79,7 @@ def _points_of_status(first: Exchange, status: int) -> list[Point]:
     else:
         check, mend = STATUS, first.to_do
     place = FIRST_REPLY.index(check)
-    # A failure of the service itself says nothing about what the route takes.
+    # After a failure of the service, nothing is known about the route.
     earlier = [passed(POST, "taken")] if check is REQUEST else _unknown(FIRST_REPLY[1:place], f"status {status} came")
     return [*earlier, failed(check, first.found, mend), *_unknown(FIRST_REPLY[place + 1 :], f"status {status} came")]
 
@@ -97,12 +97,14 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
     try:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
-        # The client's own words: it may have stopped reading where this body ends.
+        # Use the client's error, since the client may have stopped reading at the end of this body.
         return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no JSON came")]
     if not isinstance(reply, Mapping):
         return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no object came")]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
-    if first.error is not None and answer.outcome is contexts.outcome is Outcome.PASS:  # such as one that is too large
+    if (
+        first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
+    ):  # for example a reply that is too large
         return [failed(JSON, first.found, first.to_do), answer, contexts]
     return [_json_point(first, clean), answer, contexts]
 
@@ -117,7 +119,7 @@ def _json_point(first: Exchange, clean: Clean) -> Point:
 
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
-    # Alone, so that a mistake in the other field is not taken for one in this.
+    # Check the field alone, so that a mistake in "contexts" is not reported for "answer".
     mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply, clean)
     if mismatch is not None:
         return failed(ANSWER, mismatch.found, mismatch.to_do)
@@ -148,7 +150,7 @@ def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:
             read_reply(clean(reply))
         except ReplyMismatch as with_clean_texts:
             return with_clean_texts
-        return mismatch  # half a character, which cleaning mends, and whose text quotes nothing
+        return mismatch  # a lone surrogate, which `clean` removes; the message quotes no text
     return None
 
 

@@ -1,1 +1,1 @@
-"""The HTML report: one file that needs nothing else."""
+"""The HTML report: one self-contained file."""

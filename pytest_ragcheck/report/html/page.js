@@ -160,6 +160,8 @@
     return part;
   }
 
+  const unrated = new Set(report.metrics.filter((metric) => !metric.higherIsBetter).map((metric) => metric.name));
+
   function scoreTable(row) {
     const before = row.before ? row.before.metrics : {};
     const names = [...new Set([...Object.keys(row.metrics), ...Object.keys(row.unscored)])];
@@ -177,7 +179,8 @@
       if (row.before) {
         const delta = value !== undefined && name in before ? value - before[name] : null;
         line.append(el("td", "", name in before ? number(before[name]) : ""));
-        line.append(el("td", delta > 0 ? "up" : delta < 0 ? "down" : "", delta === null ? "" : (delta > 0 ? "+" : "") + number(delta)));
+        const colour = unrated.has(name) ? "" : delta > 0 ? "up" : delta < 0 ? "down" : "";
+        line.append(el("td", colour, delta === null ? "" : (delta > 0 ? "+" : "") + number(delta)));
       }
       body.append(line);
     }

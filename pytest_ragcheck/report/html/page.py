@@ -1,4 +1,4 @@
-"""A `View` -> one HTML file: its style, its script and all that it shows are in it, and it loads nothing."""
+"""Renders a `View` as one HTML file with its style, script and data; the page loads nothing."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck import __version__
+from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.view import MetricView, View
 
 _ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
-"""What could end the element that the data stands in, or a line of it, and what cannot be written as UTF-8."""
+"""Characters that could close the data's element or end a line in it, and those that UTF-8 cannot encode."""
 
 _SAME = 0.0005
-"""Means that are shown alike are alike."""
+"""Means closer than the shown digits count as equal."""
 
 
 def page_of(view: View) -> str:
-    """The whole file. Whatever a model, a question or a server said is text in it, never markup or script."""
+    """Return the whole file. Text from models, questions and servers stays text, never markup or script."""
     style, script = _part("page.css"), _part("page.js")
     return Template(_part("page.html")).substitute(
-        # Only what this very file brings may apply or run, whatever got into it.
+        # The policy allows this file's own style and script only, whatever the data contains.
         policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         version=_text(__version__),
         title=_text(f"{view.title} - pytest-ragcheck"),
@@ -52,7 +52,9 @@ def page_of(view: View) -> str:
             {
                 "rows": view.rows,
                 "several": len({row["dataset"] for row in view.rows}) > 1,
-                "metrics": [{"name": metric.name} for metric in view.metrics],
+                "metrics": [
+                    {"name": metric.name, "higherIsBetter": metric.higher_is_better} for metric in view.metrics
+                ],
                 "baseline": view.baseline,
             }
         ),
@@ -69,8 +71,9 @@ def _metric(metric: MetricView) -> str:
     change = ""
     if metric.before is not None:
         delta = metric.mean - metric.before
-        direction = "up" if delta > _SAME else "down" if delta < -_SAME else ""
-        said = f"{delta:+.3f} against {metric.before:.3f}" if direction else "as in the baseline"
+        changed = abs(delta) > _SAME
+        direction = ("up" if delta > 0 else "down") if changed and metric.higher_is_better else ""
+        said = f"{delta:+.3f} against {metric.before:.3f}" if changed else "as in the baseline"
         change = f'<small class="{direction}">{said}</small>'
     notes = [f"{len(metric.values):,} {'question' if len(metric.values) == 1 else 'questions'}"]
     if metric.n_unscored:
@@ -109,7 +112,7 @@ def _histogram(metric: MetricView) -> str:
 
 
 def _is_low(bin_number: int, threshold: float | None) -> bool:
-    """Whether all values of the tenth are below the minimum."""
+    """Return True if all values of the tenth are below the minimum."""
     return threshold is not None and (bin_number + 1) / BINS <= threshold
 
 
@@ -123,7 +126,7 @@ def _notes(view: View) -> str:
 
 
 def _text(text: str) -> str:
-    """The text as it may stand in an element or an attribute, with what cannot be seen shown by its code."""
+    """Return the text escaped for an element or attribute, with invisible characters shown by their code."""
     return html.escape("".join(char if _is_shown(char) else f"[U+{ord(char):04X}]" for char in text))
 
 

@@ -1,0 +1,108 @@
+"""Gate options and baseline are shared by the commands that decide over a whole run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+    from pytest_ragcheck.summary.gate_rules import GateRules
+
+_SET = ("rag_tolerance", "rag_false_alarms", "rag_baseline_allow")
+_BASELINE = "rag_baseline"
+_ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
+
+
+def add_gate_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--baseline`, `--gate` and `--set`."""
+    parser.add_argument("--baseline", metavar="PREDICTIONS", help="compare with that run, as pytest --rag-baseline")
+    parser.add_argument(
+        "--gate",
+        metavar="GATE",
+        help="each, confirmed, regression, or rate:R (default: that of the run)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        dest="settings",
+        help=f"an ini value of the gate's: {', '.join(_SET)} (default: those of the run)",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenGate:
+    """The gate that a command applies to recorded results."""
+
+    terms: GateRules
+    baseline: Baseline | None
+    note: str = ""
+    """Why the gate is not the run's own; empty if it is, or if it was chosen."""
+
+
+def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
+    """
+    Return the gate of the command line, else the run's own, with the baseline.
+
+    A comparing gate without `--baseline` compares with the default file in the current folder. Without that file the
+    run's own gate becomes `each`.
+
+    Raises:
+        UsageError: A value is invalid, the file is not a baseline, or `--gate` lacks a baseline to compare with.
+    """
+    from pytest_ragcheck.summary.gate_rules import COMPARING
+
+    terms = _terms_of(chosen, recorded)
+    place = chosen.baseline
+    if place is None and terms.gate in COMPARING and Path(BASELINE_FILE).is_file():
+        place = BASELINE_FILE
+    if place is not None:
+        return ChosenGate(terms=terms, baseline=_read_baseline(place))
+    if terms.gate not in COMPARING:
+        return ChosenGate(terms=terms, baseline=None)
+    if chosen.gate is not None:
+        raise UsageError(
+            f"--gate={terms.gate} has nothing to compare with. Give --baseline=PREDICTIONS, or --gate=each."
+        )
+    note = (
+        f"gate each: the run's gate {terms.gate} has nothing to compare with here, neither --baseline nor "
+        f"{BASELINE_FILE}"
+    )
+    return ChosenGate(terms=replace(terms, gate="each"), baseline=None, note=note)
+
+
+def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.resolve import read_value
+    from pytest_ragcheck.summary.gate_rules import allowances
+
+    typed = {} if chosen.gate is None else {"gate": read_value("rag_gate", Given(chosen.gate, "--gate"))}
+    for setting in chosen.settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in _SET:
+            raise UsageError(f"--set: {setting!r} sets nothing of the gate. Write NAME=VALUE with {', '.join(_SET)}.")
+        value = read_value(name, Given(text, f"--set {name}"))
+        typed |= allowances(value) if name == "rag_baseline_allow" else {name.removeprefix("rag_"): value}
+    return replace(recorded, **typed)
+
+
+def _read_baseline(given: str) -> Baseline:
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.resolve import read_value
+    from pytest_ragcheck.report.files.results_reader import predictions_path
+    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+    from pytest_ragcheck.summary.gate.git_revision import InGit
+
+    place: BaselinePlace = read_value(_BASELINE, Given(given, "--baseline"))
+    path = place.path
+    file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())
+    return read_baseline(file, name=str(place), advice=_ADVICE)

@@ -1,0 +1,110 @@
+"""Measures a judge against labelled answers."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import anyio
+
+from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.errors import MeasurementError, UsageError
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.preflight.run_preflight import preflight
+from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
+from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibrate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge, Judgement
+    from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
+
+
+def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, settings: Settings) -> Measured:
+    """
+    Return how far the judge agrees with the labels.
+
+    Args:
+        answers: The labelled answers of the file.
+        path: The file.
+        judge: The judge; closed at the end.
+        settings: The concurrency and the threshold.
+
+    Raises:
+        StepFailed: The judge's preflight failed.
+        UsageError: None of the answers could be measured.
+    """
+    judgements = _judged(answers, judge, settings)
+    scored: list[tuple[LabelledAnswer, Judgement, float]] = []
+    errors: list[str] = []
+    n_unscored = 0
+    for row, judgement in zip(answers.rows, judgements, strict=True):
+        if isinstance(judgement, MeasurementError):
+            errors.append(f"{row.id}: {settings.redactor.text(str(judgement))}")
+        elif (value := getattr(judgement, answers.score)) is None:
+            n_unscored += 1
+        else:
+            scored.append((row, judgement, float(value)))
+    if not scored:
+        why = errors[0] if errors else f"the judge scores no {answers.score}"
+        raise UsageError(f"{path}: none of {len(answers.rows)} answers could be measured. {why}")
+    judged = [Judged(score=value, good=row.good, group=row.group) for row, _, value in scored]
+    return Measured(
+        file=path.name,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        label=answers.label,
+        score=answers.score,
+        judge=judge_identity(judge) or JudgeIdentity(kind="none"),
+        timestamp=datetime.now(timezone.utc),
+        calibration=calibrate(judged, threshold=settings.gate.threshold),
+        n_unscored=n_unscored,
+        errors=errors,
+        disagreements=_disagreements(scored, settings),
+    )
+
+
+def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:
+    """Return the judgement or the failure of each row, asked concurrently."""
+    rows = answers.rows
+    found: dict[int, Judgement | MeasurementError] = {}
+
+    async def judge_one(number: int, gate: RequestLimiter) -> None:
+        row = rows[number]
+        try:
+            found[number] = await gate.run(lambda: checked_judgement(row.question, row.answer, judge))
+        except MeasurementError as error:
+            found[number] = error
+
+    async def judge_all() -> None:
+        gate = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries)
+        async with closing(judge):
+            await preflight(judge, settings, gate, switch="--disable=preflight", scores=(answers.score,))
+            async with anyio.create_task_group() as tasks:
+                for number in range(len(rows)):
+                    tasks.start_soon(judge_one, number, gate)
+
+    anyio.run(judge_all)
+    return [found[number] for number in range(len(rows))]
+
+
+def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], settings: Settings) -> list[Disagreement]:
+    wrong = [each for each in scored if (each[2] >= settings.gate.threshold) != each[0].good]
+    # Ties keep the order of the file, so that the same file gives the same list.
+    wrong.sort(key=lambda each: -abs(each[2] - each[0].good))
+    return [
+        Disagreement(
+            id=row.id,
+            score=value,
+            good=row.good,
+            question=row.question.question,
+            answer=row.answer.text,
+            reason=judgement.error_message,
+        )
+        for row, judgement, value in wrong
+    ]

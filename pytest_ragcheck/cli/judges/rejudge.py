@@ -1,0 +1,173 @@
+"""`ragcheck rejudge PREDICTIONS`: judges recorded answers again, or applies other thresholds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.errors import QuestionFileError, ResultsError, StepFailed, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.questions.question import Question, QuestionSet
+    from pytest_ragcheck.replay.recorded_run import Recording
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+
+_LIKE_PYTEST = ("rag_judge", "rag_judge_model", "rag_judge_url", "rag_threshold", "rag_min", "rag_agent", "rag_output")
+_BY_NAME = {option.name: option for option in TABLE}
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "rejudge",
+        help="judge the recorded answers of a run anew, without pytest",
+        description="Judges the answers in a predictions file anew and writes the three result files; the questions "
+        "are those of the questions files beside it. Verdicts of the same judge are taken as they were recorded, "
+        "thresholds are today's. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2 wrong usage.",
+    )
+    parser.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run")
+    for name in _LIKE_PYTEST:
+        option = _BY_NAME[name]
+        action = "append" if option.kind == "words" else "store"
+        parser.add_argument(option.option, metavar=option.metavar, action=action, dest=name, help="as of pytest")
+    parser.add_argument(
+        "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as of pytest"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        outcomes = _rejudged(chosen)
+    except (UsageError, QuestionFileError, ResultsError, StepFailed) as error:
+        print(f"ragcheck rejudge: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ragcheck rejudge: stopped", file=sys.stderr)
+        return 130
+    return 0 if all(record.verdict.value == "PASS" for record in outcomes.records) else 1
+
+
+def _rejudged(chosen: argparse.Namespace) -> Outcomes:
+    import anyio
+
+    from pytest_ragcheck.config.resolve import read_settings
+    from pytest_ragcheck.replay.recording_reader import read_recording
+    from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
+    from pytest_ragcheck.report.files.result_files import is_result_of, write_results
+    from pytest_ragcheck.report.terminal.run_lines import summary_lines
+    from pytest_ragcheck.summary.aggregate import aggregate
+    from pytest_ragcheck.summary.calibration.agreement import read_agreements
+
+    settings = read_settings(_given(chosen))
+    recording = read_recording(chosen.predictions, name=str(chosen.predictions))
+    if is_result_of(chosen.predictions, settings.run.output, settings.run.agent):
+        raise UsageError(f"{recording.name} would be written over. Give another --rag-agent or --rag-output.")
+    if problem := missing_for_replay(settings, recording):
+        raise UsageError(problem)
+    sets = _sets(chosen.predictions.parent, recording, settings)
+    questions = [q for s in sets for q in s.questions if (q.dataset_name, q.id) in recording.rows]
+    judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
+    records, notes = anyio.run(_judged, questions, recording, judge, settings)
+    outcomes = _outcomes(sets, records, settings, recording)
+    summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations))
+    for line in (*summary_lines(outcomes, summary), *notes):
+        print(line)
+    written = write_results(outcomes, summary, settings.run.output, settings.redactor)
+    for line in written.lines(Path.cwd()):
+        print(line)
+    return outcomes
+
+
+async def _judged(
+    questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
+) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the records and the notes of the preflight; a judge that only repeats recordings has no preflight."""
+    from pytest_ragcheck.concurrency.exit_stack import closing
+    from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+    from pytest_ragcheck.judging.checked_judgement import judge_identity
+    from pytest_ragcheck.judging.preflight.run_preflight import preflight
+    from pytest_ragcheck.replay.judge_again import rejudge
+
+    notes: tuple[str, ...] = ()
+    async with closing(judge):
+        if judge_identity(judge) not in recording.judges:
+            limiter = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries)
+            notes = await preflight(
+                judge, settings, limiter, switch="-o rag_disable=preflight", output=settings.run.output
+            )
+        return await rejudge(questions, recording, judge, settings), notes
+
+
+def _given(chosen: argparse.Namespace) -> dict[str, Given]:
+    from pytest_ragcheck.config.given import Given
+
+    found: dict[str, Given] = {}
+    for setting in chosen.settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in _BY_NAME:
+            raise UsageError(f"-o: {setting!r} sets nothing. Write NAME=VALUE with an ini value of pytest-ragcheck.")
+        kind = _BY_NAME[name].kind
+        found[name] = Given({"words": text.split(), "lines": [text]}.get(kind, text), f"-o {name}")
+    typed = {name: getattr(chosen, name) for name in _LIKE_PYTEST}
+    return found | {name: Given(text, _BY_NAME[name].option) for name, text in typed.items() if text is not None}
+
+
+def _sets(folder: Path, recording: Recording, settings: Settings) -> list[QuestionSet]:
+    """Return the questions of the recording's datasets, from the questions files beside it."""
+    from pytest_ragcheck.questions.files.reader import read_question_file
+    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+    known = {
+        *ASSERTABLE,
+        *settings.gate.minimums,
+        *(metric for row in recording.rows.values() for metric in row.scores),
+    }
+    names = {dataset for dataset, _ in recording.rows}
+    read = (
+        read_question_file(p, root=Path.cwd(), known_metrics=known) for p in sorted(folder.glob("*_questions.json"))
+    )
+    sets = {questions.dataset_name: questions for questions in read if questions.dataset_name in names}
+    known_keys = {(q.dataset_name, q.id) for s in sets.values() for q in s.questions}
+    for dataset, name in recording.rows:
+        if (dataset, name) not in known_keys:
+            raise UsageError(
+                f"{recording.name}: no questions file beside it has question {name!r} of {dataset!r}. "
+                f"Put the {{dataset}}_questions.json of the same run into {os.fspath(folder)!r}."
+            )
+    order = dict.fromkeys(dataset for dataset, _ in recording.rows)
+    return [sets[dataset] for dataset in order]
+
+
+def _outcomes(sets: list[QuestionSet], records: Iterable[Record], settings: Settings, recording: Recording) -> Outcomes:
+    from pytest_ragcheck.report.terminal.run_lines import run_thresholds
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+    def is_skipped(question: Question) -> bool:
+        return question.skip is not None and (question.dataset_name, question.id) not in recording.rows
+
+    skipped = {questions.dataset_name: sum(map(is_skipped, questions.questions)) for questions in sets}
+    all_questions = sum(len(questions.questions) for questions in sets)
+    records = tuple(records)
+    return Outcomes(
+        agent_name=settings.run.agent,
+        timestamp=datetime.now(timezone.utc),
+        sets=tuple(sets),
+        records=records,
+        skipped={name: count for name, count in skipped.items() if count},
+        complete=len(records) + sum(skipped.values()) == all_questions,
+        thresholds=run_thresholds(settings),
+        groups=settings.run.metrics,
+        replay_of=recording.name,
+    )

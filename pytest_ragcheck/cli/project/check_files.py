@@ -1,0 +1,155 @@
+"""`ragcheck check [PATH...]` validates question files and result files without a test run."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import QuestionFileError, UsageError
+from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
+from pytest_ragcheck.redaction.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+
+RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
+"""Endings of the names of result files."""
+
+_READ_AS_QUESTIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
+
+_NOT_ENTERED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}", "__pycache__")
+"""Folders that pytest skips by the default value of norecursedirs."""
+
+_OUTPUT = "ragcheck-results"
+
+_RESERVED_TAGS = ("filterwarnings", "parametrize", "rag_questions", "skip", "skipif", "usefixtures", "xfail")
+"""The markers of pytest and of the plugin; only pytest can list the markers of a project."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "check",
+        help="validate question files and result files without a test run",
+        description="Lists all mistakes of question files, each with file and line, in the words of a pytest run, and "
+        "checks result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        type=Path,
+        help="files or folders (default: the question files below the current folder, as pytest finds them)",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a metric of your own that thresholds may name; may be given several times",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        paths = list(dict.fromkeys(_files(chosen.paths)))
+    except UsageError as error:
+        print(printable(f"ragcheck check: {error}"), file=sys.stderr)
+        return 2
+    collected = CollectedQuestions(root=Path.cwd())
+    mistakes = {path: found for path in paths if (found := list(_mistakes(path, chosen.metric, collected)))}
+    for found in mistakes.values():
+        print("\n".join(found))
+    files = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
+    if not mistakes:
+        print(f"{files}: no mistakes" if paths else "no question files")
+        return 0
+    count = sum(map(len, mistakes.values()))
+    print(f"{count} mistake{'' if count == 1 else 's'} in {len(mistakes)} of {files}")
+    return 1
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    if not paths:
+        yield from _question_files(Path())
+    for path in paths:
+        if path.is_dir():
+            yield from _question_files(path)
+            yield from sorted(each for each in path.iterdir() if each.name.endswith(RESULTS))
+        elif not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder. Check the path.")
+        elif not path.name.lower().endswith(_READ_AS_QUESTIONS):
+            raise UsageError(f"{path}: neither a question file nor a result file. Leave it out.")
+        else:
+            yield path
+
+
+def _question_files(folder: Path) -> Iterator[Path]:
+    """Yield the question files that pytest collects below the folder, without the output of runs."""
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if _is_entered(Path(root, name)))
+        yield from (Path(root, name) for name in sorted(names) if name.lower().endswith(QUESTION_FILES))
+
+
+def _is_entered(folder: Path) -> bool:
+    if folder.name == _OUTPUT or any(fnmatch.fnmatch(folder.name, pattern) for pattern in _NOT_ENTERED):
+        return False
+    # Skip virtual environments and the output folder of runs.
+    return not (folder / "pyvenv.cfg").exists() and not (folder / ".ragcheck").exists()
+
+
+def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
+    kind, document = _result(path)
+    if kind is not None:
+        yield from _schema_mistakes(path, kind, document)
+    else:
+        yield from _question_mistakes(path, own_metrics, collected)
+
+
+def _question_mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
+    from pytest_ragcheck.questions.files.reader import read_question_file
+    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+    try:
+        questions = read_question_file(
+            path, root=Path.cwd(), known_metrics=(*ASSERTABLE, *own_metrics), reserved_tags=_RESERVED_TAGS
+        )
+        collected.add(questions)
+    except QuestionFileError as error:
+        yield from error.problems
+
+
+def mistakes_in_result(path: Path) -> Iterator[str]:
+    """Yield the mistakes of a result file or of a run's questions file; other files are skipped."""
+    kind, document = _result(path)
+    if kind is not None:
+        yield from _schema_mistakes(path, kind, document)
+    elif path.name.endswith(RESULT_QUESTIONS):
+        yield from _question_mistakes(path, (), CollectedQuestions(root=Path.cwd()))
+
+
+def _schema_mistakes(path: Path, kind: str, document: object) -> Iterator[str]:
+    from pytest_ragcheck.summary.result_schemas import schema_mistakes
+
+    yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
+
+
+def _result(path: Path) -> tuple[str | None, object]:
+    """Return the kind of a result file, from its name or else its content, and the content."""
+    if path.suffix.lower() != ".json" or path.name.lower().endswith((*QUESTION_FILES, RESULT_QUESTIONS)):
+        return None, None
+    from pytest_ragcheck.summary.result_schemas import kind_of_document
+
+    by_name = next((kind for kind in ("predictions", "summary") if path.name.endswith(f"_{kind}.json")), None)
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None, None  # the reader of question files reports the broken JSON
+    return by_name or kind_of_document(document), document

@@ -1,0 +1,170 @@
+"""`ragcheck cleanup`: deletes documents that earlier runs left in a system."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.errors import EndpointError, QuestionFileError, UsageError
+from pytest_ragcheck.redaction.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+
+T = TypeVar("T")
+
+_OF_A_RUN = frozenset(option.environment for option in TABLE) - {"RAGCHECK_URL"}
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "cleanup",
+        help="delete the documents that runs have left in a system",
+        description="Deletes what runs with --rag-ingest have put into a system and left there: by their ledgers in "
+        "the output folder, or, where that is gone, by the question files. Exit status: 0 nothing is left, "
+        "1 something is, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        type=Path,
+        help="question files, for want of a ledger: the documents in the system that are called as theirs; they are "
+        "deleted with --yes only",
+    )
+    parser.add_argument("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    parser.add_argument("--base-url", metavar="URL", help="what its other routes follow, as rag_base_url")
+    add_headers(parser)
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("ragcheck-results"),
+        help="the runs' output folder (default: ragcheck-results)",
+    )
+    parser.add_argument("--yes", action="store_true", help="delete what is called as a document of a FILE")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        settings = _settings(chosen)
+        return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output, settings)
+    except (UsageError, QuestionFileError) as error:
+        print(printable(f"ragcheck cleanup: {error}"), file=sys.stderr)
+        return 2
+    except EndpointError as error:
+        print(printable(f"ragcheck cleanup: {error}"), file=sys.stderr)
+        return 1
+
+
+def _settings(chosen: argparse.Namespace) -> Settings:
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.resolve import read_settings
+
+    typed = {
+        "rag_url": Given(chosen.rag_url, "--rag-url"),
+        "rag_base_url": Given(chosen.base_url, "--base-url"),
+        "rag_headers": Given(chosen.header, "--header"),
+    }
+    # Of the environment only the URL and the secrets of the headers apply here.
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
+    settings = read_settings(
+        {name: given for name, given in typed.items() if given.value is not None}, environment=environment
+    )
+    if settings.endpoint.url is None:
+        raise UsageError("no URL is given. Write --rag-url=http://localhost:8000/query, or set RAGCHECK_URL.")
+    return settings
+
+
+def _by_ledger(output: Path, settings: Settings) -> int:
+    from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+    from pytest_ragcheck.rag.documents.deletion import clean_up
+    from pytest_ragcheck.rag.documents.documents_outcome import Documents
+    from pytest_ragcheck.rag.documents.ledger import abandoned
+
+    async def clean(routes: DocumentRoutes) -> Documents:
+        total = Documents()
+        for ledger in abandoned(output):
+            base = ledger.read().base
+            if base == routes.shown:
+                total += await clean_up(ledger, routes, RequestLimiter(settings.endpoint.concurrency))
+            else:
+                print(printable(f"{ledger.folder.name}: is of {base}, not of {routes.shown}"))
+        return total
+
+    found = _with_routes(settings, clean)
+    if not found.deleted and not found.left:
+        print(f"{output}: no run has left anything there")
+    else:
+        print(printable("\n".join(found.lines())))
+    return 1 if found.left else 0
+
+
+def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
+    names = _names(chosen.files)
+
+    async def find(routes: DocumentRoutes) -> tuple[int, int]:
+        found = [document for document in await routes.listed() if document.file_name in names]
+        left = 0
+        for document in found:
+            shown = printable(f"{document.id} (file {document.file_name})")
+            if not chosen.yes:
+                print(f"would delete: {shown}")
+                continue
+            try:
+                await routes.delete(document.id)
+            except EndpointError as error:
+                # The other documents may still be deleted.
+                left += 1
+                print(f"WARNING: document {shown} is left: {printable(str(error).partition(chr(10))[0])}")
+            else:
+                print(f"deleted: {shown}")
+        return len(found), left
+
+    found, left = _with_routes(settings, find)
+    if not found:
+        print("no document there is called as one of these files'")
+    elif not chosen.yes:
+        print("Nothing is deleted: these may be there for another reason. Give --yes to delete them.")
+    return 1 if left or (found and not chosen.yes) else 0
+
+
+def _names(files: Sequence[Path]) -> set[str]:
+    """The file names under which the documents of the questions are uploaded."""
+    from pytest_ragcheck.questions.files.reader import read_question_file
+    from pytest_ragcheck.questions.tiers import asked_in
+    from pytest_ragcheck.rag.documents.uploads import uploads_of
+    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+    questions = [
+        question
+        for path in files
+        for question in asked_in(
+            read_question_file(path.absolute(), root=Path.cwd(), known_metrics=ASSERTABLE),
+            tier="end_to_end",
+            ingest=True,
+        ).questions
+    ]
+    return {upload.file_name for upload in uploads_of(questions)}
+
+
+def _with_routes(settings: Settings, work: Callable[[DocumentRoutes], Awaitable[T]]) -> T:
+    import asyncio
+
+    from pytest_ragcheck.rag.client import RagClient
+
+    async def run() -> T:
+        async with RagClient.from_settings(settings) as client:
+            return await work(client.documents)
+
+    return asyncio.run(run())

@@ -1,0 +1,120 @@
+"""`ragcheck dataset` lists the standard datasets, or writes one of them as a question file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import DatasetError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+
+_ENDINGS = ("_questions.json", ".rag.json")
+"""Allowed endings of the written file, so that pytest finds the file."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "dataset",
+        help="list the standard datasets, or write one as a question file",
+        description="Without arguments, lists the datasets that --rag-dataset can name. With one, writes its "
+        "questions as a question file. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, "
+        "2 wrong usage.",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset")
+    parser.add_argument("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="the question file; its name ends in _questions.json or .rag.json",
+    )
+    parser.add_argument("--samples", metavar="NUMBER", help="how many questions at most (default: all)")
+    parser.add_argument("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    if chosen.name is None:
+        print("\n".join(_listed()))
+        return 0
+    try:
+        print(_write(chosen))
+    except UsageError as error:
+        print(f"ragcheck dataset: {error}", file=sys.stderr)
+        return 2
+    except (DatasetError, OSError) as error:
+        print(f"ragcheck dataset: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _listed() -> Iterator[str]:
+    from pytest_ragcheck.questions.datasets.registry import DATASETS
+
+    for dataset in DATASETS:
+        where = "a file only" if dataset.hub is None else f"a file, or the hub ({dataset.hub.repository})"
+        split = "" if dataset.hub is None else f", split {dataset.split}"
+        yield dataset.name
+        yield f"  tiers    {', '.join(dataset.tiers)}"
+        yield f"  tests    {dataset.tests}"
+        yield f"  from     {where}{split}"
+        yield f"  form     {dataset.official}"
+        if dataset.subsets:
+            yield f"  subsets  {', '.join(dataset.subsets)}"
+
+
+def _write(chosen: argparse.Namespace) -> str:
+    """Write the question file, and return the text to print."""
+    from pytest_ragcheck.config.numbers import read_count, read_number
+    from pytest_ragcheck.questions.datasets.loading import load_questions
+    from pytest_ragcheck.questions.datasets.registry import check_choice, known_datasets
+    from pytest_ragcheck.questions.question import GENERATION
+    from pytest_ragcheck.questions.question_rows import questions_document
+    from pytest_ragcheck.questions.tiers import asked_in
+
+    choice = _choice(chosen)
+    known = known_datasets()
+    check_choice(choice, known)
+    output: Path | None = chosen.output
+    if output is None or not output.name.endswith(_ENDINGS):
+        example = choice.dataset_name.replace(":", "-") + _ENDINGS[0]
+        raise UsageError(f"pytest finds a question file by its name; give one that it finds, such as -o {example}.")
+    samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
+    seed = _number("--seed", chosen.seed, read_number)
+    questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)
+    if known[choice.name].tiers == (GENERATION,):
+        questions = asked_in(questions, tier=GENERATION, ingest=False)
+    document = questions_document(questions.dataset_name, questions.questions)
+    output.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    return f"{output}: {len(questions.questions)} questions of {choice}"
+
+
+def _choice(chosen: argparse.Namespace) -> DatasetChoice:
+    from pytest_ragcheck.questions.datasets.dataset_names import read_choice
+
+    try:
+        choice = read_choice(chosen.name)
+    except ValueError as error:
+        raise UsageError(f"{chosen.name!r} {error}") from None
+    if chosen.path is None:
+        return choice
+    if choice.path is not None:
+        raise UsageError(f"two files are given, {choice.path} and {chosen.path}. Give one.")
+    return replace(choice, path=chosen.path)
+
+
+def _number(option: str, text: str, read: Callable[[str], int]) -> int:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {text!r} {error}") from None

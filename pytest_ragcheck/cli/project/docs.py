@@ -1,0 +1,71 @@
+"""`ragcheck docs NAME` prints a page of the documentation of the installed version."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+_LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
+_TITLE = re.compile(r"(?m)^# (.+)$")
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "docs",
+        help="print a page of the documentation, such as one that an error text names",
+        description="Prints a page of the documentation of this version, or without NAME the names of all pages.",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the page, by the end of its name: errors/endpoint")
+    parser.set_defaults(run=_run)
+
+
+def read_pages() -> dict[str, str]:
+    """
+    Return the text of every page by its name, such as `reference/errors/endpoint`.
+
+    The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
+    """
+    package = Path(__file__).parents[2]
+    for folder in (package / "pages", package.parent / "docs"):
+        if (folder / "index.md").is_file():
+            paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+            return {name: _with_names(path.read_text(encoding="utf-8"), name) for name, path in sorted(paths.items())}
+    return {}
+
+
+def _with_names(text: str, name: str) -> str:
+    """Return the page with each link to another page's file replaced by the name of that page."""
+    here = posixpath.dirname(name)
+    return _LINK.sub(lambda link: f"{link[1]}{posixpath.normpath(posixpath.join(here, link[2]))})", text)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    pages = read_pages()
+    if not pages:
+        print("ragcheck docs: this installation has no pages. Install the package from its wheel.", file=sys.stderr)
+        return 1
+    if chosen.name is None:
+        width = max(map(len, pages))
+        print("\n".join(f"{name:<{width}}  {_title(text)}" for name, text in pages.items()))
+        return 0
+    asked = chosen.name.removesuffix(".md").strip("/")
+    found = [name for name in pages if f"/{name}".endswith(f"/{asked}")]
+    exact = [name for name in found if name == asked]
+    if len(exact or found) == 1:
+        print(pages[(exact or found)[0]], end="")
+        return 0
+    said = f"could be {', '.join(found)}. Write more of it" if found else "is no page. ragcheck docs lists them"
+    print(f"ragcheck docs: {chosen.name!r} {said}.", file=sys.stderr)
+    return 2
+
+
+def _title(text: str) -> str:
+    title = _TITLE.search(text)
+    return title[1] if title else ""

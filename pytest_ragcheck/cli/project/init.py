@@ -1,0 +1,128 @@
+"""`ragcheck init` writes a first question file, settings and a CI workflow without asking the user anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.project import starter_files
+from pytest_ragcheck.cli.project.schema import read_schema
+from pytest_ragcheck.cli.project.user_project import Project, look_at
+
+if TYPE_CHECKING:
+    import argparse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFile:
+    """A file that `ragcheck init` writes unless the file exists."""
+
+    path: Path
+    text: str
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "init",
+        help="write a first question file, settings and a CI workflow",
+        description="Writes a first question file with its schema for editors, the settings, and a CI workflow. "
+        "Asks nothing; a file that is there is left as it is.",
+    )
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    folder = Path(chosen.folder)
+    if not folder.is_dir():
+        print(f"ragcheck init: {folder} is no folder. Make it first, or name another.", file=sys.stderr)
+        return 2
+    project = look_at(folder, os.environ)
+    try:
+        for new in new_files(project):
+            print(_show(new, project) if chosen.dry_run else _write(new, project))
+    except OSError as error:
+        print(f"ragcheck init: {error.filename} cannot be written: {error.strerror}. Make way for it.", file=sys.stderr)
+        return 1
+    print("\n".join(_remarks(project)))
+    return 0
+
+
+def new_files(project: Project) -> list[NewFile]:
+    """Return the files that the project needs, existing ones included."""
+    found = [
+        NewFile(path=project.tests / "first.rag.yaml", text=starter_files.QUESTIONS),
+        NewFile(path=project.tests / starter_files.SCHEMA_FILE, text=read_schema("questions")),
+    ]
+    if project.configuration is None:
+        found.append(NewFile(path=project.folder / "pytest.ini", text=starter_files.ini_file(project)))
+    if project.ci == "github":
+        path = project.root / ".github" / "workflows" / "ragcheck.yml"
+        found.append(NewFile(path=path, text=starter_files.github_workflow(project)))
+    elif project.ci == "gitlab":
+        found.append(NewFile(path=project.root / ".gitlab-ci.ragcheck.yml", text=starter_files.gitlab_job(project)))
+    return found
+
+
+def _write(new: NewFile, project: Project) -> str:
+    new.path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with new.path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(new.text)
+    except FileExistsError:
+        return f"left as it is  {project.shown(new.path)}"
+    return f"wrote          {project.shown(new.path)}"
+
+
+def _show(new: NewFile, project: Project) -> str:
+    if os.path.lexists(new.path):
+        return f"would leave as it is  {project.shown(new.path)}"
+    heading = f"would write           {project.shown(new.path)}"
+    if new.path.name == starter_files.SCHEMA_FILE:
+        return f"{heading}  (what ragcheck schema questions prints)"
+    return "\n".join((heading, *(f"    {line}".rstrip() for line in new.text.splitlines())))
+
+
+def _remarks(project: Project) -> list[str]:
+    lines = [""]
+    configuration = project.configuration
+    if configuration is not None:
+        shown = project.shown(configuration.path)
+        if added := starter_files.lines_to_add(project, configuration):
+            # A repeated heading is an error in TOML, and loses settings in the other formats.
+            place = "" if configuration.line is None else f", below line {configuration.line}, {configuration.section}"
+            lines += [f"Add to {shown}{place}:", "", *(f"    {line}" for line in added), ""]
+        else:
+            lines += [f"{shown} has settings of pytest-ragcheck already.", ""]
+    if project.ci is None:
+        lines += [
+            f"No CI workflow: {project.remote_host} is neither GitHub nor GitLab. In CI run the last line below.",
+            "",
+        ]
+    if project.ci == "gitlab":
+        lines += ["Include it in .gitlab-ci.yml:", "", "    include:", "      - local: .gitlab-ci.ragcheck.yml", ""]
+    questions = project.shown(project.tests / "first.rag.yaml")
+    if project.url:
+        return [
+            *lines,
+            f"Next, with the endpoint in RAGCHECK_URL, {project.url}:",
+            "",
+            "    ragcheck probe",
+            f"    pytest {questions}",
+        ]
+    if configuration is not None and configuration.url:
+        return [
+            *lines,
+            f"Next, with the endpoint that {project.shown(configuration.path)} names:",
+            "",
+            f"    ragcheck probe {configuration.url}",
+            f"    pytest {questions}",
+        ]
+    url = starter_files.EXAMPLE_URL
+    next_ones = [f"    ragcheck probe {url}", f"    pytest {questions} --rag-url={url}"]
+    return [*lines, "Next, with the URL of your endpoint in the place of this:", "", *next_ones]

@@ -1,0 +1,168 @@
+"""`ragcheck probe URL`: checks a live endpoint against the contract, point by point."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.probe.check_point import ANSWER, CHECKLIST, CONTEXTS, REQUEST, CheckOutcome, Point
+from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.redaction.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from pytest_ragcheck.rag.probe.probe_exchange import Target
+    from pytest_ragcheck.redaction import Redactor
+
+_OF_A_RUN = frozenset(option.environment for option in TABLE)
+_COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
+
+_OF_THE_SHAPE = frozenset({REQUEST, ANSWER, CONTEXTS})
+_BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "probe",
+        help="check a live endpoint against the contract, point by point",
+        description="Sends about a dozen requests to a RAG endpoint and checks the contract point by point: "
+        "the result of each, and the remedy if it fails. "
+        "Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
+    )
+    parser.add_argument("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    parser.add_argument("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
+    parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
+    parser.add_argument("--timeout", metavar="SECONDS", help="limit for a whole reply (default: 60)")
+    add_headers(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
+    try:
+        target, redactor = _read(chosen)
+        points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
+    except UsageError as error:
+        print(printable(f"ragcheck probe: {error}"), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ragcheck probe: stopped", file=sys.stderr)
+        return 130
+    if chosen.json:
+        print(json.dumps(_document(target, points), indent=2))
+    else:
+        print(f"\n{_counted(points)}")
+        if any(point.check in _OF_THE_SHAPE for point in points if point.outcome is CheckOutcome.FAIL):
+            print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
+    return 1 if _failed(points) else 0
+
+
+def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
+    """The target as typed, read by the readers of pytest's options."""
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.resolve import read_settings
+    from pytest_ragcheck.rag.probe.checklist import QUESTION
+    from pytest_ragcheck.rag.probe.probe_exchange import Target
+
+    url = Given(chosen.url, "URL") if chosen.url is not None else Given(os.environ.get("RAGCHECK_URL"), "RAGCHECK_URL")
+    if not url.value:
+        raise UsageError("no URL is given. Write it, such as http://localhost:8000/query, or set RAGCHECK_URL.")
+    question = QUESTION if chosen.question is None else chosen.question
+    if not question.strip():
+        raise UsageError("--question: the text is blank. Write a question that your documents answer.")
+    typed = {
+        "rag_headers": Given(chosen.header, "--header"),
+        "rag_top_k": Given(chosen.top_k, "--top-k"),
+        "rag_timeout": Given(chosen.timeout, "--timeout"),
+    }
+    given = {"rag_url": url, **{name: each for name, each in typed.items() if each.value is not None}}
+    # Settings of test runs do not apply here, but secrets of the headers are in the environment.
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
+    settings = read_settings(given, environment=environment)
+    target = Target(
+        url=settings.endpoint.url or "",
+        headers=settings.endpoint.headers,
+        question=question,
+        top_k=settings.endpoint.top_k,
+        timeout_seconds=settings.endpoint.timeout_seconds,
+    )
+    return target, settings.redactor
+
+
+def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None]) -> list[Point]:
+    import anyio
+
+    from pytest_ragcheck.rag.probe.checklist import probe_endpoint
+
+    async def probe() -> list[Point]:
+        return await probe_endpoint(target, redactor=redactor, report=report)
+
+    return anyio.run(probe)
+
+
+def _printer(target: Target) -> Callable[[Point], None]:
+    """Prints each point at once, so that the slow points of an endpoint show."""
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    title_width = max(len(check.title) for check in CHECKLIST)
+
+    def show(point: Point) -> None:
+        if point.check is CHECKLIST[0]:
+            print(f"{shown_url(target.url)}\n")
+        word = f"{point.outcome.value:<{len(CheckOutcome.NOT_CHECKED.value)}}"
+        if coloured:
+            word = f"\033[{_COLOURS[point.outcome]}m{word}\033[0m"
+        print(f"{word}  {point.check.title:<{title_width}}  {printable(point.seen)}", flush=True)
+        if point.mend:
+            print(f"{'':>{len(CheckOutcome.NOT_CHECKED.value)}}  -> {printable(point.mend)}", flush=True)
+
+    return show
+
+
+def _counted(points: list[Point]) -> str:
+    counts = {outcome: sum(point.outcome is outcome for point in points) for outcome in CheckOutcome}
+    words = {
+        CheckOutcome.PASS: "passed",
+        CheckOutcome.FAIL: "failed",
+        CheckOutcome.ADVICE: "advice",
+        CheckOutcome.NOT_CHECKED: "not checked",
+    }
+    shown = ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+    if _failed(points):
+        return f"{shown}: the endpoint does not keep the contract."
+    if counts[CheckOutcome.NOT_CHECKED]:
+        return f"{shown}: no checked point breaks the contract."
+    return f"{shown}: the endpoint keeps the contract."
+
+
+def _failed(points: list[Point]) -> bool:
+    return any(point.outcome is CheckOutcome.FAIL for point in points)
+
+
+def _document(target: Target, points: list[Point]) -> dict[str, Any]:
+    return {
+        "schema_version": "1",
+        "url": shown_url(target.url),
+        "passed": not _failed(points),
+        "points": [
+            {
+                "name": point.check.name,
+                "title": point.check.title,
+                "required": point.check.required,
+                "outcome": point.outcome.name.lower(),
+                "seen": point.seen,
+                "mend": point.mend or None,
+            }
+            for point in points
+        ],
+    }

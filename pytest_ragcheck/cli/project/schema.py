@@ -1,0 +1,44 @@
+"""`ragcheck schema NAME` prints the JSON Schema of question files or of a result file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.result_schemas import RESULT_KINDS, result_schema_text
+
+if TYPE_CHECKING:
+    import argparse
+
+SCHEMAS = ("questions", *RESULT_KINDS)
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "schema",
+        help="print the JSON Schema of question files, or of a result file",
+        description="Prints a JSON Schema (draft 2020-12): of question files, for completion and checks in an editor, "
+        "or of one of the result files.",
+    )
+    parser.add_argument(
+        "name",
+        choices=SCHEMAS,
+        help="which file: *.rag.yaml, *.rag.json and {dataset}_questions.json, {agent}_predictions.json, or "
+        "{agent}_summary.json",
+    )
+    parser.set_defaults(run=_run)
+
+
+def read_schema(name: str) -> str:
+    """Return the text of one of `SCHEMAS`; the text is the same in every environment."""
+    if name == "questions":
+        from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
+
+        return json.dumps(question_file_schema(), indent=2) + "\n"
+    return result_schema_text(name)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    print(read_schema(chosen.name), end="")
+    return 0

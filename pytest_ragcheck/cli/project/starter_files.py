@@ -1,0 +1,142 @@
+"""The functions here return the texts of the files that `ragcheck init` writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.cli.project.user_project import Configuration, Project
+
+SCHEMA_FILE = "question-file.schema.json"
+EXAMPLE_URL = "http://localhost:8000/query"
+
+QUESTIONS = f"""\
+# yaml-language-server: $schema=./{SCHEMA_FILE}
+#
+# Each question is one test. Put questions of your users in the place of these, with what your documents answer.
+
+questions:
+  - id: refund-window # part of the test's name; keep it, and runs can be compared
+    question: Within how many days are refunds possible?
+    expected_answer: 30 days
+    all_acceptable_answers: [thirty days, one month] # as good as the expected one
+    must_mention: [/30|thirty|month/i] # a text, or a regular expression in slashes; needs no judge
+
+  - id: support-hours
+    question: When does the support answer?
+    expected_answer: 9:00 to 17:00
+    thresholds: {{groundedness: 0.8}} # for this question; the run's --rag-threshold is for all others
+    must_not_mention: [around the clock]
+    tags: [support] # run these alone with: pytest -m support
+
+  - id: not-in-the-documents
+    question: Who founded the company?
+    answerable: false # passes if and only if the system declines to answer
+"""
+
+# Run all question files below the folder and no test file.
+# A list of file names would hide a deleted file from the comparison with a baseline.
+_RUN = "pytest . -o python_files= --rag-require-endpoint"
+
+_GITHUB = """\
+name: ragcheck
+
+on:
+  pull_request:
+  workflow_dispatch:
+
+permissions:
+  contents: read
+
+jobs:
+  ragcheck:
+    runs-on: ubuntu-latest
+{working_directory}\
+    steps:
+      - uses: actions/checkout@v5
+      - uses: actions/setup-python@v6
+        with:
+          python-version: "3.12"
+      - run: pip install {requirements}
+      - run: {run}
+        env:
+          # Set it under Settings > Secrets and variables > Actions > Variables.
+          RAGCHECK_URL: ${{{{ vars.RAGCHECK_URL }}}}
+          # For a language model as judge, instead of the offline one:
+          # RAGCHECK_JUDGE: openai
+          # RAGCHECK_JUDGE_MODEL: the model's name
+          # OPENAI_API_KEY: ${{{{ secrets.OPENAI_API_KEY }}}}
+      - uses: actions/upload-artifact@v5
+        if: always()
+        with:
+          name: ragcheck-results
+          path: "**/ragcheck-results/"
+"""
+
+_GITLAB = """\
+# Include it from .gitlab-ci.yml:
+#   include:
+#     - local: .gitlab-ci.ragcheck.yml
+#
+# Set RAGCHECK_URL under Settings > CI/CD > Variables. For a language model as judge, instead of the offline one, set
+# RAGCHECK_JUDGE (openai), RAGCHECK_JUDGE_MODEL and OPENAI_API_KEY there too.
+ragcheck:
+  image: python:3.12
+  script:
+{change_folder}\
+    - pip install {requirements}
+    - {run}
+  artifacts:
+    when: always
+    paths:
+      - "**/ragcheck-results/"
+"""
+
+
+def ini_file(project: Project) -> str:
+    """Return a complete pytest.ini."""
+    return "\n".join(("[pytest]", *_settings(project, quote="", there=frozenset()), ""))
+
+
+def lines_to_add(project: Project, configuration: Configuration) -> list[str]:
+    """Return the lines that an existing configuration file lacks, with the heading if that is missing too."""
+    quote = '"' if configuration.path.suffix == ".toml" else ""
+    added = _settings(project, quote=quote, there=configuration.settings)
+    return [configuration.section, *added] if added and configuration.line is None else added
+
+
+def github_workflow(project: Project) -> str:
+    """Return a GitHub Actions workflow."""
+    inside = _inside(project)
+    working_directory = f"    defaults:\n      run:\n        working-directory: {inside}\n" if inside else ""
+    return _GITHUB.format(working_directory=working_directory, requirements=project.requirements, run=_RUN)
+
+
+def gitlab_job(project: Project) -> str:
+    """Return a GitLab CI file to include."""
+    inside = _inside(project)
+    change_folder = f"    - cd '{inside}'\n" if inside else ""
+    return _GITLAB.format(change_folder=change_folder, requirements=project.requirements, run=_RUN)
+
+
+def _inside(project: Project) -> str:
+    """Return the project's folder relative to the top of its repository; empty for the top itself."""
+    inside = project.folder.relative_to(project.root).as_posix()
+    return "" if inside == "." else inside
+
+
+def _settings(project: Project, *, quote: str, there: frozenset[str]) -> list[str]:
+    """Return the lines for endpoint and judge that the existing settings lack."""
+    lines: list[str] = []
+    if not there or (project.url and "rag_url" not in there):
+        mark = "" if project.url else "# "
+        lines += [
+            "# The endpoint; RAGCHECK_URL and --rag-url win over it. ragcheck probe checks it.",
+            f"{mark}rag_url = {quote}{project.url or EXAMPLE_URL}{quote}",
+        ]
+    if there.isdisjoint({"rag_judge", "rag_judge_model"}):
+        lines += [
+            "# Compares words and numbers, needs no model and no key. openai is a language model as judge.",
+            f"rag_judge = {quote}offline{quote}",
+        ]
+    return lines

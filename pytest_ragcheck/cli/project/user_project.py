@@ -1,0 +1,158 @@
+"""`look_at` detects the layout, settings, endpoint and CI host of a user's project from its files."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pytest_ragcheck.redaction import url_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_CONFIGURATIONS = {
+    "pytest.toml": r"\[\s*pytest\s*\]",
+    ".pytest.toml": r"\[\s*pytest\s*\]",
+    "pytest.ini": r"\[pytest\]",
+    ".pytest.ini": r"\[pytest\]",
+    "pyproject.toml": r"\[\s*tool\s*\.\s*pytest\s*(\.\s*ini_options\s*)?\]",
+    "tox.ini": r"\[pytest\]",
+    "setup.cfg": r"\[tool:pytest\]",
+}
+"""The configuration files in pytest's order of lookup, each with the heading of pytest's settings."""
+
+_PYTESTS_OWN = "pytest."
+"""Part of the names of files that configure pytest even without a heading."""
+
+_SETTING = re.compile(r"(?m)^\s*(rag_\w+)\s*[=:]")
+
+_URL = re.compile(r"""(?m)^\s*rag_url\s*[=:]\s*["']?([^\s"']+)""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """The project's pytest configuration file, for which `ragcheck init` suggests settings."""
+
+    path: Path
+    section: str
+    """The heading of pytest's settings in the file."""
+
+    line: int | None
+    """Line number of the heading, from 1; None if the file has no such heading."""
+
+    settings: frozenset[str]
+    """Names of this plugin's settings in the file."""
+
+    url: str | None
+    """The endpoint, if the file names one whose URL holds no secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A folder with a user's code, as `ragcheck init` finds it."""
+
+    folder: Path
+    root: Path
+    """The top of the repository; outside of a repository the folder itself."""
+
+    configuration: Configuration | None
+    tests: Path
+    """The folder for a first test."""
+
+    url: str | None
+    """The endpoint, if the environment names one whose URL holds no secret."""
+
+    remote_host: str | None
+    """The host of the repository's remote; None if unknown."""
+
+    @property
+    def ci(self) -> str | None:
+        """Return `github` or `gitlab`, or None for another host; a repository without a remote gets `github`."""
+        host = self.remote_host or ""
+        if "gitlab" in host or (self.root / ".gitlab-ci.yml").exists():
+            return "gitlab"
+        if not host or "github" in host or (self.root / ".github").is_dir():
+            return "github"
+        return None
+
+    @property
+    def requirements(self) -> str:
+        """Return the arguments of `pip install` that make the imports of the project's conftest.py work."""
+        wanted = ["pytest-ragcheck"]
+        if (self.folder / "requirements.txt").is_file():
+            wanted.append("-r requirements.txt")
+        pyproject = self.folder / "pyproject.toml"
+        if (self.folder / "setup.py").is_file() or re.search(r"(?m)^\[project\]", _text(pyproject)):
+            wanted.append("-e .")
+        return " ".join(wanted)
+
+    def shown(self, path: Path) -> str:
+        """Return the path relative to the project's folder."""
+        return Path(os.path.relpath(path, self.folder)).as_posix()
+
+
+def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
+    """Return the project in *folder*, an existing folder."""
+    folder = folder.resolve()
+    root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+    return Project(
+        folder=folder,
+        root=root or folder,
+        configuration=next(_configurations(folder), None),
+        tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
+        url=_shareable(environment.get("RAGCHECK_URL", "").strip()),
+        remote_host=None if root is None else _remote_host(root),
+    )
+
+
+def host_of(remote: str) -> str | None:
+    """Return the host of a git remote's URL (`https://host/...` or `user@host:...`); None for a local path."""
+    if "://" in remote:
+        return urlsplit(remote).hostname
+    match = re.match(r"(?:[^@/]+@)?([\w.-]{2,}):", remote)
+    return match[1] if match else None
+
+
+def _shareable(url: str) -> str | None:
+    return url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None
+
+
+def _configurations(folder: Path) -> Iterator[Configuration]:
+    for each in (folder, *folder.parents):
+        for name, section in _CONFIGURATIONS.items():
+            path = each / name
+            if not path.is_file():
+                continue
+            text = _text(path)
+            found = re.search(rf"(?m)^{section}", text)
+            if found or _PYTESTS_OWN in name:
+                yield Configuration(
+                    path=path,
+                    section=found[0] if found else "[pytest]",
+                    line=text.count("\n", 0, found.start()) + 1 if found else None,
+                    settings=frozenset(_SETTING.findall(text)),
+                    url=_shareable(found_url[1]) if (found_url := _URL.search(text)) else None,
+                )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _remote_host(root: Path) -> str | None:
+    command = ["git", "-C", str(root), "config", "--get-regexp", r"^remote\..*\.url$"]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - no input
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    remotes = dict(line.split(" ", 1) for line in ended.stdout.splitlines() if " " in line)
+    first = remotes.get("remote.origin.url") or next(iter(remotes.values()), "")
+    return host_of(first)

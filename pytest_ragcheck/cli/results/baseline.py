@@ -1,0 +1,185 @@
+"""`ragcheck baseline` adds a run to a baseline, or makes the answers of a run the recorded ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.cli.arguments import add_output
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.errors import ResultsError, UsageError
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+
+_ADVICE = "Give the {agent}_predictions.json of a full run."
+_OTHER = "Give -o another file, or move that one away."
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "baseline",
+        help="save runs as a baseline, or accept a run's answers",
+        description="Makes the file that pytest --rag-baseline compares with.",
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    save = actions.add_parser(
+        "save",
+        help="add a run to a compact baseline",
+        description="Writes the answers, the verdicts and the digests of a full run, and beside it a file with each "
+        "text of its contexts once. If the file exists, the run is added to the runs that it has. A baseline that is "
+        "committed shows answers and contexts to everyone who reads the repository. Exit status: 0 written, 2 wrong "
+        "usage.",
+    )
+    accept = actions.add_parser(
+        "accept",
+        help="make a run's answers the recorded ones",
+        description="Replaces the recorded answers of questions by those of a full run, drops the earlier runs of "
+        "these questions, and lists each with its recorded verdict and its new one. Exit status: 0 written or nothing "
+        "differs, 2 wrong usage.",
+    )
+    for action, run in ((save, _save), (accept, _accept)):
+        action.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the predictions file of a full run")
+        add_output(action, default=BASELINE_FILE, text="where the baseline goes")
+        action.set_defaults(run=run)
+    accept.add_argument(
+        "ids",
+        metavar="ID",
+        nargs="*",
+        help="a question, as ID or DATASET::ID (default: all whose answers differ)",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Files:
+    """The run and the baseline that a command was given."""
+
+    document: Mapping[str, Any]
+    """The predictions file of the run."""
+
+    now: Baseline
+    """The same, read."""
+
+    known: Mapping[str, Any] | None
+    """The document of the baseline; None if there is no file yet."""
+
+    earlier: Baseline | None
+    """The same, read."""
+
+
+def _save(chosen: argparse.Namespace) -> int:
+    return _run(chosen, "save", _saved)
+
+
+def _accept(chosen: argparse.Namespace) -> int:
+    return _run(chosen, "accept", _accepted)
+
+
+def _run(chosen: argparse.Namespace, action: str, make: Callable[[argparse.Namespace, _Files], list[str]]) -> int:
+    from pytest_ragcheck.summary.predictions_reader import Unusable
+
+    try:
+        lines = make(chosen, _read(chosen.predictions, chosen.output))
+    except (UsageError, Unusable, ResultsError) as error:
+        print(f"ragcheck baseline {action}: {error}", file=sys.stderr)
+        return 2
+    for line in lines:
+        print(line)
+    return 0
+
+
+def _read(predictions: Path, path: Path) -> _Files:
+    from pytest_ragcheck.report.files.output_folder import check_outside
+    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+    from pytest_ragcheck.summary.predictions_reader import read_document
+
+    if any(path.parent.glob("*_summary.json")):
+        check_outside(path, path.parent, name=str(path))
+    exists = path.exists()
+    return _Files(
+        now=read_baseline(predictions, name=str(predictions), advice=_ADVICE),
+        earlier=read_baseline(path, name=str(path), advice=_OTHER) if exists else None,
+        document=read_document(predictions, give=_ADVICE, anew=_ADVICE),
+        known=read_document(path, give=_OTHER, anew=_ADVICE) if exists else None,
+    )
+
+
+def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
+    from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+    from pytest_ragcheck.summary.flaky import flaky_in_history
+    from pytest_ragcheck.summary.gate.baseline_file import baseline_documents
+    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+    from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts
+
+    path: Path = chosen.output
+    if files.earlier is not None and files.now.timestamp in files.earlier.runs:
+        raise UsageError(f"{chosen.predictions}: this run was saved into {path} before. Save each run once.")
+    _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
+    saved = read_baseline(path, name=str(path), advice=_ADVICE)
+    return [f"{path}: {len(saved.rows)} questions of {saved.timestamp}", *flaky_lines(flaky_in_history(saved))]
+
+
+def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
+    from pytest_ragcheck.redaction.printable import printable
+    from pytest_ragcheck.summary.gate.baseline_file import accepted_documents, differing
+    from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts
+
+    path: Path = chosen.output
+    if files.known is None or files.earlier is None:
+        raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
+    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known, files.earlier)
+    if not keys:
+        return [f"{path}: no answer differs from the recorded ones"]
+    compact, contexts = accepted_documents(files.document, files.now, files.known, read_contexts(path), keys)
+    if not compact["predictions"] and not compact["errors"]:
+        raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
+    _write(path, compact, contexts)
+    earlier, now = files.earlier.rows, files.now.rows
+    return [
+        f"{path}: {len(keys)} accepted of {files.now.timestamp}",
+        *(
+            printable(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}")
+            for key in keys
+        ),
+    ]
+
+
+def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:
+    """The identities of the questions that were named, in the order in which they were."""
+    assert files.earlier is not None, "the caller has checked that there is a baseline"  # noqa: S101 - for type checkers
+    known = [*{**files.now.rows, **files.earlier.rows}]
+    found: dict[tuple[str, str], None] = {}
+    for given in ids:
+        keys = [key for key in known if given in (key[1], "::".join(key))]
+        if not keys:
+            raise UsageError(f"{given!r} is no question of the run or the baseline. Give a question_id of theirs.")
+        if len(keys) > 1:
+            names = ", ".join("::".join(key) for key in keys)
+            raise UsageError(f"{given!r} is a question of several datasets. Give one of {names}.")
+        row = files.now.rows.get(keys[0])
+        if row is not None and row.verdict is Verdict.ERROR:
+            raise UsageError(f"{given!r} is an ERROR in the run, so there is no answer to accept. Run it again.")
+        found[keys[0]] = None
+    return [*found]
+
+
+def _verdict(rows: Mapping[tuple[str, str], BaselineRow], key: tuple[str, str], otherwise: str) -> str:
+    return rows[key].verdict.value if key in rows else otherwise
+
+
+def _write(path: Path, compact: dict[str, Any], contexts: dict[str, Any]) -> None:
+    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.report.files.json_writer import JsonWriter
+    from pytest_ragcheck.summary.gate.recorded.saved_runs import contexts_path
+
+    writer = JsonWriter(path.parent, redactor_of(os.environ))
+    writer.write(contexts_path(path).name, contexts)
+    writer.write(path.name, compact)

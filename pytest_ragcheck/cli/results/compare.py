@@ -1,0 +1,99 @@
+"""`ragcheck compare A B`: several agents side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.summary.agent_comparison import Agents
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "compare",
+        help="hold the results of several agents against each other",
+        description="Shows agents side by side: their means, how far each differs from the first, question by "
+        "question, with intervals at 95 %, and the questions of which they make different things. "
+        "Exit status: 0 compared, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "results",
+        metavar="RESULTS",
+        nargs="+",
+        type=Path,
+        help=f"two or more: a predictions file, the path without {ENDING}, or a folder with one such file",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)"
+    )
+    parser.add_argument("--per-question", action="store_true", help="with csv: a row a question, not a row an agent")
+    parser.add_argument("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead")
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        text = _text(_compared(chosen.results), chosen)
+        if chosen.output is None:
+            print(text, end="")
+        else:
+            _write(chosen.output, text)
+    except UsageError as error:
+        print(f"ragcheck compare: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _compared(given: Sequence[Path]) -> Agents:
+    from pytest_ragcheck.summary.agent_comparison import compare_agents
+    from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+
+    if len(given) == 1:
+        raise UsageError(f"there is nothing to compare {given[0]} with. Give the results of two agents or more.")
+    paths = [predictions_path(path) for path in given]
+    advice = "Give ragcheck compare the {agent}_predictions.json of full runs."
+    read = [read_baseline(path, name=str(path), advice=advice) for path in paths]
+    names = _names(paths)
+    return compare_agents(list(zip(names, read, strict=True)))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What the files begin with, which is the agent's name; with the folder where that is not enough."""
+    short = [path.name.removesuffix(ENDING) for path in paths]
+    counts = Counter(short)
+    names = [name if counts[name] == 1 else str(path.with_name(name)) for name, path in zip(short, paths, strict=True)]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice} was given twice. Give the results of different agents or runs.")
+    return names
+
+
+def _text(compared: Agents, chosen: argparse.Namespace) -> str:
+    from pytest_ragcheck.report.files.json_writer import rounded
+    from pytest_ragcheck.report.terminal import agents_lines as report
+
+    if chosen.format == "json":
+        return json.dumps(rounded(report.agents_document(compared)), ensure_ascii=False, indent=2) + "\n"
+    if chosen.format == "csv":
+        return report.questions_csv(compared) if chosen.per_question else report.frame_csv(compared)
+    lines = report.agents_markdown if chosen.format == "markdown" else report.agents_lines
+    return "".join(f"{line}\n" for line in lines(compared, most_shown=max(0, chosen.show)))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"-o: {path} cannot be written ({error.strerror}). Choose another file.") from None

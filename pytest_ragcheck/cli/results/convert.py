@@ -1,0 +1,75 @@
+"""`ragcheck convert`: turns results of the five-file layout into the three files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.arguments import add_output_folder
+from pytest_ragcheck.errors import DatasetError, ResultsError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+_ENDING = "_results.json"
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "convert",
+        help="turn results of the old five-file layout into the three files",
+        description="Reads results of five files (*_results.json, *_results_metrics.json and .txt, "
+        "*_results_per_question.json and .csv), writes questions, predictions and summary, and says what could not be "
+        "carried over. Exit status: 0 done, 1 a file cannot be read or written, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "results", metavar="RESULTS", nargs="+", type=Path, help=f"a *{_ENDING} file, or a folder with some"
+    )
+    add_output_folder(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        for path in _files(chosen.results):
+            for line in _convert(path, chosen.output):
+                print(line)
+    except UsageError as error:
+        print(f"ragcheck convert: {error}", file=sys.stderr)
+        return 2
+    except (DatasetError, ResultsError) as error:
+        print(f"ragcheck convert: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _files(given: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in given:
+        if path.is_dir():
+            inside = sorted(path.glob(f"*{_ENDING}"))
+            if not inside:
+                raise UsageError(f"{path}: the folder has no *{_ENDING} file. Name another folder, or the file itself.")
+            found += inside
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise UsageError(f"{path}: there is no such file or folder. Name a *{_ENDING} file.")
+    return found
+
+
+def _convert(path: Path, folder: Path) -> Iterator[str]:
+    """Write the files of one run, and print what was carried over."""
+    from pytest_ragcheck.redaction import Redactor
+    from pytest_ragcheck.report.files.result_files import write_results
+    from pytest_ragcheck.summary.aggregate import aggregate
+    from pytest_ragcheck.summary.old_layout import read_old_results
+
+    old = read_old_results(path)
+    written = write_results(old.outcomes, aggregate(old.outcomes), folder, Redactor([]))
+    yield f"{path}: {len(old.outcomes.records)} questions"
+    yield from (f"  wrote {each}" for each in (*written.questions, written.predictions, written.summary))
+    yield from (f"  not carried over: {each}" for each in old.lost)

@@ -1,0 +1,113 @@
+"""`ragcheck merge DIR...`: joins the shards of a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.arguments import add_output_folder
+from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
+from pytest_ragcheck.errors import ResultsError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from pytest_ragcheck.redaction import Redactor
+    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+    from pytest_ragcheck.summary.gate.gate_decision import Decision
+    from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "merge",
+        help="put the shards of a run together",
+        description="Makes of the results of all shards (pytest --rag-shard=I/N) the files that one run would have "
+        "written, and decides over them as one run's gate would: by what the shards were held to, unless said "
+        "otherwise. Exit status: 0 green; 1 red: an ERROR, a FAIL that the gate does not tolerate, or the gate itself; "
+        "2 wrong usage.",
+    )
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="where the shards wrote their results")
+    add_output_folder(parser)
+    add_gate_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    try:
+        return _merge(chosen)
+    except (UsageError, ResultsError) as error:
+        print(f"ragcheck merge: {error}", file=sys.stderr)
+        return 2
+
+
+def _merge(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.report.files.result_files import write_results
+    from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+    from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
+    from pytest_ragcheck.report.terminal.run_lines import summary_lines
+    from pytest_ragcheck.summary.aggregate import aggregate
+    from pytest_ragcheck.summary.flaky import flaky_in_run
+    from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
+    from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
+
+    shards = [read_shard(path) for path in find_shards(chosen.folders)]
+    outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
+    gate = gate_of(chosen, outcomes.terms)
+    terms, baseline = gate.terms, gate.baseline
+    redactor = redactor_of(os.environ)
+    comparison = None if baseline is None else _comparison(outcomes, baseline, redactor, terms)
+    decision = decide(outcomes, comparison, terms)
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=redactor.text))
+    flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)
+    is_gated = comparison is not None or terms.gate != "each"
+    summary = aggregate(outcomes, flaky=flaky, decision=decision if is_gated else None)
+    lines = [*summary_lines(outcomes, summary), *decision_lines(decision), *_not_asked_again(decision)]
+    lines += [*flaky_lines(flaky), *filter(None, [gate.note])]
+    written = write_results(outcomes, summary, chosen.output, redactor)
+    for line in (*lines, *written.lines(Path.cwd())):
+        print(line)
+    if decision.red:
+        text = decision_text(decision)
+        # The other lines are printed already.
+        print(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
+    return int(decision.red or bool(red_by_themselves(outcomes)))
+
+
+def _comparison(outcomes: Outcomes, baseline: Baseline, redactor: Redactor, terms: GateRules) -> Comparison:
+    """Compare with the baseline; questions outside the shards' reach are not missing."""
+    from pytest_ragcheck.summary.gate.baseline_comparison import compare
+    from pytest_ragcheck.summary.gate_rules import COMPARING
+
+    def would_meet(dataset_name: str, id: str) -> bool:  # noqa: A002 - the question's own word
+        return outcomes.complete and (dataset_name, id) not in outcomes.out_of_reach
+
+    return compare(
+        baseline,
+        outcomes,
+        clean=redactor.text,
+        would_meet=would_meet,
+        missing_allowed=terms.missing == "allowed",
+        reworded_apart=terms.gate in COMPARING,
+    )
+
+
+def _not_asked_again(decision: Decision) -> Iterator[str]:
+    """Yield a note that newly failing questions could not be asked again here."""
+    if decision.findings is None or decision.comparison is None:
+        return
+    once = [change for change in decision.comparison.newly_failing if not change.now.asked_again]
+    if once:
+        yield (
+            f"{len(once)} newly failing, by one look each: run the shards with --rag-gate={decision.terms.gate} and "
+            "--rag-baseline, so that they ask again"
+        )

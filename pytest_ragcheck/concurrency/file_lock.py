@@ -1,0 +1,88 @@
+"""Locks a file until the process that holds the lock frees it or ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        # lockf would free its locks when the process closes the file anywhere, and cannot test its own lock.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_POLL_SECONDS = 0.02
+
+
+class FileLock:
+    """
+    A lock with one holder at a time, across processes.
+
+    The system frees the lock when its holder dies. The file stays.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def take(self) -> bool:
+        """
+        Take the lock; return True if this object holds it now, False if another one does.
+
+        Raises:
+            OSError: The file cannot be created or opened.
+        """
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):  # Windows raises the latter for a held lock
+            os.close(descriptor)
+            return False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return True
+
+    def free(self) -> None:
+        """Free the lock, if this object holds it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def wait(self) -> None:
+        """Take the lock, which others hold for no longer than a few file operations."""
+        while not self.take():
+            time.sleep(_POLL_SECONDS)
+
+    def __enter__(self) -> Self:
+        """Wait for the lock."""
+        self.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.free()
+
+
+def is_held(path: Path) -> bool:
+    """Return True if a live process holds the lock of the file; False if there is no such file."""
+    if not path.exists():
+        return False
+    lock = FileLock(path)
+    taken = lock.take()
+    lock.free()
+    return not taken

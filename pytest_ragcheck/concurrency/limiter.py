@@ -1,0 +1,18 @@
+"""Defines the protocol of everything that limits how many operations run at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+
+class Limiter(Protocol):
+    """Runs operations as soon as its limit allows; it may repeat an operation that fails."""
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Return the operation's result, or raise its last error."""
+        ...

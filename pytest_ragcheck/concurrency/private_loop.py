@@ -1,0 +1,244 @@
+"""Runs one private event loop in a thread, apart from the loops of users and other plugins."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+import time
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+BLOCKED_SECONDS = 2.0
+"""A loop that runs nothing for this long counts as blocked."""
+
+PATIENCE_SECONDS = 2.0
+"""Time limit for a blocked loop to answer, or for cancelled tasks to end."""
+
+_LOOK_SECONDS = 0.5
+"""Pause between two checks for a blocked loop."""
+
+
+class PrivateLoop:
+    """
+    Runs coroutine functions for waiting threads, any number at once; the first of them starts the loop.
+
+    Any thread may call `run`, including the thread of a running event loop.
+
+    Args:
+        on_blocked: Called by a waiting thread while a coroutine blocks the loop, with the id of the loop's thread; not
+            called again after it returns True.
+    """
+
+    def __init__(self, on_blocked: Callable[[int], bool] | None = None) -> None:
+        self._on_blocked = on_blocked
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._running: _LoopThread | None = None
+        self._changing = threading.Lock()
+
+    def run(
+        self,
+        function: Callable[..., Awaitable[T]],
+        *arguments: Any,
+        every_seconds: float = 0.0,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> T:
+        """
+        Return the result of `function(*arguments)`, or raise its exception.
+
+        Args:
+            function: The coroutine function, which runs in the loop.
+            arguments: The arguments of the function.
+            every_seconds: How often the waiting thread calls `meanwhile`; 0: never.
+            meanwhile: Called during a long wait, as to print a line.
+
+        Raises:
+            UsageError: The loop cannot start.
+            concurrent.futures.CancelledError: Another thread closed the loop.
+        """
+        if self._pid != os.getpid():
+            # A forked child has no thread but its own.
+            self._reset()
+        with self._changing:
+            if self._running is None:
+                self._running = _LoopThread()
+            running = self._running
+            # Inside the lock, because `close` ends only the tasks that it finds in the loop.
+            future = asyncio.run_coroutine_threadsafe(settled(function, *arguments), running.loop)
+        try:
+            self._wait(future, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
+            outcome: Callable[[], T] = future.result()
+        except BaseException:
+            # Ctrl-C ends the wait and the task.
+            if not running.loop.is_closed():
+                future.cancel()
+            raise
+        return outcome()
+
+    def _wait(
+        self,
+        future: Future[Any],
+        running: _LoopThread,
+        every_seconds: float,
+        meanwhile: Callable[[], object] | None,
+    ) -> None:
+        every = every_seconds or math.inf
+        due = time.monotonic() + every
+        while not wait([future], max(0.0, min(_LOOK_SECONDS, due - time.monotonic()))).done:
+            if running.loop.is_closed() and not future.done():  # closed with a task that ignored its cancellation
+                raise CancelledError
+            if meanwhile is not None and time.monotonic() >= due:
+                due = time.monotonic() + every
+                meanwhile()
+            if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
+                self._on_blocked = None
+
+    def abandon_if_blocked(self) -> bool:
+        """
+        Abandon the loop if it is blocked, and return True; the next `run` then starts a new one.
+
+        The check takes up to `PATIENCE_SECONDS`.
+        """
+        running = self._running
+        if running is None or self._pid != os.getpid() or running.answers(within_seconds=PATIENCE_SECONDS):
+            return False
+        with self._changing:
+            if self._running is running:
+                self._running = None
+        running.stop()
+        return True
+
+    def close(self) -> None:
+        """
+        End the loop with all its tasks, and its thread; a further `run` starts both anew.
+
+        A loop that never started costs nothing to close. A blocked loop is abandoned.
+        """
+        if self._pid != os.getpid():
+            self._reset()
+        with self._changing:
+            running, self._running = self._running, None
+        if running is not None:
+            running.end()
+
+
+class _LoopThread:
+    """
+    An event loop in a daemon thread.
+
+    The interpreter would wait at its end for any other thread, forever if `close()` is never called.
+    """
+
+    def __init__(self) -> None:
+        started: Future[asyncio.AbstractEventLoop] = Future()
+        self._ending = False
+        self._asked_at: float | None = None
+        self._thread = threading.Thread(target=self._run, args=[started], name="ragcheck loop", daemon=True)
+        try:
+            self._thread.start()
+            self.loop = started.result()
+        except (OSError, RuntimeError) as error:
+            raise UsageError(
+                f"the event loop that asks questions cannot start: {error}. Close files and threads of this process, "
+                "or raise its limits (ulimit -n, ulimit -u)."
+            ) from error
+
+    @property
+    def thread_id(self) -> int:
+        return self._thread.ident or 0
+
+    def is_blocked(self) -> bool:
+        """Return True if the loop has not run for a while, measured between two calls."""
+        asked_at = self._asked_at
+        if asked_at is not None:
+            return time.monotonic() - asked_at >= BLOCKED_SECONDS
+        self._asked_at = time.monotonic()
+        with suppress(RuntimeError):  # the loop is closed
+            self.loop.call_soon_threadsafe(setattr, self, "_asked_at", None)
+        return False
+
+    def answers(self, *, within_seconds: float) -> bool:
+        answered = threading.Event()
+        with suppress(RuntimeError):  # the loop is closed
+            self.loop.call_soon_threadsafe(answered.set)
+        return answered.wait(within_seconds)
+
+    def stop(self) -> None:
+        """Make the loop cancel its tasks and end, as soon as it is not blocked."""
+        self._ending = True
+        with suppress(RuntimeError):  # the loop is closed
+            self.loop.call_soon_threadsafe(self.loop.stop)
+
+    def end(self) -> None:
+        """Cancel the tasks, end the loop and wait for its thread, unless the loop is blocked."""
+        answers = self.answers(within_seconds=PATIENCE_SECONDS)
+        self.stop()
+        if answers:
+            self._thread.join(2 * PATIENCE_SECONDS)
+
+    def _run(self, started: Future[asyncio.AbstractEventLoop]) -> None:
+        try:
+            loop = asyncio.new_event_loop()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        asyncio.set_event_loop(loop)
+        started.set_result(loop)
+        try:
+            while not self._ending:
+                # A user's code may call `loop.stop()`, and a task that raises SystemExit ends `run_forever` too.
+                with suppress(KeyboardInterrupt, SystemExit):
+                    loop.run_forever()
+            loop.run_until_complete(_end_tasks())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
+
+
+async def _end_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    await end_tasks(tasks)
+
+
+async def end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
+    """Cancel the tasks and wait until they end; tasks that do not end are left after a while."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        ended, _ = await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+        for task in ended:
+            if not task.cancelled():
+                task.exception()  # asyncio logs an exception that was never retrieved
+
+
+async def settled(function: Callable[..., Awaitable[T]], *arguments: Any) -> Callable[[], T]:
+    """
+    Return a function that returns the coroutine's result, or raises its exception.
+
+    A `BaseException` from a user's client, such as Ctrl-C or `pytest.skip()`, would otherwise end the loop.
+    """
+    try:
+        value = await function(*arguments)
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        stopped = error
+
+        def reraise() -> T:
+            raise stopped
+
+        return reraise
+    return lambda: value

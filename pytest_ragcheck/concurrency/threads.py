@@ -1,0 +1,50 @@
+"""Runs plain calls beside an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """
+    Return the result of `function(*arguments)` from a new thread, or raise its exception.
+
+    The thread is a daemon, unlike those of a pool, so that a hanging call cannot keep the process from ending.
+    """
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def settle(value: T | None, error: BaseException | None) -> None:
+        if result.done():  # cancelled
+            return
+        if error is None:
+            result.set_result(value)  # type: ignore[arg-type]  # T where there is no error
+        else:
+            result.set_exception(error)
+
+    def run() -> None:
+        value: T | None = None
+        error: BaseException | None = None
+        try:
+            value = call()
+        except StopIteration as stop:  # a future refuses StopIteration
+            error = RuntimeError("StopIteration")
+            error.__cause__ = stop
+        except BaseException as raised:  # raised in the waiting task, KeyboardInterrupt too
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so no task waits
+            loop.call_soon_threadsafe(settle, value, error)
+
+    call = partial(contextvars.copy_context().run, function, *arguments)
+    threading.Thread(target=run, name="ragcheck call", daemon=True).start()
+    return await result

@@ -1,0 +1,42 @@
+"""Reads the place of a baseline: the path of a file, or `git:REV:PATH`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+BASELINE_FILE = "ragcheck-baseline.json"
+"""The default baseline of a run, in pytest's root folder."""
+
+_IN_GIT = "git:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselinePlace:
+    """A file in the work tree or in a git revision."""
+
+    path: Path
+    rev: str | None = None
+    """The git revision that has the file; None for the work tree."""
+
+    @classmethod
+    def from_text(cls, text: str) -> BaselinePlace:
+        """
+        Return the place that the text names.
+
+        Raises:
+            ValueError: The text begins with `git:` but is not `git:REV:PATH`.
+        """
+        if not text.startswith(_IN_GIT):
+            return cls(path=Path(text))
+        rev, _, path = text.removeprefix(_IN_GIT).partition(":")
+        if not rev.strip() or rev.startswith("-") or not path.strip():
+            raise ValueError("is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json")
+        return cls(path=Path(path), rev=rev)
+
+    def seen_from(self, folder: Path) -> BaselinePlace:
+        """Return the place with a relative path made relative to the folder."""
+        return replace(self, path=folder / self.path)
+
+    def __str__(self) -> str:
+        return self.path.as_posix() if self.rev is None else f"{_IN_GIT}{self.rev}:{self.path.as_posix()}"

@@ -1,0 +1,81 @@
+"""Reads the values that users give, as text or as native values."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.config.readers import URL_READERS, read_minimum, read_weight
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from pytest_ragcheck.config.setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The value of one setting as a user gave it, and where."""
+
+    value: Any
+    """A text, or a native value of TOML or Python: a number, a bool, a list, a mapping."""
+
+    origin: str
+    """`--rag-url`, `RAGCHECK_URL`, `rag_url in pytest.ini`, or `Settings: url`."""
+
+    folder: Path | None = None
+    """The folder of relative paths, if it is not the run's."""
+
+
+def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()) -> Any:
+    """
+    Return the value that `Settings` holds for the given one.
+
+    Args:
+        setting: The row of the table.
+        given: The value; texts and native values read alike.
+        own_metrics: Names of the users' own metrics, which minimums and weights may name.
+
+    Raises:
+        UsageError: The value cannot be read. The text names its origin and the way out.
+    """
+    if setting.kind == "lines" and isinstance(given.value, Mapping):
+        return setting.collect(given.value.items())
+    read: Callable[..., Any] = setting.read
+    if read in (read_minimum, read_weight):
+        read = partial(read, own=own_metrics)
+    values = []
+    text = ""
+    try:
+        texts = _texts(setting, given.value)
+        for text in texts:
+            values.append(read(text.strip()))
+    except ValueError as error:
+        raise UsageError(f"{given.origin}: {_shown(setting, text)} {error}") from None
+    if setting.kind in ("text", "switch"):
+        return values[0]
+    return setting.collect(values) if values else setting.default
+
+
+def _texts(setting: Setting, value: Any) -> list[str]:
+    """Return the value as one text, or as several texts if the setting takes several."""
+    if setting.kind in ("text", "switch"):
+        return [" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+    if isinstance(value, Mapping):
+        return [f"{name}={each}" for name, each in value.items()]
+    if isinstance(value, str):
+        return shlex.split(value) if setting.kind == "words" else [line for line in value.splitlines() if line.strip()]
+    return [str(value)] if isinstance(value, PurePath) else [str(each) for each in value]
+
+
+def _shown(setting: Setting, text: str) -> str:
+    if setting.name == "rag_headers":
+        return "a line"  # it may hold a secret
+    return repr(shown_url(text) if setting.read in URL_READERS else text)

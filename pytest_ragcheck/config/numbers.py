@@ -1,0 +1,78 @@
+"""Parses the numbers among users' options; the text of a ValueError continues the option's text."""
+
+from __future__ import annotations
+
+import re
+from math import inf, nan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def number_in(text: str) -> float:
+    """Return the number of the text; NaN, which is in no range, if the text is not a number."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def read_fraction(text: str) -> float:
+    """Return a number from 0 to 1."""
+    return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
+
+
+def read_seconds(text: str) -> float:
+    """Return a number of seconds above 0."""
+    return _number(text, lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
+
+
+def read_delay(text: str) -> float:
+    """Return a number of seconds from 0."""
+    return _number(text, lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
+
+
+def read_usd(text: str) -> float:
+    """Return an amount of US dollars above 0."""
+    return _number(text, lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
+
+
+def read_price(text: str) -> tuple[float, float]:
+    """Return two amounts of US dollars from 0."""
+    try:
+        read, written = map(float, text.split())
+    except ValueError:
+        read = written = nan
+    if not (0 <= read < inf and 0 <= written < inf):
+        raise ValueError("is not two amounts of US dollars from 0; write them such as 0.25 2.00")
+    return read, written
+
+
+def read_count(text: str) -> int:
+    """Return a whole number from 1."""
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        raise ValueError("is not a whole number from 1; write one such as 5")
+    return int(text)
+
+
+def read_number(text: str) -> int:
+    """Return a whole number from 0."""
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError("is not a whole number from 0; write one such as 2")
+    return int(text)
+
+
+def read_shard(text: str) -> tuple[int, int]:
+    """Return the shard of `I/N`: part I of N, I from 1."""
+    match = re.fullmatch(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise ValueError("is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4")
+    return int(match[1]), int(match[2])
+
+
+def _number(text: str, fits: Callable[[float], bool], asked_for: str) -> float:
+    number = number_in(text)
+    if not fits(number):
+        raise ValueError(f"is not {asked_for}")
+    return number

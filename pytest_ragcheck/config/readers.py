@@ -1,0 +1,291 @@
+"""Parses the texts of users' options; the text of a ValueError continues the option's text."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_ragcheck.config.numbers import number_in, read_fraction
+from pytest_ragcheck.scores.catalogue import (
+    ASSERTABLE,
+    DEFAULT_GROUPS,
+    GROUPS,
+    METRICS,
+    OVERALL,
+    listed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.config.sample import Sample
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+
+JUDGES = ("openai", "offline", "ragas", "none")
+
+KEEP = ("never", "on-failure", "always")
+"""When a run leaves its documents in the system."""
+
+
+def read_url(text: str) -> str:
+    """Return the text if it is an http or https URL with a host."""
+    return _whole(text, "http://localhost:8000/query")
+
+
+def read_base_url(text: str) -> str:
+    """Return the text if it is a URL that can be extended with routes."""
+    return _whole(text, "http://localhost:8000/v1")
+
+
+def _whole(text: str, example: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is not a number up to 65535
+        usable = False
+    if not usable or re.search(r"\s", text):
+        raise ValueError(f"is not a URL; write it whole, such as {example}")
+    return text
+
+
+URL_READERS = (read_url, read_base_url)
+"""Readers of texts that may hold secrets."""
+
+
+def read_gate(text: str) -> str:
+    """Return `each`, `confirmed`, `regression`, or `rate:R`."""
+    kind, _, rate = text.partition(":")
+    if text in ("each", "confirmed", "regression"):
+        return text
+    if kind == "rate":
+        with suppress(ValueError):
+            return f"rate:{read_fraction(rate):g}"
+    raise ValueError(
+        "is not a gate; choose each, confirmed, regression, or rate:R with a rate from 0 to 1 such as rate:0.9"
+    )
+
+
+def read_baseline_place(text: str) -> BaselinePlace:
+    """Return the place of a path, or of `git:REV:PATH`."""
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
+
+    return BaselinePlace.from_text(_not_blank(text, "path"))
+
+
+MISSING_QUESTIONS, OTHER_SETTINGS = DIFFERENCES = ("missing-questions", "other-settings")
+"""Differences from a baseline that `rag_baseline_allow` accepts."""
+
+
+def read_difference(text: str) -> str:
+    """Return the name of a difference that can be allowed."""
+    if text not in DIFFERENCES:
+        raise ValueError(f"cannot be allowed; choose from {', '.join(DIFFERENCES)}")
+    return text
+
+
+_SWITCHES = {
+    **dict.fromkeys(("on", "true", "yes", "1"), True),
+    **dict.fromkeys(("off", "false", "no", "0"), False),
+}
+
+
+def read_switch(text: str) -> bool:
+    """Return True for `on`, `true`, `yes` or `1`, and False for their opposites, in any case."""
+    if text.lower() not in _SWITCHES:
+        raise ValueError("is neither on nor off; write one of them")
+    return _SWITCHES[text.lower()]
+
+
+STEPS = ("preflight", "cache", "prefetch")
+"""Steps of a run that `rag_disable` leaves out."""
+
+
+def read_step(text: str) -> str:
+    """Return the name of a step that can be left out."""
+    if text not in STEPS:
+        raise ValueError(f"is not a step that can be left out; choose from {', '.join(STEPS)}")
+    return text
+
+
+def read_sample(text: str) -> Sample:
+    """Return the sample of `NUMBER` or `NUMBER@SEED`."""
+    from pytest_ragcheck.config.sample import Sample
+
+    match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
+    if match is None:
+        raise ValueError("is not of the form NUMBER or NUMBER@SEED; write it such as 200 or 200@7")
+    return Sample(size=int(match[1]), seed=int(match[2] or 0))
+
+
+def read_judge(text: str) -> str:
+    """Return the name of a judge."""
+    if text not in JUDGES:
+        raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
+    return text
+
+
+def read_name(text: str) -> str:
+    """Return a name that is not blank."""
+    return _not_blank(text, "name")
+
+
+def read_path(text: str) -> Path:
+    """Return the path of a file or folder that is not blank."""
+    return Path(_not_blank(text, "path"))
+
+
+def _not_blank(text: str, noun: str) -> str:
+    if not text.strip():
+        raise ValueError(f"is blank; leave it out, or write a {noun}")
+    return text.strip()
+
+
+def read_html_path(text: str) -> Path:
+    """Return the path of a file with an HTML file name."""
+    path = read_path(text)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError("does not end in .html, and HTML is what is written; name the file such as report.html")
+    return path
+
+
+def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
+    metric, equals, value = text.partition("=")
+    metric = metric.strip()
+    if not equals:
+        raise ValueError("is not of the form METRIC=VALUE; write it such as f1=0.5")
+    known = (*ASSERTABLE, *own)
+    if metric not in known:
+        raise ValueError(f"names no metric that can be asserted; {nearest(metric, known)}")
+    return metric, read_fraction(value.strip())
+
+
+def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
+    """Return the pair of `METRIC=WEIGHT`, for any metric but the weighted one itself, or one of the users' *own*."""
+    metric, equals, value = text.partition("=")
+    metric = metric.strip()
+    if not equals:
+        raise ValueError("is not of the form METRIC=WEIGHT; write it such as f1=2")
+    known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
+    if metric not in known:
+        raise ValueError(f"names no metric that can have a weight; {nearest(metric, known)}")
+    weight = number_in(value)
+    if not 0 < weight < float("inf"):
+        raise ValueError("has no weight above 0; write it such as f1=2")
+    return metric, weight
+
+
+def read_group(text: str) -> str:
+    """Return the name of a group of metrics, with or without a leading `+`."""
+    if text.removeprefix("+") not in GROUPS:
+        raise ValueError(f"is no group of metrics; {nearest(text.removeprefix('+'), tuple(GROUPS))}")
+    return text
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Return the end of an error text about an unknown name."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
+
+
+def read_model(text: str) -> str:
+    """Return a folder or a name on the hub, optionally with `@` and a layer."""
+    name, at, layer = text.rpartition("@")
+    if not at:
+        return read_name(text)
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", layer) or not name.strip():
+        raise ValueError("is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17")
+    return f"{name.strip()}@{layer}"
+
+
+def model_and_layer(model: str) -> tuple[str, int | None]:
+    """Return the two parts of a value of `read_model`; without a layer, None."""
+    name, at, layer = model.rpartition("@")
+    return (name, int(layer)) if at else (model, None)
+
+
+def as_mapping(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Any]:
+    """Return the pairs as a read-only mapping; the last pair of a name counts."""
+    return MappingProxyType(dict(pairs))
+
+
+def chosen_groups(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the groups without `+`, or else the default ones, followed by those with `+`."""
+    words = tuple(words)
+    named = tuple(word for word in words if not word.startswith("+")) or DEFAULT_GROUPS
+    return tuple(dict.fromkeys((*named, *(word.removeprefix("+") for word in words))))
+
+
+LOCAL = "local:"
+"""Prefix of the name of an embedding model that runs in this process."""
+
+
+def read_embedding_model(text: str) -> str:
+    """Return the name of a model at a server, or `local:` and a folder or a name on the hub."""
+    name = read_name(text)
+    local = name.removeprefix(LOCAL).strip()
+    if not local:
+        raise ValueError("names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2")
+    return LOCAL + local if name.startswith(LOCAL) else name
+
+
+def read_header(text: str) -> tuple[str, str]:
+    """Return the name and value of `Name: value`."""
+    match = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*(\S.*)", text)
+    if match is None:
+        raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
+    return match[1], match[2]
+
+
+def read_dataset(text: str) -> DatasetChoice:
+    """Return the choice of `NAME[:SUBSET][@SPLIT][=PATH]`."""
+    from pytest_ragcheck.questions.datasets.dataset_names import read_choice
+
+    return read_choice(text)
+
+
+def read_keep(text: str) -> str:
+    """Return when documents are kept."""
+    if text not in KEEP:
+        raise ValueError(f"is none of {', '.join(KEEP)}; write one of them")
+    return text
+
+
+def read_tier(text: str) -> str:
+    """Return the name of a tier."""
+    from pytest_ragcheck.questions.question import TIERS
+
+    if text not in TIERS:
+        raise ValueError(f"is no tier; choose {' or '.join(TIERS)}")
+    return text
+
+
+def read_shape(text: str) -> str:
+    """Return the name of a shape."""
+    from pytest_ragcheck.rag.shapes.named_shapes import read_name
+
+    read_name(text)
+    return text
+
+
+def read_request(text: str) -> str:
+    """Return a template of requests, unchanged."""
+    from pytest_ragcheck.rag.shapes.request_template import read_template
+
+    read_template(text)
+    return text
+
+
+def read_response(text: str) -> str:
+    """Return the expressions for the parts of a reply, unchanged."""
+    from pytest_ragcheck.rag.shapes.reading import Reading
+
+    Reading.from_text(text)
+    return text

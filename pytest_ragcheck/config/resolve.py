@@ -1,0 +1,187 @@
+"""Makes `Settings` from the command line, the environment and the ini file, in this order of precedence."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
+from pytest_ragcheck.config.given import Given, read_given
+from pytest_ragcheck.config.readers import LOCAL, URL_READERS
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
+from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_ragcheck.rag.http.headers import FilledHeaders
+
+
+def read_settings(
+    given: Mapping[str, Given],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    own_metrics: Collection[str] = (),
+) -> Settings:
+    """
+    Return the settings of a run.
+
+    Args:
+        given: The values of the command line, or else of the ini file, by setting.
+        environment: Holds keys, and settings that the command line does not give; the process's if None.
+        folder: The folder of relative paths, except for values given with a folder; the current one if None.
+        own_metrics: Names of the users' own metrics.
+
+    Raises:
+        UsageError: A value cannot be read; the text names its origin and the way out.
+    """
+    environment = os.environ if environment is None else environment
+    folder = Path.cwd() if folder is None else folder
+    chosen = {setting.name: _chosen(setting, given, environment) for setting in TABLE}
+    values = {
+        setting.becomes: read_given(setting, value, own_metrics)
+        for setting in TABLE
+        if (value := chosen[setting.name]) is not None
+    }
+    filled = _headers(chosen["rag_headers"], values.get("endpoint.headers", {}), chosen["rag_url"], environment)
+    keys = _keys(environment)
+    folders = {name: value.folder for name, value in chosen.items() if value is not None}
+    absolute = {
+        each.becomes: _seen_from(folders.get(each.name) or folder, values.get(each.becomes, each.default))
+        for each in TABLE
+    }
+    return Settings.from_values(
+        {
+            **absolute,
+            **_judge(values, keys),
+            **_models(values, folder),
+            **_gate(values, folder),
+            "endpoint.headers": MappingProxyType(dict(filled.headers) if filled else {}),
+            "run.own_metrics": tuple(own_metrics),
+            "secrets": (*(filled.secrets if filled else ()), *_secrets_of(environment)),
+        }
+    )
+
+
+def read_value(name: str, given: Given) -> Any:
+    """
+    Return the value of one setting, by its name.
+
+    Raises:
+        UsageError: The value cannot be read; the text names its origin and the way out.
+    """
+    return read_given(next(setting for setting in TABLE if setting.name == name), given)
+
+
+def redactor_of(environment: Mapping[str, str]) -> Redactor:
+    """Return the redactor of all secrets that the environment holds for this package."""
+    secrets = _secrets_of(environment)
+    for setting in TABLE:
+        if setting.environment and setting.read in URL_READERS:
+            with suppress(ValueError):  # not a URL: an error only for the command that uses it
+                secrets += url_secrets(environment.get(setting.environment, "").strip())
+    return Redactor(secrets)
+
+
+def _chosen(setting: Setting, given: Mapping[str, Given], environment: Mapping[str, str]) -> Given | None:
+    chosen = given.get(setting.name)
+    if chosen is not None and chosen.origin.startswith("--"):
+        return chosen
+    if setting.environment and environment.get(setting.environment):
+        return Given(environment[setting.environment], setting.environment)
+    return chosen
+
+
+def _seen_from(folder: Path, value: Any) -> Any:
+    """Return the value with absolute paths, without `..`, because paths are compared by their text."""
+    if isinstance(value, Path):
+        return Path(os.path.normpath(folder / value))
+    if isinstance(value, tuple):
+        return tuple(_seen_from(folder, each) for each in value)
+    return value.seen_from(folder) if hasattr(value, "seen_from") else value
+
+
+def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return the judge's keys, and its name if a key or a model points to one."""
+    # The key of OpenAI must not be sent to another server.
+    other = DUMMY_API_KEY if "judge.url" in values else keys.get("OPENAI_API_KEY")
+    key = keys.get("RAGCHECK_JUDGE_API_KEY", other)
+    embedding_key = keys.get("RAGCHECK_EMBEDDING_API_KEY", DUMMY_API_KEY if "judge.embedding_url" in values else None)
+    found: dict[str, Any] = {"judge.api_key": key, "judge.embedding_api_key": embedding_key}
+    if "judge.name" not in values and (key or "judge.model" in values):
+        found["judge.name"] = "openai"
+    return found
+
+
+def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the models and prompts, which may be a file or a folder."""
+    found: dict[str, Any] = {}
+    if "run.bertscore_model" in values:
+        found["run.bertscore_model"] = _model(values["run.bertscore_model"], folder)
+    if (name := values.get("judge.embedding_model", "")).startswith(LOCAL):
+        found["judge.embedding_model"] = LOCAL + _model(name.removeprefix(LOCAL), folder)
+    if re.search(r"[./\\]", prompt := values.get("judge.prompt", "")):
+        found["judge.prompt"] = str(folder / prompt)  # a packaged prompt has a plain name
+    return found
+
+
+def _gate(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the baseline of the folder if none is given, and the default gate of a run with a baseline."""
+    found: dict[str, Any] = {}
+    if "gate.baseline" not in values and (folder / BASELINE_FILE).is_file():
+        found["gate.baseline"] = BaselinePlace(path=folder / BASELINE_FILE)
+    if "gate.rule" not in values and ("gate.baseline" in values or found):
+        found["gate.rule"] = "confirmed"
+    return found
+
+
+def _model(text: str, folder: Path) -> str:
+    """Return the model's folder if there is one with that name; otherwise its name on the hub."""
+    name, at, layer = text.rpartition("@")
+    if not at:
+        return str(folder / text) if (folder / text).is_dir() else text
+    return f"{folder / name if (folder / name).is_dir() else name}@{layer}"
+
+
+def _headers(
+    given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str]
+) -> FilledHeaders | None:
+    """Return the headers as they are sent; None without any."""
+    if given is None:
+        return None
+    from pytest_ragcheck.rag.http.headers import check_one_authorization, fill_in
+
+    try:
+        filled = fill_in(headers.items(), environment)
+        if url is not None:
+            check_one_authorization(str(url.value).strip(), filled.headers, shown=url.origin)
+    except UsageError as error:
+        raise UsageError(f"{given.origin}: {error}") from None
+    return filled
+
+
+def _keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys in the environment, all of which are secrets, even those that this run does not use."""
+    names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
+    found = {name: environment.get(name, "").strip() for name in names}
+    return {name: key for name, key in found.items() if key}
+
+
+def _secrets_of(environment: Mapping[str, str]) -> list[str]:
+    """Return these keys, and the secrets in the variables about the openai judge's server."""
+    found = list(_keys(environment).values())
+    with suppress(ValueError):  # not a URL: an error only for the command that uses it
+        found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())
+    for line in environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        name, _, value = line.partition(":")
+        if is_secret_header(name):
+            # The token after the scheme, as in `Bearer TOKEN`, is a secret too.
+            found += [value, *value.split()[1:]]
+    return found

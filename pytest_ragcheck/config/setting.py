@@ -1,0 +1,68 @@
+"""Defines a row of the table of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A row of the table: where a setting may be given, how its text is read, and its help text."""
+
+    name: str
+    """Name in the ini file, such as `rag_top_k`."""
+
+    becomes: str
+    """The group and the field of `Settings` that hold the value, such as `endpoint.top_k`."""
+
+    default: Any
+    help: str
+    read: Callable[[str], Any]
+    """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
+
+    collect: Callable[[Iterable[Any]], Any] = tuple
+    """Makes one value of the words or lines."""
+
+    on_command_line: bool = False
+    environment: str | None = None
+    """Name of the environment variable, if the setting has one."""
+
+    metavar: str = "TEXT"
+    kind: Literal["text", "words", "lines", "switch"] = "text"
+    """One text, several separated by blanks (an option that repeats), several on lines of their own, or on/off."""
+
+    default_text: str = ""
+    """Describes the default if the value itself does not."""
+
+    @property
+    def option(self) -> str:
+        """Name on the command line, such as `--rag-top-k`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def keyword(self) -> str:
+        """Name in `Settings.of`, such as `top_k`."""
+        return self.name.removeprefix("rag_")
+
+    @property
+    def shown_default(self) -> str:
+        """The default as help texts show it; empty if there is none."""
+        return self.default_text or _shown(self.default)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    if isinstance(value, str | PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_shown(each)}" for name, each in value.items())
+    return " ".join(map(_shown, value or ()))

@@ -1,0 +1,111 @@
+"""Defines the groups of the settings. The table of settings gives the defaults and describes each field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.config.sample import Sample
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EndpointSettings:
+    """The settings of the endpoint and its requests. `config/endpoint_table.py` describes each field."""
+
+    url: str | None
+    base_url: str | None
+    shape: str | None
+    request: str | None
+    response: str | None
+    headers: Mapping[str, str]
+    top_k: int
+    timeout_seconds: float
+    concurrency: int
+    delay_seconds: float
+    retries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JudgeSettings:
+    """The settings of the judge and of the embeddings. `config/judge_table.py` describes each field."""
+
+    name: str | None
+    """One of `JUDGES`; None if no judge was named, and no key and no model point to one."""
+
+    model: str | None
+    url: str | None
+    prompt: str
+    concurrency: int | None
+    repeats: int
+    price: tuple[float, float] | None
+    calibrations: tuple[Path, ...]
+    embedding_model: str | None
+    embedding_url: str | None
+    api_key: str | None = None
+    embedding_api_key: str | None = None
+    """Key of `embedding_url`. Without that URL the judge's key is used."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """True if a judge was named. A key in the environment alone chooses none."""
+        return self.name is not None and (self.name != "openai" or self.model is not None)
+
+    @property
+    def own_prices(self) -> Mapping[str, tuple[float, float]]:
+        """The given price, by the model that it is for."""
+        return {self.model: self.price} if self.model and self.price else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GateSettings:
+    """The settings that decide which questions and which runs pass. `config/gate_table.py` describes each field."""
+
+    threshold: float
+    minimums: Mapping[str, float]
+    rule: str
+    """`each`, `confirmed`, `regression`, or `rate:R`."""
+
+    baseline: BaselinePlace | None
+    tolerance: float
+    false_alarms: float
+    baseline_allows: tuple[str, ...]
+    """Some of `DIFFERENCES`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunSettings:
+    """The questions, the metrics, the limits and the files of a run. `config/run_table.py` describes each field."""
+
+    question_files: tuple[str, ...]
+    datasets: tuple[DatasetChoice, ...]
+    samples: Sample | None
+    tier: str
+    ingest: bool
+    keep_documents: str
+    repeats: int
+    metrics: tuple[str, ...]
+    weights: Mapping[str, float]
+    bertscore_model: str | None
+    shard: tuple[int, int] | None
+    resume: bool
+    replay: Path | None
+    dry_run: bool
+    disabled: tuple[str, ...]
+    """Some of `STEPS`."""
+
+    max_cost_usd: float | None
+    question_timeout_seconds: float
+    waiting_line_seconds: float
+    require_endpoint: bool
+    output: Path
+    agent: str
+    report: Path | None
+    markdown: Path | None
+    own_metrics: tuple[str, ...] = ()
+    """Names of the users' own metrics, which `minimums` and `weights` may name."""

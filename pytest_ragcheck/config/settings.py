@@ -1,0 +1,173 @@
+"""Holds the settings of a run, in groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.config.given import Given, read_given
+from pytest_ragcheck.config.readers import nearest
+from pytest_ragcheck.config.setting_groups import EndpointSettings, GateSettings, JudgeSettings, RunSettings
+from pytest_ragcheck.config.table import TABLE
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
+from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DUMMY_API_KEY = "no-key"
+"""Sent to a judge server that was given without a key, because some servers refuse a request without one."""
+
+
+_GROUPS = {"endpoint": EndpointSettings, "judge": JudgeSettings, "gate": GateSettings, "run": RunSettings}
+
+_DEFAULTS = {setting.becomes: setting.default for setting in TABLE}
+
+_BY_KEYWORD = {setting.keyword: setting for setting in TABLE}
+
+_WITHOUT_A_ROW = {
+    "judge_api_key": "judge.api_key",
+    "embedding_api_key": "judge.embedding_api_key",
+    "own_metrics": "run.own_metrics",
+    "secrets": "secrets",
+}
+"""Keywords of `Settings.of` that no ini value gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Settings:
+    """
+    The settings of a run.
+
+    `Settings.of` makes them, and `replace` changes some, as in an override of the fixture `rag_settings`.
+    """
+
+    endpoint: EndpointSettings
+    judge: JudgeSettings
+    gate: GateSettings
+    run: RunSettings
+    secrets: tuple[str, ...] = ()
+    """Values to redact, in addition to those in the headers, the URLs and the keys."""
+
+    redactor: Redactor = field(init=False, compare=False)
+    """The redactor of all secrets of these settings."""
+
+    @classmethod
+    def of(cls, **given: Any) -> Settings:
+        """
+        Return the defaults, except for the given settings.
+
+        Args:
+            given: Values by setting. The keyword is the ini name without `rag_`, as in
+                `Settings.of(url="http://localhost:8000/query", min={"f1": 0.5})`. Texts read as in the ini file.
+                `judge_api_key`, `embedding_api_key`, `own_metrics` and `secrets` are keywords too. Nothing is read from
+                the environment.
+
+        Raises:
+            UsageError: The setting does not exist, or its value cannot be used.
+        """
+        return cls.from_values(_DEFAULTS | _read(given, ()))
+
+    def replace(self, **changes: Any) -> Settings:
+        """
+        Return the same settings, except for the given ones, as for `Settings.of`.
+
+        Raises:
+            UsageError: The setting does not exist, or its value cannot be used.
+        """
+        return self.from_values(self.values() | _read(changes, self.run.own_metrics))
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Settings:
+        """Return the settings of the values, by `group.field`."""
+        groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
+        for path, value in values.items():
+            group, dot, name = path.partition(".")
+            if dot:
+                groups[group][name] = value
+        made: Any = {group: make(**groups[group]) for group, make in _GROUPS.items()}
+        return cls(**made, secrets=values.get("secrets", ()))
+
+    def values(self) -> dict[str, Any]:
+        """Return every value by `group.field`, and the secrets."""
+        found = {
+            f"{group}.{each.name}": getattr(getattr(self, group), each.name)
+            for group, made in _GROUPS.items()
+            for each in fields(made)
+        }
+        return {**found, "secrets": self.secrets}
+
+    def __post_init__(self) -> None:
+        _check_measured(self)
+        object.__setattr__(self, "redactor", Redactor(self._all_secrets()))
+
+    def __repr__(self) -> str:
+        """Return the settings as code, without secrets, because pytest's --showlocals prints it."""
+        values = self.values()
+        shown = (
+            f"{setting.keyword}={values[setting.becomes]!r}"
+            for setting in TABLE
+            if setting.name != "rag_headers" and values[setting.becomes] != setting.default
+        )
+        return self.redactor.text(f"Settings.of({', '.join(shown)})")
+
+    @property
+    def judge_concurrency(self) -> int:
+        """Requests to the judge that may run at once, >= 1."""
+        return self.judge.concurrency or self.endpoint.concurrency
+
+    @property
+    def judged(self) -> bool:
+        """True if answers are judged: there is a judge, and its group of metrics is measured."""
+        return self.judge.name != "none" and "judge" in self.run.metrics
+
+    @property
+    def needs_judge(self) -> bool:
+        """True if any chosen metric needs the judge."""
+        return not JUDGE_GROUPS.isdisjoint(self.run.metrics)
+
+    def _all_secrets(self) -> list[str]:
+        found = list(self.secrets)
+        judge = self.judge
+        for url in filter(None, (self.endpoint.url, self.endpoint.base_url, judge.url, judge.embedding_url)):
+            found += url_secrets(url)
+        for name, value in self.endpoint.headers.items():
+            if is_secret_header(name):
+                # The token after the scheme, as in `Bearer TOKEN`, is a secret too.
+                found += [value, *value.split()[1:]]
+        return found + [key for key in (judge.api_key, judge.embedding_api_key) if key and key != DUMMY_API_KEY]
+
+
+def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values that were given by keyword, by `group.field`."""
+    own = tuple(given.get("own_metrics", own_metrics))
+    values: dict[str, Any] = {}
+    for keyword, value in given.items():
+        if keyword in _WITHOUT_A_ROW:
+            values[_WITHOUT_A_ROW[keyword]] = tuple(value) if isinstance(value, list | tuple) else value
+            continue
+        setting = _BY_KEYWORD.get(keyword)
+        if setting is None:
+            raise UsageError(f"Settings: there is no setting {keyword!r}; {nearest(keyword, _BY_KEYWORD)}")
+        values[setting.becomes] = (
+            setting.default if value is None else read_given(setting, Given(value, f"Settings: {keyword}"), own)
+        )
+    return values
+
+
+def _check_measured(settings: Settings) -> None:
+    """Check that each group has its model, and that some group measures each asserted metric."""
+    metrics = settings.run.metrics
+    if "bertscore" in metrics and settings.run.bertscore_model is None:
+        raise UsageError(
+            "rag_metrics: the group bertscore needs a model; "
+            "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
+        )
+    for metric in settings.gate.minimums:
+        groups = [group_of(name) for name in (settings.run.weights if metric == OVERALL else (metric,))]
+        if not any(group is None or group in metrics for group in groups):
+            raise UsageError(
+                f"rag_min: {metric} is measured by the group {groups[0]!r}, which rag_metrics leaves out; "
+                f"write rag_metrics = +{groups[0]}, or leave the minimum out"
+            )

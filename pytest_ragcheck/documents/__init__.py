@@ -1,1 +1,0 @@
-"""The documents of a run: put into the system under test before its questions, and taken out at its end."""

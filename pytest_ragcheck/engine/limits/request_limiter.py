@@ -1,0 +1,274 @@
+"""Limits how many requests run at once, and repeats failed requests that may succeed."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_ragcheck.engine.limits.slots import Slots
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
+
+T = TypeVar("T")
+
+PAUSE_SECONDS = 0.02
+"""
+Pause of a judge request after its reply, because sending a waiting request takes less time than making a record.
+
+It saves 0.1 s with 200 questions, 16 at once, where the ideal time is 3.95 s.
+"""
+
+_LONGEST_WAIT_FOR_ROOM_SECONDS = 2.0
+"""
+Longest wait while other requests succeed; the adaptive limit throttles, and a longer wait would leave slots unused.
+"""
+
+_LIMITED_SECONDS = 65.0
+"""A limit of requests per minute accepts requests again within this time."""
+
+_DOWN_SECONDS = 30.0
+"""A system that succeeded before is down if it refuses single requests with 503 for this long."""
+
+_NUMBERS_SECONDS = 0.001
+"""Pause between two tries to change the shared limit, which another process changes within microseconds."""
+
+
+_SHORTEST_POLL_SECONDS = 0.001
+_SHORTEST_POLL_AT_SHARE_SECONDS = 0.02
+_LONGEST_POLL_SECONDS = 0.04
+"""Pauses between two polls for slots of other processes. A process below its even share polls more often."""
+
+_POLL_SHARE = 0.04
+"""Length of a pause as a share of the wait so far, so that a slot is free for no longer than this share."""
+
+
+class RequestLimiter:
+    """
+    Runs a number of requests at once, fewer while the server is overloaded, and repeats failed requests.
+
+    Overloads (429, 503) lower the number and successes raise it, so that a server with its own limit is used at that
+    limit. A limiter belongs to one event loop.
+
+    Args:
+        slots: The slots of the run; an int: that number of slots, for this process alone.
+        retries: Repeats after temporary failures, >= 0. Repeats after an overload do not count while other requests
+            succeed.
+        delay_seconds: Least time from the start of one request to the start of the next, >= 0.
+        patience_seconds: How long a request is repeated after overloads while no request succeeds, > 0. A longer
+            Retry-After ends the request at once.
+        pause_seconds: Pause before a result is returned while other requests wait for a slot, >= 0, so that those are
+            sent first.
+    """
+
+    def __init__(
+        self,
+        slots: Slots | int,
+        *,
+        retries: int = 2,
+        delay_seconds: float = 0.0,
+        patience_seconds: float = 120.0,
+        pause_seconds: float = 0.0,
+    ) -> None:
+        self._slots = Slots(slots) if isinstance(slots, int) else slots
+        self._retries = retries
+        self._delay_seconds = delay_seconds
+        self._patience_seconds = patience_seconds
+        self._pause_seconds = pause_seconds
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._poller: asyncio.Task[None] | None = None
+        self._served_at = -math.inf
+
+    @property
+    def most(self) -> int:
+        """Requests of the whole run that may run at once, >= 1."""
+        return self._slots.number
+
+    @property
+    def waiting(self) -> int:
+        """Requests of this process that wait for a slot."""
+        return len(self._waiting)
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Return the operation's result; raise its last error if repeating did not help."""
+        return await self._run(operation, self._retries)
+
+    def without_retries(self) -> WithoutRetries:
+        """Return a limiter with the same slots that repeats requests only after overloads."""
+        return WithoutRetries(self)
+
+    async def _run(self, operation: Callable[[], Awaitable[T]], retries: int) -> T:
+        tries = _Tries(most_failed=retries, began=_now())
+        while True:
+            await self._enter()
+            started = _now()
+            try:
+                result = await operation()
+            except MeasurementError as error:
+                try:
+                    wait = await self._wait_after(error, tries, started)
+                    if tries.is_alone:
+                        # Keeps the slot: one request at a time tests whether the server accepts requests again.
+                        await asyncio.sleep(wait)
+                        wait = 0.0
+                finally:
+                    self._leave()
+            except BaseException:
+                self._leave()
+                raise
+            else:
+                others_wait = bool(self._waiting)
+                try:
+                    await self._note_success()
+                finally:
+                    self._leave()
+                if others_wait and self._pause_seconds:
+                    await asyncio.sleep(self._pause_seconds)
+                return result
+            await asyncio.sleep(wait)
+
+    async def _wait_after(self, error: MeasurementError, tries: _Tries, started: float) -> float:
+        """Return the seconds until the request is repeated; raise the error if repeating would not help."""
+        tries.is_alone = False
+        if not is_transient(error):
+            raise error
+        tries.made += 1
+        if is_overload(error):
+            wait = await self._change(lambda limit: self._refused(limit, error, tries, started))
+        else:
+            tries.failed += 1
+            wait = wait_seconds(error, tries.made)
+        if tries.failed > tries.most_failed:
+            raise error
+        return wait
+
+    def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries, started: float) -> float:
+        """Return the seconds until a refused request is repeated."""
+        now, running = _now(), self._slots.running()
+        served_at = max(self._served_at, limit.served_at)
+        wait = wait_seconds(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
+        if running == 1 and served_at <= started:
+            limit.refused_since = min(limit.refused_since, now)
+            limit.refused_alone += 1
+            wait = wait_seconds(error, int(limit.refused_alone))
+            patience = _LIMITED_SECONDS if status_of(error) == LIMITED else _DOWN_SECONDS
+            if status_of(error) != LIMITED and served_at == -math.inf:
+                patience = 0.0
+            tries.is_alone = now - limit.refused_since < patience
+            tries.failed += not tries.is_alone
+        limit.refused(running, began=started, now=now)
+        if now + wait - max(tries.began, served_at) > self._patience_seconds:
+            raise error
+        return wait
+
+    async def _note_success(self) -> None:
+        self._served_at = _now()
+        if self._slots.limit().is_lowered:
+            await self._change(lambda limit: limit.served(self._slots.running(), now=_now()))
+
+    async def _change(self, change: Callable[[AdaptiveLimit], T]) -> T:
+        while True:
+            with self._slots.changing_limit() as limit:
+                if limit is not None:
+                    return change(limit)
+            await asyncio.sleep(_NUMBERS_SECONDS)
+
+    async def _enter(self) -> None:
+        if self._waiting or not self._slots.take(_now()):
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            self._poll()
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._leave()
+                elif turn in self._waiting:
+                    self._waiting.remove(turn)
+                raise
+        try:
+            if self._delay_seconds:
+                await self._wait_for_delay()
+        except BaseException:
+            self._leave()
+            raise
+
+    async def _wait_for_delay(self) -> None:
+        while True:
+            wait = await self._change(self._seconds_until_start)
+            if not wait:
+                return
+            await asyncio.sleep(wait)
+
+    def _seconds_until_start(self, limit: AdaptiveLimit) -> float:
+        """Return the seconds until the next request may start; 0.0 if it starts now."""
+        now = _now()
+        wait = limit.started_at + self._delay_seconds - now
+        if wait <= 0:
+            limit.started_at = now
+        return max(0.0, wait)
+
+    def _leave(self) -> None:
+        self._slots.free()
+        self._admit()
+
+    def _admit(self) -> bool:
+        """Give free slots to waiting requests; return True if one got a slot."""
+        admitted = False
+        while self._waiting:
+            if self._waiting[0].cancelled():
+                self._waiting.popleft()
+            elif self._slots.take(_now()):
+                self._waiting.popleft().set_result(None)
+                admitted = True
+            else:
+                break
+        return admitted
+
+    def _poll(self) -> None:
+        if self._slots.shared and (self._poller is None or self._poller.done()):
+            self._poller = asyncio.create_task(self._look_for_slots())
+
+    async def _look_for_slots(self) -> None:
+        """Poll for slots of other processes while requests wait, because no event crosses processes."""
+        since = _now()
+        while self._waiting:
+            asks = self._slots.ask_for_one(_now())
+            shortest = _SHORTEST_POLL_SECONDS if asks else _SHORTEST_POLL_AT_SHARE_SECONDS
+            await asyncio.sleep(min(_LONGEST_POLL_SECONDS, max(shortest, _POLL_SHARE * (_now() - since))))
+            if self._admit():
+                since = _now()
+
+
+class WithoutRetries:
+    """A limiter for requests that must not be sent twice, such as uploads; a refused request was not accepted."""
+
+    def __init__(self, limiter: RequestLimiter) -> None:
+        self._limiter = limiter
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Return the operation's result, or raise its last error."""
+        return await self._limiter._run(operation, 0)
+
+
+@dataclass(slots=True)
+class _Tries:
+    """The tries of one request so far."""
+
+    most_failed: int
+    began: float
+    made: int = 0
+    failed: int = 0
+    is_alone: bool = False
+    """True if the last try was the only request of the run and was refused, perhaps only temporarily."""
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,209 @@
+"""Holds the slots of a limit: each request takes one, and the processes of a run share them."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import astuple, fields
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_ragcheck.concurrency.locked_file import LockedFile
+from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_WANTED = struct.Struct("=2d")
+"""The end of a request for a slot, and the number of the process that asks."""
+
+_LIMIT = struct.Struct(f"={1 + len(fields(AdaptiveLimit))}d")
+"""1.0 and the fields of the adaptive limit; zeros before the first change."""
+
+_LOCK_OF_NUMBERS = 0
+"""Precedes the locks of the slots."""
+
+_WANTED_SECONDS = 0.1
+"""Time limit of a request for a slot, so that a process that stopped looking does not block the others."""
+
+_SIZE = 512
+
+
+class SlotTable(Protocol):
+    """The locks and the numbers that the processes of a run share for one limit."""
+
+    def take(self, index: int) -> bool:
+        """Take a lock; return True if this process holds it now."""
+        ...
+
+    def free(self, index: int) -> None:
+        """Free a lock that this process holds."""
+        ...
+
+    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
+        """Return the numbers at the offset; zeros before the first write."""
+        ...
+
+    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
+        """Write numbers at the offset."""
+        ...
+
+
+class PrivateTable:
+    """The table of a run with a single process, which needs no locks."""
+
+    def __init__(self) -> None:
+        self._memory = bytearray(_SIZE)
+
+    def take(self, index: int) -> bool:  # noqa: ARG002 - nobody else takes any
+        """Return True."""
+        return True
+
+    def free(self, index: int) -> None:
+        """Do nothing."""
+
+    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
+        """Return the numbers at the offset."""
+        return numbers.unpack_from(self._memory, offset)
+
+    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
+        """Write numbers at the offset."""
+        numbers.pack_into(self._memory, offset, *values)
+
+
+class SharedTable:
+    """
+    A table in a file, for a run with several processes.
+
+    Raises:
+        OSError: The file cannot be created, locked or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = LockedFile(path)
+        # A full disk is noticed here, and not at the first refusal.
+        self._file.grow_to(_SIZE)
+
+    def take(self, index: int) -> bool:
+        """Take a lock; return True if this process holds it now."""
+        return self._file.take(index)
+
+    def free(self, index: int) -> None:
+        """Free a lock that this process holds."""
+        self._file.free(index)
+
+    def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
+        """Return the numbers at the offset."""
+        return numbers.unpack(self._file.read(numbers.size, offset))
+
+    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
+        """Write numbers at the offset."""
+        self._file.write(numbers.pack(*values), offset)
+
+
+class Slots:
+    """
+    The slots of one limit, as one process sees them.
+
+    Args:
+        number: Slots of the whole run, >= 1.
+        processes: Processes that share the slots, >= 1.
+        table: The table that these processes share; None: this process is the only one.
+    """
+
+    def __init__(self, number: int, *, processes: int = 1, table: SlotTable | None = None) -> None:
+        self.number = number
+        self.shared = table is not None
+        self._processes = processes
+        self._table: SlotTable = PrivateTable() if table is None else table
+        self._held: list[int] = []
+        self._others = deque(random.sample(range(1, number + 1), number))
+        self._id = random.random()  # noqa: S311 - no secret
+
+    @property
+    def held(self) -> int:
+        """Slots that this process holds."""
+        return len(self._held)
+
+    def running(self) -> int:
+        """Return the number of slots that all processes hold."""
+        return self.held + (self._held_by_others() if self.shared else 0)
+
+    def take(self, now: float) -> bool:
+        """Take one more slot; return True if there was one."""
+        if self.shared and self._another_wants_one(now):
+            return False
+        allowed = self.limit().number
+        if self.held >= allowed or not self._take_any():
+            return False
+        if self.shared and allowed < self.number and self.running() > allowed:
+            # The count comes after the lock, so that two processes at the same moment never exceed the limit.
+            self.free()
+            return False
+        if self.shared and self._wanted()[1] == self._id:
+            self._want(0.0)
+        return True
+
+    def free(self) -> None:
+        """Give one slot back."""
+        slot = self._held.pop()
+        self._table.free(slot)
+        self._others.appendleft(slot)
+
+    def ask_for_one(self, now: float) -> bool:
+        """Ask the other processes for a slot if this one has fewer than its even share; return True in that case."""
+        if self.held >= max(1, self.limit().number // self._processes):
+            return False
+        if not self._another_wants_one(now):
+            self._want(now + _WANTED_SECONDS)
+        return True
+
+    def limit(self) -> AdaptiveLimit:
+        """Return a copy of the adaptive limit."""
+        known, *numbers = self._table.read(_LIMIT, _WANTED.size)
+        return AdaptiveLimit(*numbers) if known else AdaptiveLimit(self.number, self.number)
+
+    @contextmanager
+    def changing_limit(self) -> Iterator[AdaptiveLimit | None]:
+        """Yield the adaptive limit, and write it back at the end; yield None while another process changes it."""
+        if not self._table.take(_LOCK_OF_NUMBERS):
+            yield None
+            return
+        limit = self.limit()
+        try:
+            yield limit
+        finally:
+            self._table.write(_LIMIT, _WANTED.size, (1.0, *astuple(limit)))
+            self._table.free(_LOCK_OF_NUMBERS)
+
+    def _take_any(self) -> bool:
+        for _ in range(len(self._others)):
+            slot = self._others.popleft()
+            if self._table.take(slot):
+                self._held.append(slot)
+                return True
+            self._others.append(slot)
+        return False
+
+    def _held_by_others(self) -> int:
+        count = 0
+        for slot in self._others:
+            if self._table.take(slot):
+                self._table.free(slot)
+            else:
+                count += 1
+        return count
+
+    def _another_wants_one(self, now: float) -> bool:
+        until, process = self._wanted()
+        return now < until and process != self._id
+
+    def _wanted(self) -> tuple[float, float]:
+        until, process = self._table.read(_WANTED, 0)
+        return until, process
+
+    def _want(self, until: float) -> None:
+        self._table.write(_WANTED, 0, (until, self._id))

@@ -1,0 +1,179 @@
+"""Tracks the stage of each question under way, and enforces the time limit of a question."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+
+from pytest_ragcheck.check import OPEN, asked_top_k, blank_record, check_question
+from pytest_ragcheck.errors import QuestionTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.verdict.record import Record
+
+T = TypeVar("T")
+
+
+class Stage(Enum):
+    """The stage of a question; the value completes `refund-window: ` with a duration."""
+
+    QUEUED = "it has waited its turn for {}"
+    ASKED = "the endpoint has had it for {}"
+    JUDGED = "the judge has had it for {}"
+    REFUSED = "it has waited to be sent again for {}"
+    """After a request that failed temporarily."""
+
+
+_BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
+
+
+@dataclass(slots=True)
+class QuestionProgress:
+    """The progress of one question through its stages."""
+
+    question: Question
+    limit_seconds: float
+    stage: Stage = Stage.QUEUED
+    since: float = field(default_factory=time.monotonic)
+    spent: dict[Stage, float] = field(default_factory=dict)
+    """Seconds in earlier stages."""
+
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _held: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
+    """Number of the question's requests by stage; several judge requests can run at once."""
+
+    def move(self, *, leave: Stage | None = None, enter: Stage | None = None) -> None:
+        """Move a request between stages; the time limit pauses while all requests are queued."""
+        if leave is not None:
+            self._held[leave] -= 1
+        if enter is not None:
+            self._held[enter] += 1
+        stage = next((each for each in _BUSIEST_FIRST if self._held[each]), Stage.QUEUED)
+        if stage is self.stage:
+            return
+        now = time.monotonic()
+        self.spent[self.stage] = self.spent.get(self.stage, 0.0) + now - self.since
+        self.stage, self.since = stage, now
+        used = sum(seconds for earlier, seconds in self.spent.items() if earlier is not Stage.QUEUED)
+        runs = stage is not Stage.QUEUED
+        self.scope.deadline = anyio.current_time() + self.limit_seconds - used if runs else math.inf
+
+    def room(self, room: Limiter, stage: Stage) -> _Followed:
+        """Return the limiter, which notes its requests as being in the stage."""
+        return _Followed(self, room, stage)
+
+    @property
+    def where(self) -> str:
+        """The stage and its duration: `the judge has had it for 31 s`."""
+        return self.stage.value.format(f"{time.monotonic() - self.since:.0f} s")
+
+    def timeout(self) -> QuestionTimeout:
+        """Return the error of a question whose time is over."""
+        words = {
+            "the endpoint had it for": Stage.ASKED,
+            "the judge had it for": Stage.JUDGED,
+            "between repeats it waited": Stage.REFUSED,
+        }
+        spent = ", ".join(
+            f"{word} {self.spent[stage]:.1f} s" for word, stage in words.items() if self.spent.get(stage, 0) >= 0.05
+        )
+        return QuestionTimeout(
+            f"no verdict within {self.limit_seconds:g} s: {spent}\n"
+            "See what takes so long there, or raise rag_question_timeout."
+        )
+
+
+@dataclass(slots=True)
+class _Followed:
+    course: QuestionProgress
+    room: Limiter
+    stage: Stage
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        held: Stage | None = None
+
+        def move(stage: Stage | None) -> None:
+            nonlocal held
+            self.course.move(leave=held, enter=stage)
+            held = stage
+
+        async def request() -> T:
+            move(self.stage)
+            try:
+                return await operation()
+            except BaseException:
+                move(Stage.REFUSED)
+                raise
+
+        try:
+            return await self.room.run(request)
+        finally:
+            move(None)
+
+
+class ProgressBoard:
+    """The progress of all questions under way, for the lines in the terminal."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[int, QuestionProgress] = {}
+
+    async def check(
+        self,
+        question: Question,
+        *,
+        client: Asks,
+        judge: Judge | None,
+        settings: Settings,
+        metrics: Sequence[Metric] = (),
+        asking: Limiter = OPEN,
+        judging: Limiter = OPEN,
+    ) -> Record:
+        """Check the question as `check_question` does; return an ERROR if its time runs out."""
+        limit_seconds = settings.run.question_timeout_seconds * settings.run.repeats
+        course = QuestionProgress(question=question, limit_seconds=limit_seconds)
+        self._under_way[id(course)] = course
+        try:
+            with course.scope:
+                return await check_question(
+                    question,
+                    client=client,
+                    judge=judge,
+                    metrics=metrics,
+                    settings=settings,
+                    asking=course.room(asking, Stage.ASKED),
+                    judging=course.room(judging, Stage.JUDGED),
+                )
+        finally:
+            del self._under_way[id(course)]
+        error = course.timeout()
+        record = blank_record(question, client, judge, settings.redactor)
+        # The time starts with the first request, so the question was asked.
+        return replace(record, error_kind=error.kind, reason=str(error), top_k=asked_top_k(question, settings))
+
+    def line(self, question: Question, *, to_go: int) -> str:
+        """
+        Return a line such as `waiting for refund-window: the judge has had it for 31 s (8 asked, 3 judged, 120 to go)`.
+
+        Args:
+            question: The question whose record is wanted.
+            to_go: The number of questions after it.
+        """
+        course = next((each for each in self._under_way.copy().values() if each.question == question), None)
+        where = course.where if course is not None else "it has not begun"
+        stages = Counter(each.stage for each in self._under_way.copy().values())
+        counts = f"{stages[Stage.ASKED]} being asked, {stages[Stage.JUDGED]} being judged, {to_go} to go"
+        return f"waiting for {question.id}: {where} ({counts})"

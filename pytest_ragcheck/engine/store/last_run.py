@@ -1,0 +1,173 @@
+"""Creates the folder of a run and its store, resumes the last run, and removes earlier ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.concurrency.file_lock import FileLock, is_held
+from pytest_ragcheck.engine.fingerprint import differences
+from pytest_ragcheck.engine.store.run_folder import make_home, take_back_stop
+from pytest_ragcheck.engine.store.sqlite_store import SqliteStore
+from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
+from pytest_ragcheck.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+_RUN = "run.json"
+
+LIMITS = "limits"
+"""Subfolder of the run folder for the files of the limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The last run of an agent that is over, however it ended."""
+
+    folder: Path
+    began: str
+    """ISO 8601, UTC."""
+
+    fingerprint: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedStore:
+    """The open store of the run, with its folder."""
+
+    store: SqliteStore
+    folder: Path
+    damaged: str = ""
+    """The error of a damaged file, which was moved aside; empty if the file was intact."""
+
+
+def last_run(home: Path) -> LastRun | None:
+    """Return the last run that is over; None without one, or if it cannot be read."""
+    for folder in sorted(_runs(home), reverse=True):
+        if _is_going_on(folder) or not (folder / _RUN).exists():
+            continue
+        try:
+            said = json.loads((folder / _RUN).read_bytes())
+            return LastRun(folder=folder, began=said["began"], fingerprint=said["fingerprint"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+    return None
+
+
+def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
+    """
+    Check that a run with the fingerprint can resume the last run, if there is one.
+
+    Raises:
+        UsageError: The last run has another fingerprint, or another version of this package wrote it.
+    """
+    if last is None:
+        return
+    if changed := differences(last.fingerprint, fingerprint):
+        raise UsageError(
+            f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}).\n"
+            "Give this run what that one had, or leave --rag-resume out: then every question is asked."
+        )
+    with suppress(StoreError):  # `open_store` reports the error
+        layout = layout_of(last.folder)
+        if layout not in (None, LAYOUT):
+            raise UsageError(
+                f"--rag-resume: the last run, of {last.began}, was written by another version of pytest-ragcheck "
+                f"(the layout of its store is {layout}, that of this version {LAYOUT}).\n"
+                "Go on with it by the version that wrote it, or leave --rag-resume out: then every question is asked."
+            )
+
+
+def open_store(
+    home: Path, run_id: str, *, fingerprint: Mapping[str, str], redactor: Redactor, resume: bool
+) -> OpenedStore:
+    """
+    Return the store of the run. The first process creates it and removes those of earlier runs.
+
+    Args:
+        home: The folder of all runs of the agent; created if missing.
+        run_id: Equal in all processes of the run.
+        fingerprint: The fingerprint of the run.
+        redactor: Removes secrets from stored text.
+        resume: True if the run resumes the last one.
+
+    Raises:
+        StoreError: The folder or the file cannot be written.
+        UsageError: The last run has another fingerprint, or another version of this package wrote it.
+    """
+    try:
+        make_home(home)
+        with FileLock(home / "lock"):
+            folder = home / run_id
+            goes_on = False
+            if not folder.exists():
+                goes_on = _begin(folder, last_run(home) if resume else None, fingerprint)
+                _take_away(home, run_id)
+            return _opened(folder, redactor, goes_on=goes_on)
+    except OSError as error:
+        raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
+
+
+def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -> bool:
+    """Make the folder of the run; rename that of the last run if there is one, and return True in that case."""
+    check_same(last, fingerprint)
+    began = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    if last is not None:
+        # A run that is resumed several times still has answers from its first start.
+        began = last.began
+        last.folder.rename(folder)
+        take_back_stop(folder)
+        for name in ("owners", "steps", "documents", LIMITS):
+            shutil.rmtree(folder / name, ignore_errors=True)
+    else:
+        folder.mkdir()
+    (folder / _RUN).write_text(json.dumps({"began": began, "fingerprint": dict(fingerprint)}), encoding="utf-8")
+    return last is not None
+
+
+def _opened(folder: Path, redactor: Redactor, *, goes_on: bool) -> OpenedStore:
+    try:
+        return OpenedStore(store=_open(folder, redactor, goes_on=goes_on), folder=folder)
+    except StoreError as error:
+        if not (folder / FILE).exists():
+            raise
+        aside = folder / f"damaged-{FILE}"
+        (folder / FILE).replace(aside)
+        for name in FILES[1:]:
+            (folder / name).unlink(missing_ok=True)
+        store = _open(folder, redactor, goes_on=False)
+        return OpenedStore(store=store, folder=folder, damaged=f"{error}. It was moved to {aside.name}.")
+
+
+def _open(folder: Path, redactor: Redactor, *, goes_on: bool) -> SqliteStore:
+    store = SqliteStore(folder, redactor)
+    if goes_on:
+        try:
+            store.go_on()
+        except StoreError:
+            store.close()
+            raise
+    return store
+
+
+def _take_away(home: Path, run_id: str) -> None:
+    for folder in _runs(home):
+        if folder.name != run_id and not _is_going_on(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(home: Path) -> list[Path]:
+    return [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []
+
+
+def _is_going_on(folder: Path) -> bool:
+    owners = folder / "owners"
+    return owners.is_dir() and any(map(is_held, owners.iterdir()))

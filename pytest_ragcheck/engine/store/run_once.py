@@ -1,0 +1,107 @@
+"""Runs steps once in a run, for any number of processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.concurrency.file_lock import FileLock
+from pytest_ragcheck.errors import StepFailed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+_POLL_SECONDS = 0.03
+
+
+class Once:
+    """
+    The steps of one run, and their results.
+
+    The first process that asks for a step runs it. The others wait, and get its result or its error. If a process dies
+    during a step, the next one runs it again.
+
+    Args:
+        folder: The folder of the run, equal in all of its processes; created if missing.
+        redactor: Removes secrets from stored text.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self._folder = folder / "steps"
+        self._clean = redactor
+
+    async def do(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
+        """
+        Return the result of the step, from the process that ran it.
+
+        Args:
+            name: The name of the step, a part of a file name.
+            step: A coroutine function. Its result is stored as text, preferably JSON, without secrets.
+
+        Raises:
+            StepFailed: The step raised an error, here or in another process.
+            OSError: The folder cannot be written.
+        """
+        async with self._turn(name):
+            said = self._read(name)
+            if said is None:
+                said = await self._did(name, step)
+                self._write(name, said)
+        if "error" in said:
+            raise StepFailed(said["error"], name=name)
+        return said["result"]
+
+    async def undo(self, name: str, opposite: Callable[[], Awaitable[bool]]) -> None:
+        """
+        Undo a step while no process runs it or reads its result.
+
+        Args:
+            name: The name of the step.
+            opposite: A coroutine function that undoes the step if it is due, and returns True if it did. The next
+                process that asks for the step then runs it again.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        async with self._turn(name):
+            if await opposite():
+                (self._folder / f"{name}.json").unlink(missing_ok=True)
+
+    @asynccontextmanager
+    async def _turn(self, name: str) -> AsyncIterator[None]:
+        """Wait until no other process uses the step, and hold its lock."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._folder / f"{name}.lock")
+        while not lock.take():  # noqa: ASYNC110 - no event crosses processes
+            await asyncio.sleep(_POLL_SECONDS)
+        try:
+            yield
+        finally:
+            lock.free()
+
+    async def _did(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
+        try:
+            return {"result": self._clean.text(await step())}
+        except Exception as error:
+            # Any error is stored, because the other processes must report it too.
+            return {"error": self._clean.text(str(error) or f"{name}: {type(error).__name__}")}
+
+    def _read(self, name: str) -> dict[str, str] | None:
+        try:
+            said: dict[str, str] = json.loads((self._folder / f"{name}.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        return said
+
+    def _write(self, name: str, said: dict[str, str]) -> None:
+        path = self._folder / f"{name}.json"
+        # Replacing the file keeps other processes from reading half of it.
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(said), encoding="utf-8")
+        temporary.replace(path)

@@ -1,0 +1,117 @@
+"""Defines the layout of the file of a run's store, and reads the file after the run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FILE = "store.sqlite"
+FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")
+"""The files that SQLite writes in WAL mode."""
+
+LAYOUT = 1
+"""Version of the table, kept as the file's `user_version`. A run cannot resume a store with another version."""
+
+_TABLE = """
+create table if not exists questions (
+    key text primary key,
+    owner text,
+    waiter text,
+    record text,
+    verdict text,
+    taken integer not null default 0,
+    resumed integer not null default 0
+)
+"""
+_UNTAKEN = "create index if not exists untaken on questions (key) where taken = 0 and resumed = 0"
+_AWAITED = "create index if not exists awaited on questions (owner) where waiter is not null and record is null"
+
+FINISHED = "select key from questions where verdict != 'ERROR'"
+"""Selects the keys of all questions with a record that is not an ERROR."""
+
+
+def lay_out(database: sqlite3.Connection) -> None:
+    """
+    Create the table if it is missing.
+
+    Raises:
+        sqlite3.DatabaseError: The file has another layout, or is damaged.
+    """
+    # One transaction: neither another process nor a run after a kill finds half a layout.
+    database.execute("begin immediate")
+    try:
+        _lay_out(database)
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:  # some errors end the transaction
+            database.execute("rollback")
+        raise
+
+
+def _lay_out(database: sqlite3.Connection) -> None:
+    found = _layout(database)
+    if found not in (None, LAYOUT):
+        raise sqlite3.DatabaseError(
+            f"another version of pytest-ragcheck wrote it (its layout is {found}, that of this version {LAYOUT})"
+        )
+    database.execute(f"pragma user_version = {LAYOUT}")
+    for statement in (_TABLE, _UNTAKEN, _AWAITED):
+        database.execute(statement)
+
+
+def layout_of(folder: Path) -> int | None:
+    """
+    Return the layout of the store of a finished run, >= 0; None if it has no table yet.
+
+    Raises:
+        StoreError: The store is missing or cannot be read.
+    """
+    with _reading(folder) as database:
+        return _layout(database)
+
+
+def finished_keys(folder: Path) -> list[str]:
+    """
+    Return the keys of the questions that a finished run recorded without an ERROR.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    with _reading(folder) as database:
+        return [key for (key,) in database.execute(FINISHED)]
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the records in the store of a finished run, as JSON documents."""
+    with closing(sqlite3.connect(folder / FILE)) as database:
+        found = database.execute("select record from questions where record is not null order by rowid").fetchall()
+    return [json.loads(record) for (record,) in found]
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
+    path = folder / FILE
+    try:
+        # A missing file must not be created here.
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        try:
+            yield database
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}", path=path) from error
+
+
+def _layout(database: sqlite3.Connection) -> int | None:
+    """Return the version number in the file; None if the file is empty."""
+    (layout,) = database.execute("pragma user_version").fetchone()
+    (tables,) = database.execute("select count(*) from sqlite_master").fetchone()
+    return int(layout) if layout or tables else None

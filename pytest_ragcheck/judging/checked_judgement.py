@@ -1,0 +1,93 @@
+"""Calls a judge, which may be the user's own, and checks its judgement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError
+from pytest_ragcheck.judging.function_judge import FunctionJudge
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.rag.ask import are_texts, number, settled
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+
+async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge | None) -> Judgement:
+    """
+    Returns the judgement of the answer, with `abstained` always set.
+
+    Without a judge, only `abstained` is set. An empty answer counts as an abstention, without a call to the judge. An
+    answer without contexts has a groundedness of 0, whatever the judge says.
+
+    Raises:
+        JudgeError: The judge failed, or its judgement cannot be used.
+    """
+    empty = not answer.text.strip()
+    if judge is None:
+        return Judgement(abstained=empty or _declines(answer))
+    if empty:
+        # An empty answer to an unanswerable question is right, so no groundedness of 0 may enter a mean.
+        return Judgement(answer_correctness=0.0, groundedness=0.0 if question.answerable else None, abstained=True)
+    if not hasattr(judge, "judge"):
+        raise JudgeError(
+            f"{type(judge).__qualname__}: the rag_judge has no method judge(question, answer). "
+            "Return an object with that method, a function of question and answer, or None to run without a judge."
+        )
+    judgement = await settled(judge.judge, question, answer)
+    if not isinstance(judgement, Judgement):
+        raise JudgeReplyError(f"{_name(judge)}: judge() returned {judgement!r:.80}, not a Judgement.")
+    if problem := _problem(judgement):
+        raise JudgeReplyError(f"{_name(judge)}: judge() returned a Judgement whose {problem}.")
+    abstained = _declines(answer) if judgement.abstained is None else bool(judgement.abstained)
+    grounded = _score(judgement.groundedness)
+    if grounded is not None and not answer.contexts:
+        # A right refusal claims nothing that contexts would have to support.
+        grounded = None if abstained and not question.answerable else 0.0
+    return replace(
+        judgement,
+        answer_correctness=_score(judgement.answer_correctness),
+        groundedness=grounded,
+        error_message=(judgement.error_message or "").strip(),
+        abstained=abstained,
+        unsupported_claims=tuple(judgement.unsupported_claims or ()),
+    )
+
+
+def judge_identity(judge: Judge | None) -> JudgeIdentity | None:
+    """The judge's `identity`, or its class name if it has none; None without a judge."""
+    if judge is None:
+        return None
+    identity = getattr(judge, "identity", None)
+    return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
+
+
+def _problem(judgement: Judgement) -> str:
+    """The reason why the judgement cannot be used; empty if there is none."""
+    for metric in ("answer_correctness", "groundedness"):
+        value = getattr(judgement, metric)
+        if value is not None and not 0 <= number(value) <= 1:
+            return f"{metric} is {value!r:.80}, not a number from 0 to 1"
+    message: Any = judgement.error_message or ""
+    if not isinstance(message, str):
+        return f"error_message is {message!r:.80}, not a str"
+    if not are_texts(judgement.unsupported_claims or ()):
+        return f"unsupported_claims are {judgement.unsupported_claims!r:.80}, not a tuple of str"
+    return ""
+
+
+def _name(judge: Judge) -> str:
+    return judge.identity.kind if isinstance(judge, FunctionJudge) else type(judge).__qualname__
+
+
+def _declines(answer: RagAnswer) -> bool:
+    from pytest_ragcheck.judging.offline.refusals import is_refusal
+
+    return is_refusal(answer.text)
+
+
+def _score(value: Any) -> float | None:
+    return None if value is None else number(value)

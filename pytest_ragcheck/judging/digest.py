@@ -1,0 +1,26 @@
+"""Digests of the material that a judge is given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+
+def material_digest(question: Question, answer: RagAnswer) -> str:
+    """
+    64 hex digits over the question, the accepted answers, the contexts and the answer.
+
+    The dataset, the question's id and the thresholds do not change the digest.
+    """
+    material = [question.question, list(question.acceptable_answers), list(answer.contexts), answer.text]
+    return digest_of(material)
+
+
+def digest_of(value: object) -> str:
+    """64 hex digits over a value that JSON can hold."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()

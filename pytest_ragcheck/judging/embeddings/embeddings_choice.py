@@ -1,0 +1,46 @@
+"""Chooses the embeddings that the settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.readers import LOCAL
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.embeddings.embeds import NoEmbeddings
+from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.embeddings.embeds import Embeds
+
+
+def choose_embeddings(settings: Settings) -> Embeds:
+    """
+    Returns the embeddings that the settings name.
+
+    A local model runs in this process. Any other model is on the server of `embedding_url`, or else on the judge's.
+    """
+    if not settings.judge.embedding_model:
+        return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
+    if settings.judge.embedding_model.startswith(LOCAL):
+        from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
+
+        return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
+    from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+    from pytest_ragcheck.judging.model.wording import EMBEDDING_MODEL
+
+    own_server = settings.judge.embedding_url is not None
+    try:
+        server = ModelServer(
+            model=settings.judge.embedding_model,
+            api_key=settings.judge.embedding_api_key or ("" if own_server else settings.judge.api_key or ""),
+            base_url=settings.judge.embedding_url if own_server else settings.judge.url,
+            timeout_seconds=settings.endpoint.timeout_seconds,
+            # Retried here, because the engine would also repeat the judge's requests of the same metric.
+            max_retries=settings.endpoint.retries,
+            wording=EMBEDDING_MODEL,
+        )
+    except UsageError as error:
+        return NoEmbeddings(reason=str(error))
+    return OpenAIEmbeddings(server=server)

@@ -1,0 +1,37 @@
+"""The protocol of embeddings: texts in, one vector for each text out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_ragcheck.errors import JudgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Vector = tuple[float, ...]
+
+
+class Embeds(Protocol):
+    """Anything that computes embeddings."""
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """
+        Returns the vector of each text.
+
+        Raises:
+            JudgeError: There are no vectors.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoEmbeddings:
+    """Stands in where no embeddings are configured: every call fails with the same reason."""
+
+    reason: str
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:  # noqa: ARG002 - the protocol's argument
+        """Raises the reason as a `JudgeError`."""
+        raise JudgeError(self.reason)

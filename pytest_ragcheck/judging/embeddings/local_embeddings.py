@@ -1,0 +1,70 @@
+"""Embeddings by a model in this process."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import JudgeError, MeasurementError
+from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel
+from pytest_ragcheck.judging.embeddings.transformers_model import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.judging.embeddings.embeds import Vector
+
+
+class LocalEmbeddings:
+    """
+    The mean of the model's last outputs over all tokens of a text, the default of sentence-transformers.
+
+    Args:
+        model: A folder, or a name on the hub.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.fingerprint = digest_of([model, _state_of(Path(model))])
+        """Digest of the name and, for a folder, of the names, sizes and times of its files."""
+
+        self._model = LocalModel(model, setting="rag_embedding_model", load=_Reader)
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """
+        Returns the vector of each text; text beyond the model's limit is cut off.
+
+        Raises:
+            JudgeError: The model cannot be loaded.
+        """
+        distinct = list(dict.fromkeys(texts))
+        try:
+            vectors = [await self._model.use(partial(_Reader.vector, text=text)) for text in distinct]
+        except MeasurementError as error:
+            raise JudgeError(str(error)) from error
+        return dict(zip(distinct, vectors, strict=True))
+
+
+def _state_of(folder: Path) -> list[tuple[str, int, int]]:
+    if not folder.is_dir():
+        return []
+    stats = ((path.name, path.stat()) for path in sorted(folder.rglob("*")))
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+
+
+class _Reader:
+    """A loaded model."""
+
+    def __init__(self, name: str) -> None:
+        self._loaded = load(name)
+
+    def vector(self, text: str) -> Vector:
+        torch = self._loaded.torch
+        # Tokenizers reject lone surrogates.
+        text = text.encode("utf-8", "replace").decode("utf-8").strip()
+        most = self._loaded.most_pieces
+        ids = self._loaded.tokenizer.encode(text, truncation=most is not None, max_length=most)
+        with torch.no_grad():
+            output = self._loaded.model(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+        return tuple(output.last_hidden_state[0].mean(dim=0).tolist())

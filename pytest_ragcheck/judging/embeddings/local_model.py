@@ -1,0 +1,63 @@
+"""Loads a model in this process on first use, and calls it in a thread, one text at a time."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+M = TypeVar("M")
+
+
+class LocalModel(Generic[M]):
+    """
+    A model that is loaded on first use. If loading fails, every later use fails with the same error.
+
+    Args:
+        name: A folder, or a name on the hub.
+        setting: The setting with the name, for the error text.
+        load: Loads the model of that name.
+    """
+
+    def __init__(self, name: str, *, setting: str, load: Callable[[str], M]) -> None:
+        self._name = name
+        self._setting = setting
+        self._load = load
+        self._turn = threading.Lock()
+        self._loaded: M | None = None
+        self._problem = ""
+
+    async def use(self, function: Callable[[M], T]) -> T:
+        """
+        The result of the function with the model, computed in a thread.
+
+        Raises:
+            MeasurementError: The model cannot be loaded.
+        """
+        return await in_thread(partial(self._use, function))
+
+    def _use(self, function: Callable[[M], T]) -> T:
+        with self._turn:
+            return function(self._itself())
+
+    def _itself(self) -> M:
+        if self._problem:
+            # Not loaded again, because the hub may take minutes to fail.
+            raise MeasurementError(self._problem)
+        if self._loaded is None:
+            try:
+                self._loaded = self._load(self._name)
+            except Exception as error:
+                self._problem = (
+                    f"the model {self._name!r} of {self._setting} cannot be loaded: "
+                    f"{' '.join(str(error).split())[:300]}"
+                )
+                raise MeasurementError(self._problem) from error
+        return self._loaded

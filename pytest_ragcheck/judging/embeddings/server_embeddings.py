@@ -1,0 +1,81 @@
+"""Embeddings by an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.model.completion import OtherContent, member
+from pytest_ragcheck.judging.model.usage import note_use, use_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.judging.embeddings.embeds import Vector
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+
+_LARGEST = sys.float_info.max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAIEmbeddings:
+    """Requests the vectors of one model from `/embeddings` of one server."""
+
+    server: ModelServer
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of model and address."""
+        return self.server.fingerprint
+
+    async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """
+        Returns the vector of each text, by one request; repeated texts are sent once.
+
+        Raises:
+            JudgeUnavailable: The server did not reply with one finite vector of equal length for each text.
+        """
+        distinct = list(dict.fromkeys(texts))
+        vectors = await self.server.call(partial(self._ask, distinct))
+        return dict(zip(distinct, vectors, strict=True))
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self.server.aclose()
+
+    async def _ask(self, texts: list[str]) -> list[Vector]:
+        # Set, because the openai package would request base64, which not every server supports.
+        body = {"model": self.server.model, "input": texts, "encoding_format": "float"}
+        reply = await self.server.embed(body)
+        use = use_of(reply, model=self.server.model, url=self.server.shown_url)
+        note_use(replace(use, output_tokens=0))  # there is no completion to count
+        return _vectors(reply, len(texts))
+
+
+def _vectors(reply: Any, expected: int) -> list[Vector]:
+    """The vectors in the order of the texts."""
+    if isinstance(reply, str):
+        raise OtherContent("text", sent=reply)
+    rows = member(reply, "data")
+    if not isinstance(rows, list):
+        raise OtherContent("JSON that holds no embeddings")
+    if len(rows) != expected:
+        raise OtherContent(f"{len(rows)} embeddings for {expected} texts")
+    # Some servers leave out the index and keep the order.
+    indices = [member(row, "index") for row in rows]
+    if sorted(index for index in indices if isinstance(index, int)) == list(range(expected)):
+        rows = sorted(rows, key=lambda row: int(member(row, "index")))
+    vectors = [_vector(member(row, "embedding")) for row in rows]
+    if len(set(map(len, vectors))) > 1:
+        raise OtherContent("embeddings of different lengths")
+    return vectors
+
+
+def _vector(given: Any) -> Vector:
+    numbers: list[Any] = given if isinstance(given, list) and given else [None]
+    # math.isfinite raises on integers that are too large for a float.
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= _LARGEST for x in numbers):
+        raise OtherContent("an embedding that is no list of numbers")
+    return tuple(map(float, numbers))

@@ -1,0 +1,37 @@
+"""Lets a plain function judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.rag.ask import settled
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import Judge, JudgeFunction, Judgement
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+
+class FunctionJudge:
+    """
+    A judge that calls a function of question and answer.
+
+    Args:
+        function: Returns a `Judgement`, or a coroutine of one.
+    """
+
+    def __init__(self, function: JudgeFunction) -> None:
+        self._function = function
+        self.identity = JudgeIdentity(kind=getattr(function, "__qualname__", type(function).__qualname__))
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """Returns the function's judgement."""
+        return cast("Judgement", await settled(self._function, question, answer))
+
+
+def as_judge(given: Judge | JudgeFunction) -> Judge:
+    """Returns *given*, or a judge that calls it if it is a plain function."""
+    if hasattr(given, "judge") or not callable(given):
+        return cast("Judge", given)
+    return FunctionJudge(given)

@@ -1,0 +1,83 @@
+"""Chooses the judge that the settings name."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+
+
+NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
+
+
+def choose_judge(settings: Settings) -> Judge | None:
+    """
+    Returns the judge; None for `none`.
+
+    Raises:
+        UsageError: The judge lacks a model, a key or a package.
+    """
+    if settings.judge.name == "none":
+        return None
+    if settings.judge.name == "offline":
+        from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+
+        return OfflineJudge()
+    if problem := missing_for(settings):
+        raise UsageError(problem)
+    if settings.judge.name == "ragas":
+        return _ragas(settings)
+    from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+    from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+
+    return OpenAIJudge(
+        model=settings.judge.model or "",
+        api_key=settings.judge.api_key or "",
+        base_url=settings.judge.url,
+        prompt=load_prompt(settings.judge.prompt),
+        timeout_seconds=settings.endpoint.timeout_seconds,
+        # The engine retries, because it knows how many requests are in flight.
+        max_retries=0,
+    )
+
+
+def _ragas(settings: Settings) -> Judge:
+    from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+    from pytest_ragcheck.judging.model.chat import Chat
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+    from pytest_ragcheck.judging.ragas_judge import RagasJudge
+
+    server = ModelServer(
+        model=settings.judge.model or "",
+        api_key=settings.judge.api_key or "",
+        base_url=settings.judge.url,
+        timeout_seconds=settings.endpoint.timeout_seconds,
+        # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
+        max_retries=settings.endpoint.retries,
+    )
+    return RagasJudge(Chat(server), choose_embeddings(settings))
+
+
+def missing_for(settings: Settings) -> str:
+    """The text that says which setting or package the chosen judge lacks; empty if none."""
+    if settings.judge.name not in {"openai", "ragas"}:
+        return ""
+    if not settings.judge.model:
+        return (
+            f"the {settings.judge.name} judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL"
+        )
+    if settings.judge.name == "ragas" and not settings.judge.embedding_model:
+        return "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL"
+    if not settings.judge.api_key:
+        return (
+            f"the {settings.judge.name} judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server "
+            "of your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
+        )
+    if settings.judge.name == "ragas" and find_spec("ragas") is None:
+        return NO_RAGAS
+    return ""

@@ -1,0 +1,139 @@
+"""Asks a model through chat completions for one JSON object, with one repair turn if the reply cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.model.completion import ReplyText, reply_text
+from pytest_ragcheck.judging.model.response_format import FormatSearch, RequestFormat
+from pytest_ragcheck.judging.model.usage import note_use, use_of
+from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.judging.model.model_server import ModelServer
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+_LONGEST_SENT_BACK = 20_000
+
+
+class ReplyReader(Protocol[T_co]):
+    """Reads the text of a reply."""
+
+    def __call__(self, text: str, *, nonce: str) -> T_co:
+        """Returns the value in the reply, or raises a JudgeReplyError that names the mistake."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedReply(Generic[T]):
+    """One kind of reply that a model is asked for."""
+
+    name: str
+    """The name of the schema, in letters and underscores."""
+
+    schema: Mapping[str, Any]
+    """A strict schema: every field is required, and no others are allowed."""
+
+    read: ReplyReader[T]
+
+    advice: str = "Take a model that follows formats more closely."
+    """The advice to the user if the model's replies cannot be read."""
+
+    repair: str = REPAIR
+    """The message of the repair turn, with the placeholder `{problem}`."""
+
+
+class AsksModel(Protocol):
+    """The protocol of a model that is asked for JSON."""
+
+    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
+        """Returns the value in the model's reply, as `Chat.ask` does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply(Generic[T]):
+    """A reply that could be read."""
+
+    value: T
+    text: str
+    """The reply as received."""
+
+
+class Chat:
+    """
+    One model that is asked for JSON, in the request format that its server accepts.
+
+    Many questions may be asked concurrently; the request format is searched for once.
+    """
+
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+        self._negotiation = FormatSearch()
+
+    async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
+        """
+        Returns the value in the model's reply.
+
+        Args:
+            prompt: The only message; it tells the model to carry the nonce.
+            wanted: The kind of reply.
+            nonce: Drawn for this prompt only.
+
+        Raises:
+            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
+            JudgeReplyError: The model declined, or two replies could not be read.
+        """
+        return (await self.reply(prompt, wanted, nonce=nonce)).value
+
+    async def reply(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> ModelReply[T]:
+        """As `ask`, with the text of the reply."""
+        messages = [{"role": "user", "content": prompt}]
+        reply = await self._reply(messages, wanted)
+        try:
+            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
+        except JudgeReplyError as error:
+            messages += _repair_turn(reply, wanted.repair.replace("{problem}", _problem(reply, error)))
+        reply = await self._reply(messages, wanted)
+        try:
+            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
+        except JudgeReplyError as error:
+            failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=wanted.advice)
+        raise failure
+
+    async def _reply(self, messages: list[dict[str, str]], wanted: ExpectedReply[T]) -> ReplyText:
+        async def send() -> ReplyText:
+            return reply_text(await self._negotiation.ask(partial(self._create, messages, wanted)))
+
+        return await self.server.call(send)
+
+    async def _create(self, messages: list[dict[str, str]], wanted: ExpectedReply[T], form: RequestFormat) -> Any:
+        body = {
+            "messages": messages,
+            "model": self.server.model,
+            **form.parameters(wanted.name, wanted.schema),
+        }
+        reply = await self.server.complete(body)
+        note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
+        return reply
+
+
+def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
+    if not reply.text.strip():
+        return "the reply is empty"
+    return f"the reply was cut off before its end: {error}" if reply.cut_off else str(error)
+
+
+def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:
+    """The messages of the repair turn; none after an empty reply, which some servers reject in a request."""
+    if not reply.text.strip():
+        return []
+    said = reply.text[:_LONGEST_SENT_BACK].encode("utf-8", "replace").decode("utf-8")
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": asked}]

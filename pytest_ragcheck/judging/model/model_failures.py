@@ -1,0 +1,147 @@
+"""Describes failures of a model's server, and says what to do about each."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
+from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, quoted
+from pytest_ragcheck.rag.http.exchange_failures import causes_of
+from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
+from pytest_ragcheck.redaction import Redactor, shown_url
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.model.completion import OtherContent
+    from pytest_ragcheck.judging.model.model_requests import NoConnection, Refused
+
+_SEARCHED_FOR_SECRETS = 20 * LONGEST
+"""In characters; far more than is shown, so that no secret is cut in two before redaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFailures:
+    """Makes the errors of one model. Each names its server and model, and none contains its key."""
+
+    wording: Wording = JUDGE_MODEL
+    model: str
+    url: str
+    """Without secrets."""
+
+    timeout_seconds: float
+    redactor: Redactor = field(default_factory=Redactor, repr=False)
+
+    def of_status(self, refused: Refused) -> JudgeUnavailable:
+        """The server replied with a status outside 200 to 299."""
+        status = refused.status
+        location = refused.headers.get("location", "") if 300 <= status < 400 else ""
+        text = (_MOVED if location else _status_template(status, refused.code)).format(
+            judge=f"{self.wording.who} at {self.url}",
+            model=f"model {self.model!r}",
+            status=status,
+            wording=self.wording,
+        )
+        said = self._said(refused.said)
+        if location:
+            text += f"\nRedirected to: {self._excerpt(shown_url(location))}"
+        elif said:
+            text += f"\nThe server says: {said}"
+        return JudgeUnavailable(
+            text,
+            reply=said or None,
+            status=status,
+            retry_after_seconds=retry_after_seconds(refused.headers),
+            transient=False if refused.code == _NO_QUOTA_LEFT else None,
+        )
+
+    def of_connection(self, error: NoConnection) -> JudgeUnavailable:
+        """There was no connection, or it broke."""
+        led_to_it = list(causes_of(error.__cause__)) if error.__cause__ else []
+        # For a reset connection only the system's error has a text.
+        said = [str(each) for each in led_to_it if each is error.__cause__ or isinstance(each, OSError)]
+        reason = self._excerpt(next(filter(None, said), type(error.__cause__).__name__))
+        unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
+        to_do = (
+            _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else "Start the server, or check {wording.url}."
+        )
+        return JudgeUnavailable(
+            f"no connection to {self.wording.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
+            f"{to_do.format(wording=self.wording)}",
+            transient=not (unknown or error.by_proxy),
+        )
+
+    def of_timeout(self) -> JudgeUnavailable:
+        """There was no complete reply in time."""
+        return JudgeUnavailable(
+            f"no reply from {self.wording.who} at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
+            f"Raise {self.wording.timeout}, or take a faster model."
+        )
+
+    def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
+        """The status was a success, but the content was no completion."""
+        text = (
+            f"{self.wording.who} at {self.url} (model {self.model!r}) sent {other} with status {other.status}, "
+            f"and no {self.wording.product}. Check that {self.wording.url} is the API's base, often ending in /v1."
+        )
+        said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
+        return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
+
+    def of_declining(self, how: str) -> JudgeReplyError:
+        """The model, or a filter on its server, declined to judge."""
+        said = self._excerpt(how)
+        return JudgeReplyError(
+            f"{self.wording.who} at {self.url} (model {self.model!r}) declined to judge this answer. "
+            f"Look at what it was shown, or take another model.\nThe reason: {said}",
+            reply=said,
+        )
+
+    def of_reply(self, problem: str, reply: str, *, advice: str) -> JudgeReplyError:
+        """Neither the first reply nor the repaired one could be read."""
+        said = self._excerpt(reply) or "(nothing)"
+        return JudgeReplyError(
+            f"{self.wording.who} at {self.url} (model {self.model!r}) twice gave no verdict: {self._excerpt(problem)}. "
+            f"{advice}\nIt said: {said}",
+            reply=said,
+        )
+
+    def _excerpt(self, text: str) -> str:
+        return excerpt(self.redactor.text(text[:_SEARCHED_FOR_SECRETS]))
+
+    def _said(self, body: Any) -> str:
+        if isinstance(body, dict):
+            body = body.get("message") or body.get("error") or body.get("detail") or body
+        return self._excerpt(str(body)) if body else ""
+
+
+_TEMPLATES = {
+    401: "{judge} refused the key: HTTP 401 for {model}. "
+    "Check {wording.key}, or {wording.other_key} where there is no {wording.url}.",
+    403: "{judge} does not let this key use {model}: HTTP 403. Check the key's rights and the model's name.",
+    404: "{judge} knows no {model}, or no such path: HTTP 404. "
+    "Check {wording.model}, and that {wording.url} is the API's base, often ending in /v1.",
+    407: "the proxy in front of {judge} wants other credentials: HTTP 407 for {model}. "
+    "Check HTTP_PROXY and HTTPS_PROXY.",
+    429: "{judge} refuses more requests for now: HTTP 429 for {model}. "
+    "Lower {wording.concurrency}, or raise the account's limit.",
+}
+_NO_QUOTA_LEFT = "insufficient_quota"
+"""The code of a 429 that no waiting ends."""
+
+_NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
+_SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
+_MOVED = (
+    "{judge} redirects the request: HTTP {status} for {model}. "
+    "If that is where the API is, set {wording.url} to its base there."
+)
+_NOT_RUNNING = "Start the server, or check {wording.url}."
+_OWN_AUTHORITY = "Check {wording.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
+_BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
+_REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {wording.model} and {wording.url}."
+
+
+def _status_template(status: int, code: object) -> str:
+    if code == _NO_QUOTA_LEFT:
+        return _NO_QUOTA
+    return _SERVER_ERROR if status >= 500 else _TEMPLATES.get(status, _REFUSED)

@@ -1,0 +1,229 @@
+"""Posts JSON to one path of an OpenAI-compatible server, and reads the JSON of its reply."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+import anyio
+import anyio.to_thread
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.model.completion import OtherContent
+from pytest_ragcheck.judging.model.server_address import is_http
+from pytest_ragcheck.rag.http.connections import Connections, http_library, unlogged
+from pytest_ragcheck.rag.http.exchange_progress import Progress
+from pytest_ragcheck.rag.http.route import decoded
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.rag.http.connections import AnyResponse
+
+LARGEST_REPLY_BYTES = 20_000_000
+"""After decompression. Hundreds of the longest embeddings fit, and a thousand verdicts."""
+
+_STAYING_POST = frozenset({307, 308})
+"""The redirects that are followed. After any other the request would become a GET without a body."""
+
+_MOST_REDIRECTS = 5
+
+_OF_JSON = {"accept": "application/json", "content-type": "application/json"}
+
+
+class Refused(Exception):
+    """
+    The server replied with a status outside 200 to 299.
+
+    Args:
+        status: The status.
+        said: The JSON value of the body, or its `error` if it has one, or the text of the body.
+        headers: The headers of the reply, with names of any case.
+    """
+
+    def __init__(self, status: int, said: Any, headers: Mapping[str, str]) -> None:
+        super().__init__(status)
+        self.status = status
+        self.said = said
+        self.headers = headers
+        fields = said if isinstance(said, dict) else {}
+        self.code = _word(fields.get("code"))
+        """OpenAI's code of the error, such as `insufficient_quota`; None without one."""
+
+        self.param = _word(fields.get("param"))
+        """The parameter at fault, such as `temperature`; None if none is named."""
+
+
+class NoConnection(Exception):
+    """
+    There was no connection, or it broke; the cause has the details.
+
+    Args:
+        by_proxy: True if a proxy refused the connection.
+    """
+
+    def __init__(self, *, by_proxy: bool = False) -> None:
+        super().__init__()
+        self.by_proxy = by_proxy
+
+
+class ModelRequests(Protocol):
+    """
+    The requests to a model's server, with bodies in the form of OpenAI's API.
+
+    Each returns the JSON value of the reply, or an object with members of the same names. Each raises `Refused`,
+    `NoConnection`, `OtherContent`, and `TimeoutError` if the whole exchange takes too long.
+    """
+
+    async def complete(self, body: Mapping[str, Any]) -> Any:
+        """Requests a chat completion."""
+        ...
+
+    async def embed(self, body: Mapping[str, Any]) -> Any:
+        """Requests embeddings."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections that it opened."""
+        ...
+
+
+class HttpRequests:
+    """
+    The requests over HTTP, without retries.
+
+    The `openai` package could make these requests, but its import takes 0.4 s of CPU, and each request another half a
+    millisecond. It is used for a caller's own client only.
+
+    Args:
+        url: The API's base. User and password are sent as Basic authentication, a query is added to every request.
+        headers: Sent with every request, but not after a redirect to another host.
+        timeout_seconds: Limit of one request from its start to the last byte, redirects included, > 0.
+    """
+
+    def __init__(self, url: str, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
+        self._base = urlsplit(url)
+        self._headers = dict(headers)
+        self._timeout_seconds = timeout_seconds
+        self._connections: Connections | None = None
+        self._connecting = anyio.Lock()
+
+    async def complete(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._post("/chat/completions", body)
+
+    async def embed(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._post("/embeddings", body)
+
+    async def aclose(self) -> None:
+        """See `ModelRequests`."""
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.aclose()
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        url = urlunsplit(self._base._replace(path=self._base.path.rstrip("/") + path, fragment=""))
+        connections = self._connections or await self._connect()
+        library: Any = http_library()
+        try:
+            with anyio.fail_after(self._timeout_seconds):
+                async with connections.client() as client:
+                    response, reply = await self._exchange(client, library, url, sendable(body))
+        except (library.RequestError, library.InvalidURL, ssl.SSLError) as error:
+            raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
+        if not response.is_success:
+            raise Refused(response.status_code, _said(response, reply), response.headers)
+        return _value(response, reply)
+
+    async def _exchange(self, client: Any, library: Any, url: str, content: bytes) -> tuple[AnyResponse, bytes]:
+        """The reply, after redirects, and its body."""
+        progress = Progress()
+        request = client.build_request(
+            "POST",
+            url,
+            content=content,
+            headers=_OF_JSON | self._headers,
+            timeout=None,  # the limit is on the whole
+            # Tracing costs 5 % of a request's CPU, and only TLS needs it.
+            extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
+        )
+        left = _MOST_REDIRECTS
+        while True:
+            request.url = unlogged(library, shown_url(str(request.url)))(request.url)
+            try:
+                response = await client.send(request, stream=True, follow_redirects=False)
+            except anyio.get_cancelled_exc_class():
+                await progress.cut_short()
+                raise
+            try:
+                body = await _body(response, library)
+            finally:
+                await response.aclose()
+            further = response.next_request if response.status_code in _STAYING_POST else None
+            if further is None or not left or not is_http(str(further.url)):
+                return response, body
+            left -= 1
+            if "authorization" not in further.headers:  # the library removes this header only
+                for name in self._headers:
+                    further.headers.pop(name, None)
+            request = further
+
+    async def _connect(self) -> Connections:
+        async with self._connecting:
+            if self._connections is None:
+                try:
+                    # In a thread, because reading all certificates would block the loop.
+                    self._connections = await anyio.to_thread.run_sync(partial(Connections, http_library()))
+                except UsageError as error:
+                    raise NoConnection from error
+            return self._connections
+
+
+def sendable(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON in UTF-8, with a question mark for each lone surrogate."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _body(response: AnyResponse, library: Any) -> bytes:
+    """The decompressed body; for an unsuccessful status the part that could be read."""
+    status, body = response.status_code, bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > LARGEST_REPLY_BYTES:
+                raise OtherContent(f"more than {LARGEST_REPLY_BYTES:,} bytes", status=status)
+    except library.DecodingError as error:
+        if response.is_success:
+            what = "a body that is not compressed as its Content-Encoding says"
+            raise OtherContent(what, status=status) from error
+    return bytes(body)
+
+
+def _value(response: AnyResponse, body: bytes) -> Any:
+    """The JSON value of the body, whatever its content type."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(body)
+    status = response.status_code
+    if not body:
+        raise OtherContent("nothing", status=status)
+    if "json" in response.headers.get("content-type", "").lower():
+        raise OtherContent("a body that is not JSON", status=status)
+    raise OtherContent("text", sent=decoded(body, response.encoding), status=status)
+
+
+def _said(response: AnyResponse, body: bytes) -> Any:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return decoded(body, response.encoding)
+    return (value.get("error") or value) if isinstance(value, dict) else value
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

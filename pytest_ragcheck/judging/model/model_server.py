@@ -1,0 +1,149 @@
+"""Sends requests for one model to an OpenAI-compatible server, retries them, and describes their failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.model.completion import Declined, OtherContent
+from pytest_ragcheck.judging.model.model_failures import ServerFailures
+from pytest_ragcheck.judging.model.model_requests import HttpRequests, ModelRequests, NoConnection, Refused
+from pytest_ragcheck.judging.model.server_address import (
+    OPENAI_URL,
+    checked_key,
+    checked_url,
+    environment_headers,
+    environment_url,
+    full_address,
+    header_secrets,
+    host_and_path,
+    origin,
+)
+from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
+from pytest_ragcheck.rag.http.retry import is_transient, wait_seconds
+from pytest_ragcheck.redaction import Redactor, url_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from openai import AsyncOpenAI
+
+T = TypeVar("T")
+
+_LONGEST_WAIT_SECONDS = 120.0
+"""A server that asks for a longer wait is not asked again."""
+
+
+class ModelServer:
+    """
+    Sends requests for one model to one server.
+
+    A server is used from one event loop; it may be created in another thread.
+
+    Args:
+        model: The model's name on the server.
+        api_key: The server's key; a server without keys takes any. Not used with a `client`.
+        base_url: The API's base, such as `http://localhost:8000/v1`. User and password in the URL are sent as Basic
+            authentication, and its query is added to every request. None: OPENAI_BASE_URL of the environment, or else
+            OpenAI's own.
+        timeout_seconds: Limit of one request from its start to the last byte, > 0.
+        max_retries: Number of retries after a 408, 409, 429, 502, 503 or 504, or a failed connection, >= 0.
+        client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
+        wording: The words for this model in error texts.
+
+    Raises:
+        UsageError: The model's name or the key is empty, a header value cannot be sent, or the URL is invalid. Header
+            values come from the key and from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str = "",
+        base_url: str | None = None,
+        timeout_seconds: float = 60.0,
+        max_retries: int = 2,
+        client: AsyncOpenAI | None = None,
+        wording: Wording = JUDGE_MODEL,
+    ) -> None:
+        if not model.strip():
+            raise UsageError(f"{wording.user} needs a model. Set {wording.model}.")
+        self.model = model.strip()
+        key = checked_key(api_key, wording) if client is None else str(client.api_key)
+        address = checked_url(base_url or environment_url(), wording) if client is None else str(client.base_url)
+        account: Mapping[str, str] = {}
+        # The account of the environment belongs to one server and is sent to no other.
+        if client is None and origin(address) == origin(environment_url()):
+            account = environment_headers()
+        self._requests = _requests(address, {"authorization": f"Bearer {key}", **account}, timeout_seconds, client)
+        self._max_retries = max_retries if client is None else 0
+        shown = host_and_path(address)
+        self.shown_url = None if shown == OPENAI_URL else shown
+        """Host and path without credentials; None for OpenAI's own."""
+
+        self.fingerprint = "" if client else digest_of([self.model, full_address(address)])
+        """Digest of model and address; empty with a `client`, whose headers are unknown."""
+
+        self.failures = ServerFailures(
+            wording=wording,
+            model=self.model,
+            url=shown,
+            timeout_seconds=timeout_seconds,
+            redactor=Redactor([key, *url_secrets(address), *header_secrets(account)]),
+        )
+
+    async def call(self, send: Callable[[], Awaitable[T]]) -> T:
+        """
+        Returns the result of `send`, which makes requests to this server and may raise `OtherContent` and `Declined`.
+
+        Raises:
+            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
+            JudgeReplyError: The model declined.
+        """
+        failed = 0
+        while True:
+            failure: JudgeError
+            # Raised outside the handlers, because the caught errors quote servers, and servers quote keys.
+            try:
+                return await send()
+            except OtherContent as other:
+                failure = self.failures.of_other_content(other)
+            except Declined as declined:
+                failure = self.failures.of_declining(str(declined))
+            except TimeoutError:
+                failure = self.failures.of_timeout()
+            except Refused as refused:
+                failure = self.failures.of_status(refused)
+            except NoConnection as error:
+                failure = self.failures.of_connection(error)
+            failed += 1
+            wait = wait_seconds(failure, failed)
+            if failed > self._max_retries or wait > _LONGEST_WAIT_SECONDS or not is_transient(failure):
+                raise failure
+            await anyio.sleep(wait)
+
+    async def complete(self, body: Mapping[str, Any]) -> Any:
+        """The reply of chat completions: its JSON value, or the object of the caller's client."""
+        return await self._requests.complete(body)
+
+    async def embed(self, body: Mapping[str, Any]) -> Any:
+        """The reply of embeddings, in the same form as that of `complete`."""
+        return await self._requests.embed(body)
+
+    async def aclose(self) -> None:
+        """Closes the connections, but not the caller's client."""
+        await self._requests.aclose()
+
+
+def _requests(
+    url: str, headers: Mapping[str, str], timeout_seconds: float, client: AsyncOpenAI | None
+) -> ModelRequests:
+    if client is not None:
+        from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
+
+        return SdkRequests(client, timeout_seconds=timeout_seconds)
+    return HttpRequests(url, headers=headers, timeout_seconds=timeout_seconds)

@@ -1,0 +1,109 @@
+"""The judge that is a language model on an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
+from pytest_ragcheck.judging.model.model_server import ModelServer
+from pytest_ragcheck.judging.model.reply_schema import reply_schema
+from pytest_ragcheck.judging.model.response_format import RequestFormat
+from pytest_ragcheck.judging.prompts.fence import new_nonce
+from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from pytest_ragcheck.judging.judgement import Judgement
+    from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+
+class OpenAIJudge:
+    """
+    Asks a model through chat completions for a verdict, with one repair turn if the reply cannot be read.
+
+    A judge is used from one event loop; it may be created in another thread.
+
+    Args:
+        model: The model's name on the server.
+        api_key: The server's key; a server without keys takes any. Not used with a `client`.
+        base_url: The API's base, such as `http://localhost:8000/v1`; see `ModelServer`.
+        prompt: The instructions; None takes the packaged English ones.
+        timeout_seconds: Limit of one request from its start to the last byte, > 0.
+        max_retries: Number of retries after a transient failure, >= 0; see `ModelServer`.
+        client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
+
+    Raises:
+        UsageError: The model's name or the key is empty, the key cannot be sent in a header, or the URL is invalid.
+    """
+
+    identity: JudgeIdentity
+
+    fingerprint: str
+    """Digest of everything that a verdict depends on besides question and answer; empty with a `client`."""
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str = "",
+        base_url: str | None = None,
+        prompt: JudgePrompt | None = None,
+        timeout_seconds: float = 60.0,
+        max_retries: int = 2,
+        client: AsyncOpenAI | None = None,
+    ) -> None:
+        server = ModelServer(
+            model=model,
+            api_key=api_key,
+            base_url=base_url,
+            timeout_seconds=timeout_seconds,
+            max_retries=max_retries,
+            client=client,
+        )
+        self.chat = Chat(server)
+        """The model, for other questions to it."""
+
+        self.prompt = prompt or load_prompt("en")
+        """The instructions."""
+
+        self._wanted = ExpectedReply(
+            name="judgement",
+            schema=reply_schema(),
+            read=_read,
+            advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
+            repair=self.prompt.repair,
+        )
+        self.identity = JudgeIdentity(
+            kind="openai", model=server.model, url=server.shown_url, prompt_version=self.prompt.version
+        )
+        # The best request format stands for the one that the server accepts, which is unknown here.
+        asked = RequestFormat().parameters(self._wanted.name, self._wanted.schema)
+        self.fingerprint = server.fingerprint and digest_of(
+            [server.fingerprint, self.prompt.digest, self.prompt.repair, asked]
+        )
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """
+        Returns the model's verdict.
+
+        Raises:
+            JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
+            JudgeReplyError: The model declined, or two replies could not be read.
+        """
+        nonce = new_nonce()
+        return await self.chat.ask(self.prompt.render(question, answer, nonce=nonce), self._wanted, nonce=nonce)
+
+    async def aclose(self) -> None:
+        """Closes the connections, but not the caller's client."""
+        await self.chat.server.aclose()
+
+
+def _read(text: str, *, nonce: str) -> Judgement:
+    from pytest_ragcheck.judging.model.judge_reply import read_reply
+
+    return read_reply(text, nonce=nonce)

@@ -1,0 +1,219 @@
+"""Finds the JSON object in a model's reply and checks its fields."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pytest_ragcheck.errors import JudgeReplyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic_core import ErrorDetails
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+LONGEST_REPLY = 1_000_000
+"""In characters; a model's thinking takes tens of thousands."""
+
+_MOST_FALSE_STARTS = 1_000
+"""Each costs a count of the lines before it, for the text of Python's error."""
+
+_MOST_READ_AGAIN = 4
+"""A reply is read for false starts at most so many times its length; a brace within a brace is read twice."""
+
+_REPEATED_SHOWN = 3
+_OBJECT_START = re.compile(r'\{(?=\s*["}])')
+_THINKING_END = re.compile(r"</think(?:ing)?>")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?|\.\d+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """A JSON object with repeated names, which a dict would hide."""
+
+    __slots__ = ()
+
+
+class _Found(NamedTuple):
+    start: int
+    end: int
+    pairs: _Pairs
+
+
+# Integers as floats: int() raises on thousands of digits, float() returns infinity.
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
+
+
+class _Unreadable(Exception):
+    """The mistake in a reply."""
+
+
+def read_object(text: str, form: type[Reply], *, nonce: str) -> Reply:
+    """
+    Returns the object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
+
+    Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
+    unclosed `<think>` part is read like prose.
+
+    Args:
+        text: The whole reply.
+        form: The fields, with their checks.
+        nonce: The nonce of the request.
+
+    Raises:
+        JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
+            sent back to the model.
+    """
+    if len(text) > LONGEST_REPLY:
+        raise JudgeReplyError(f"the reply has {len(text)} characters, more than {LONGEST_REPLY}", reply=text[:1000])
+    try:
+        return _checked(_verdict(text, nonce), form)
+    except _Unreadable as problem:
+        error = JudgeReplyError(str(problem), reply=text[:1000])
+    raise error
+
+
+def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
+    """The strict JSON schema of the form: every field is required, no others are allowed, no defaults."""
+    schema = form.model_json_schema()
+    definitions = schema.get("$defs", {})
+    return _strict(schema, definitions)
+
+
+def as_number(value: Any) -> float:
+    """The finite number, which may be in quotes; raises a ValueError that shows any other value."""
+    if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"is {shown(value)}, not a number")  # noqa: TRY004 - pydantic lets a TypeError through
+    if not math.isfinite(value):
+        raise ValueError(f"is {value}, not a finite number")
+    return float(value)
+
+
+def as_text(value: Any) -> str:
+    """The text, empty for null; raises a ValueError that shows any other value."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"is {shown(value)}, not a string")  # noqa: TRY004 - pydantic lets a TypeError through
+    # A reply may contain a lone surrogate as an escape, but a UTF-8 file cannot.
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+
+
+def as_texts(value: Any) -> tuple[str, ...]:
+    """The texts, none for null; raises a ValueError that shows any other value."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise ValueError(f"is {shown(value)}, not a list of strings")  # noqa: TRY004 - pydantic lets a TypeError through
+    if not all(isinstance(item, str) for item in value):
+        raise ValueError("holds something other than strings")
+    return tuple(map(as_text, value))
+
+
+def as_flag(value: Any) -> bool | None:
+    """True, False or None; raises a ValueError that shows any other value."""
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}, not true or false")
+    return value
+
+
+def shown(value: Any) -> str:
+    """A short form of a value in a reply."""
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _strict(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return _strict(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "properties" in schema:
+        fields = {name: _strict(field, definitions) for name, field in schema["properties"].items()}
+        return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    plain = {key: value for key, value in schema.items() if key not in {"title", "default", "$defs"}}
+    return {**plain, "items": _strict(plain["items"], definitions)} if "items" in plain else plain
+
+
+def _verdict(text: str, nonce: str) -> _Pairs:
+    objects = list(_json_objects(text))
+    if not objects:
+        raise _Unreadable("the reply holds no complete JSON object")
+    verdicts = [found for found in objects if ("nonce", nonce) in found.pairs]
+    thinking_end = _thinking_end(text, verdicts)
+    final = [found.pairs for found in verdicts if found.start > thinking_end]
+    if final:
+        if any(other != final[0] for other in final):
+            raise _Unreadable("the reply holds several verdicts that differ")
+        return final[0]
+    if verdicts:
+        raise _Unreadable("the reply holds a verdict only inside the thinking, none after it")
+    if any(key == "nonce" for found in objects for key, _ in found.pairs):
+        raise _Unreadable('the field "nonce" does not hold the value that was asked for')
+    raise _Unreadable('the JSON object has no field "nonce"')
+
+
+def _thinking_end(text: str, verdicts: list[_Found]) -> int:
+    """The position of the last end of thinking; -1 without one."""
+    # Only outside the verdicts: a verdict may quote "</think>" from the answer.
+    starts = (0, *(verdict.end for verdict in verdicts))
+    ends = (*(verdict.start for verdict in verdicts), len(text))
+    marks = (mark.start() for span in zip(starts, ends, strict=True) for mark in _THINKING_END.finditer(text, *span))
+    return max(marks, default=-1)
+
+
+def _json_objects(text: str) -> Iterator[_Found]:
+    """The JSON objects in the text that are not part of another one, from left to right."""
+    position = false_starts = characters = 0
+    while (
+        (start := _OBJECT_START.search(text, position))
+        and false_starts < _MOST_FALSE_STARTS
+        and characters <= _MOST_READ_AGAIN * len(text)
+    ):
+        try:
+            pairs, position = _DECODER.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as error:  # noqa: PERF203 - as many as _MOST_FALSE_STARTS
+            position = start.end()
+            false_starts += 1
+            characters += (error.pos if isinstance(error, json.JSONDecodeError) else len(text)) - start.start()
+        else:
+            yield _Found(start.start(), position, pairs)
+
+
+def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
+    times = Counter(key for key, _ in pairs)
+    if repeated := [name for name in form.model_fields if times[name] > 1]:
+        raise _Unreadable(f"{_named(repeated)} stands in the reply more than once")
+    try:
+        # What nobody asked for is not looked into.
+        return form.model_validate({key: _plain(value) for key, value in pairs if key in form.model_fields})
+    except ValidationError as error:
+        raise _Unreadable("; ".join(map(_problem, error.errors(include_url=False)))) from None
+
+
+def _plain(value: Any) -> Any:
+    """The value with its objects as dicts."""
+    if isinstance(value, _Pairs):
+        times = Counter(key for key, _ in value)
+        if repeated := [name for name, count in times.items() if count > 1]:
+            raise _Unreadable(f"{_named(repeated)} stands in one object more than once")
+        return {key: _plain(inner) for key, inner in value}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _named(names: list[str]) -> str:
+    return " and ".join(shown(name).strip('"') for name in names[:_REPEATED_SHOWN])
+
+
+def _problem(error: ErrorDetails) -> str:
+    what = "is missing" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
+    return f"{'.'.join(map(str, error['loc']))} {what}"

@@ -1,0 +1,61 @@
+"""Requests through the caller's own client of the `openai` package."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from pytest_ragcheck.judging.model.completion import OtherContent
+from pytest_ragcheck.judging.model.model_requests import NoConnection, Refused, sendable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from openai import AsyncOpenAI
+
+_LONGEST_RETRY_WAIT_SECONDS = 120.0
+"""The longest Retry-After that the SDK honours."""
+
+
+class SdkRequests:
+    """
+    The requests through an `AsyncOpenAI`, or a wrapper of one; see `ModelRequests`.
+
+    Args:
+        client: It keeps its own URL, key, headers and retries, and stays open.
+        timeout_seconds: Limit of one request from its start to the last byte, > 0. The client's retries add to it.
+    """
+
+    def __init__(self, client: AsyncOpenAI, *, timeout_seconds: float) -> None:
+        self._client: Any = client
+        repeats = int(getattr(client, "max_retries", 0))
+        # The SDK limits each read, so a server that drips bytes would never time out.
+        self._limit_seconds = timeout_seconds + repeats * (timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
+
+    async def complete(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
+
+    async def embed(self, body: Mapping[str, Any]) -> Any:
+        """See `ModelRequests`."""
+        return await self._replied(self._client.embeddings.create(**json.loads(sendable(body))))
+
+    async def aclose(self) -> None:
+        """Does nothing, because the client belongs to the caller."""
+
+    async def _replied(self, request: Awaitable[Any]) -> Any:
+        import openai
+
+        try:
+            with anyio.fail_after(self._limit_seconds):
+                return await request
+        except openai.APITimeoutError as error:
+            raise TimeoutError from error
+        except openai.APIStatusError as error:
+            raise Refused(error.status_code, error.body, error.response.headers) from error
+        except openai.OpenAIError as error:
+            raise NoConnection from error.__cause__ or error
+        except (ValueError, RecursionError, OverflowError) as error:  # from the SDK's own reading of the body
+            raise OtherContent("a body that is not JSON") from error

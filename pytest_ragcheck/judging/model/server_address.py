@@ -1,0 +1,118 @@
+"""The address of a model's server, the key and headers for it, and the parts of them that may be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.http.headers import check_header
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.judging.model.wording import Wording
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_OF_ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
+_CUSTOM_HEADERS = "OPENAI_CUSTOM_HEADERS"
+
+
+def environment_url() -> str:
+    """The server that the OPENAI_* variables of the environment belong to."""
+    return os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
+
+
+def environment_headers() -> dict[str, str]:
+    """
+    The headers that the environment adds to every request to that server, with lower-case names.
+
+    OPENAI_CUSTOM_HEADERS has one `Name: value` a line, and overrides the other variables.
+
+    Raises:
+        UsageError: A value cannot be sent.
+    """
+    headers = {}
+    for header, variable in _OF_ACCOUNT.items():
+        if value := os.environ.get(variable, "").strip():
+            headers[header] = _checked_header(header, value, variable)
+    for line in os.environ.get(_CUSTOM_HEADERS, "").splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            header = name.strip().lower()
+            headers[header] = _checked_header(header, value.strip(), _CUSTOM_HEADERS)
+    return headers
+
+
+def header_secrets(headers: Mapping[str, str]) -> list[str]:
+    """The secret parts of `environment_headers`: everything except the ids of the account."""
+    return [part for name, value in headers.items() if name not in _OF_ACCOUNT for part in (value, *value.split()[1:])]
+
+
+def _checked_header(name: str, value: str, variable: str) -> str:
+    try:
+        check_header(name, value, source=variable)
+    except UsageError as error:
+        raise UsageError(f"{variable}: {error}") from None
+    return value
+
+
+def checked_key(key: str, wording: Wording) -> str:
+    """The key without surrounding white space; raises a `UsageError` if it cannot be sent in a header."""
+    key = key.strip()
+    if not key:
+        raise UsageError(f"{wording.user} needs a key. Set {wording.key} or {wording.other_key}.")
+    if wrong := re.search(r"[^\x21-\x7e]", key):
+        raise UsageError(
+            f"{wording.who}'s key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
+            f"Copy the key anew into {wording.key} or {wording.other_key}."
+        )
+    return key
+
+
+def checked_url(url: str, wording: Wording) -> str:
+    """The unchanged URL; raises a `UsageError` if it cannot be an API's base."""
+    if not is_http(url):
+        raise UsageError(
+            f"{wording.who}'s URL {shown_url(url)!r} is not an http or https URL. "
+            "Give the API's base, such as http://localhost:8000/v1."
+        )
+    if urlsplit(url).path.rstrip("/").endswith(wording.path):
+        raise UsageError(
+            f"{wording.who}'s URL {shown_url(url)!r} is the path of one call. "
+            f"Give the API's base, without {wording.path}."
+        )
+    return url
+
+
+def is_http(url: str) -> bool:
+    """True if the URL looks like one that a request can be sent to."""
+    try:
+        parts = urlsplit(url)
+        of_http = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # an invalid port, an incomplete IPv6 address
+        return False
+    # Excludes control characters, and lone surrogates, which stand for bytes of the environment that are not UTF-8.
+    return of_http and url.isprintable()
+
+
+def origin(url: str) -> tuple[str, str]:
+    """The scheme, and the host with its port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.rpartition("@")[2].lower()
+
+
+def host_and_path(url: str) -> str:
+    """The URL without user, password, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def full_address(url: str) -> str:
+    """The URL without user, password and fragment; its query may contain secrets."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), parts.query, ""))

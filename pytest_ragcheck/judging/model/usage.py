@@ -1,0 +1,71 @@
+"""Counts the tokens that judge models use for each question."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.model.completion import member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUse:
+    """The tokens of one request to a model, or of several recorded ones."""
+
+    model: str
+    url: str | None
+    """The server, as in `JudgeIdentity`; None for OpenAI's own."""
+
+    input_tokens: int | None = None
+    """>= 0; None if the server did not report it."""
+
+    output_tokens: int | None = None
+    """As `input_tokens`; 0 for embeddings."""
+
+    recorded: bool = False
+    """True if the tokens were used in the recorded run, and not now."""
+
+    recorded_usd: float | None = None
+    """The recorded cost, if it is known."""
+
+
+# A context variable, because requests are made deep in the code, which does not know the question.
+_METERS: ContextVar[tuple[list[TokenUse], ...]] = ContextVar("ragcheck_meters", default=())
+
+
+@contextmanager
+def metered() -> Iterator[list[TokenUse]]:
+    """Yields a list to which all token use inside the `with` is added."""
+    meter: list[TokenUse] = []
+    token = _METERS.set((*_METERS.get(), meter))
+    try:
+        yield meter
+    finally:
+        _METERS.reset(token)
+
+
+def note_use(use: TokenUse) -> None:
+    """Adds the use to every meter of the running task."""
+    for meter in _METERS.get():
+        meter.append(use)
+
+
+def use_of(reply: Any, *, model: str, url: str | None) -> TokenUse:
+    """The tokens that an OpenAI-compatible reply reports; invalid numbers count as not reported."""
+    usage = member(reply, "usage")
+    return TokenUse(
+        model=model,
+        url=url,
+        input_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=_count(usage, "completion_tokens"),
+    )
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = member(usage, name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

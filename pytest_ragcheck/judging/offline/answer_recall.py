@@ -1,0 +1,272 @@
+"""Measures how much of an expected answer an answer contains: the offline judge's correctness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import filterfalse, islice
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.expected_answer import (
+    ExpectedAnswer,
+    TermWeights,
+    units_after_numbers,
+    without_stop_words,
+)
+from pytest_ragcheck.judging.offline.figures import (
+    are_compatible,
+    decades_and_centuries,
+    is_coarser_date,
+    lacks_figure,
+    numbers_about,
+    rounded_numbers,
+)
+from pytest_ragcheck.judging.offline.negation import all_are_denied, negates, says_yes
+from pytest_ragcheck.judging.offline.normalized_text import sentences, words
+from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline.terms import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from pytest_ragcheck.judging.offline.terms import TermDictionary
+
+# Each constant has its effect on EVOUNA-NQ, EVOUNA-TQ and NQ301, in this order.
+
+# The share of spelling and order in the score. Without it: -0.006, -0.002, -0.010 of the area under the curve.
+_FORM = 0.1
+# The score of an answer that is only a part of a short expected answer, "Beardsley" for "Peter Beardsley".
+# Without it: -0.002, +0.003, -0.012 of balanced accuracy.
+_PART = 0.8
+_MOST_TERMS_OF_A_PART, _MOST_TERMS_OF_A_WHOLE, _LEAST_OF_A_PART = 3, 4, 0.3
+# After this many content words a mention is more often incidental: "LadBaby has had five, more than the Beatles".
+# Without it: -0.005, -0.004, 0.000 of the area under the curve.
+_WORDS_OF_OPENING, _LATE = 12, 0.03
+# A different number is wrong, but half right if it is compatible with the expected one ("89" for "more than 80").
+# Without the second rule: -0.000, 0.000, -0.003 of the area under the curve.
+_HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
+_OPPOSED = 0.2
+_INFERRED_AGREEMENT = 0.8
+# The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
+_LINE, _PASS_LINE = 0.67, 0.7
+
+_OPENING = 1000  # characters searched for the first sentence
+_PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """How much of one expected answer an answer contains."""
+
+    score: float
+    """0..1; 0.7 separates right from wrong answers best, by people's labels."""
+
+    expected: str
+    """The expected answer, verbatim."""
+
+    missing: AbstractSet[str] = frozenset()
+    """The expected terms that the answer lacks; empty, with a score of 0, for an expected answer without words."""
+
+    is_opposed: bool = False
+    """True if the answer says the opposite: no for yes, "not Paris" for "Paris"."""
+
+    is_late: bool = False
+    """True if the answer contains everything expected, but after much else."""
+
+    def missing_as_written(self, terms: TermDictionary) -> tuple[str, ...]:
+        """
+        The missing words as the expected answer has them, without repeats; stop words only if no others are
+        missing.
+        """
+        telling = self.missing - STOP_WORDS or self.missing
+        found = (word.strip(_PUNCTUATION) for word in self.expected.split() if not telling.isdisjoint(terms.of(word)))
+        return tuple(dict.fromkeys(found)) or (self.expected.strip(),)
+
+
+class AnswerText:
+    """
+    An answer, parsed once, in which expected answers are searched.
+
+    Args:
+        text: The answer, or the rest of it without its refusals.
+        found: The words of the text.
+        question: The question; its words do not count as an answer.
+        terms: The dictionary of terms.
+    """
+
+    def __init__(self, text: str, *, found: list[str], question: str, terms: TermDictionary) -> None:
+        self._text = text
+        self._terms = terms
+        self._question = question
+        self._words = found
+        self._spelt = f" {' '.join(found)} "
+        self._in_order = terms.of_words(found)
+        self._all = frozenset(self._in_order)
+        self._has_negation = not NEGATIONS.isdisjoint(found) or "n't " in self._spelt
+
+    def best_recall(self, acceptable: Sequence[str]) -> Recall:
+        """
+        The recall of the acceptable answer with the highest score; the first one among equals.
+
+        Raises:
+            ValueError: There is no acceptable answer.
+        """
+        # A right answer mostly contains one of them verbatim; the others then need no parsing.
+        written = self._text.lower()
+        for expected in acceptable:
+            if expected.lower() in written and (whole := self._recall(expected, above=-1.0)) and whole.score == 1.0:
+                return whole
+        best: Recall | None = None
+        for expected in acceptable:
+            recall = self._recall(expected, above=-1.0 if best is None else best.score)
+            if recall is not None:
+                best = recall
+            if best is not None and best.score == 1.0:
+                break
+        if best is None:
+            raise ValueError("there is no acceptable answer")
+        return best
+
+    def _recall(self, expected: str, *, above: float) -> Recall | None:
+        """The recall of *expected*; None if its score is at most *above*."""
+        wanted = says_yes(expected)
+        if wanted is not None and len(expected.split()) == 1:
+            agreement = self._agreement(expected, yes=wanted)
+            return agreement if agreement.score > above else None
+        found = words(expected)
+        sought = ExpectedAnswer(words=found, terms=self._terms.of_words(found))
+        if not sought.terms:
+            return Recall(score=0.0, expected=expected) if above < 0 else None
+        lacking = self._missing(sought)
+        missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
+        is_late = False
+        if missing:
+            share = sought.share_without(missing, self._weights)
+            is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
+            least = self._least(sought, share, is_coarser=is_coarser)
+            if _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
+                return None
+            raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
+            if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
+                raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
+        else:
+            is_late = self._is_late(sought)
+            order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
+            raw = (1 - _FORM) + _FORM * order - _LATE * is_late
+        opposed = (wanted is not None and self._says_yes is (not wanted)) or self._denies(sought, missing)
+        if opposed:
+            raw = min(raw, _OPPOSED)
+        score = _calibrated(raw)
+        if score <= above:
+            return None
+        return Recall(score=score, expected=expected, missing=lacking, is_opposed=opposed, is_late=is_late)
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(self._terms.of(self._question))
+
+    @cached_property
+    def _weights(self) -> TermWeights:
+        return TermWeights(self._asked)
+
+    @cached_property
+    def _says_yes(self) -> bool | None:
+        return says_yes(self._text)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The answer's terms that are neither stop words nor in the question."""
+        return self._unasked - STOP_WORDS
+
+    @cached_property
+    def _unasked(self) -> frozenset[str]:
+        return self._all - self._asked
+
+    @cached_property
+    def _opening(self) -> frozenset[str]:
+        return frozenset(islice(filterfalse(STOP_WORDS.__contains__, self._in_order), _WORDS_OF_OPENING))
+
+    @cached_property
+    def _own_numbers(self) -> list[str]:
+        return [term for term in self._own if is_number(term)]
+
+    @cached_property
+    def _eras(self) -> Sequence[tuple[int, int]]:
+        return tuple(decades_and_centuries(self._in_order))
+
+    @cached_property
+    def _about(self) -> AbstractSet[str]:
+        """The numbers that the answer calls approximate."""
+        return numbers_about(self._in_order)
+
+    @cached_property
+    def _content(self) -> str:
+        """The terms without stop words, in order, each between spaces."""
+        return f" {' '.join(without_stop_words(self._in_order))} "
+
+    @cached_property
+    def _units(self) -> Mapping[str, set[str]]:
+        """The units after each number."""
+        return units_after_numbers(self._in_order)
+
+    def _missing(self, sought: ExpectedAnswer) -> set[str]:
+        """The expected terms that the answer lacks, or has with another unit."""
+        missing = set(sought.distinct - self._all)
+        if sought.has_number:
+            for number, units in units_after_numbers(sought.terms).items():
+                if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
+                    missing.add(number)
+        return missing
+
+    def _is_late(self, sought: ExpectedAnswer) -> bool:
+        """True if much text precedes a complete expected answer."""
+        is_long = len(self._in_order) > _WORDS_OF_OPENING
+        return is_long and sought.distinct.isdisjoint(self._opening) and not sought.distinct <= STOP_WORDS
+
+    def _least(self, sought: ExpectedAnswer, share: float, *, is_coarser: bool) -> float:
+        """The lower bound of the raw recall if words are missing."""
+        if is_coarser or self._is_part(sought, share):
+            return _PART
+        if sought.has_number and share < _COMPATIBLE and are_compatible(sought.terms, self._own_numbers, self._eras):
+            return _COMPATIBLE
+        return 0.0
+
+    def _is_part(self, sought: ExpectedAnswer, share: float) -> bool:
+        """True if the answer is only a substantial part of a short expected answer."""
+        return (
+            _LEAST_OF_A_PART <= share < 1
+            and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART
+            and len(sought.distinct - STOP_WORDS) <= _MOST_TERMS_OF_A_WHOLE
+            and self._own <= sought.distinct
+        )
+
+    def _rounded(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> set[str]:
+        """The missing numbers that the answer has rounded, or that are rounded from one of its numbers."""
+        about = self._about | numbers_about(sought.terms) if missing else frozenset[str]()
+        return rounded_numbers(missing, self._own_numbers, about=about) if about else set()
+
+    def _agreement(self, expected: str, *, yes: bool) -> Recall:
+        """The recall of a bare yes or no: stated outright, or inferred from a negation in the first sentence."""
+        if self._says_yes is not None:
+            agrees, certainty = self._says_yes is yes, 1.0
+        else:
+            opening = words(next(sentences(self._text[:_OPENING]), ""))
+            agrees, certainty = any(map(negates, opening)) is not yes, _INFERRED_AGREEMENT
+        score = certainty if agrees else 1 - certainty
+        missing = frozenset(() if score == 1.0 else self._terms.of(expected))
+        return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
+
+    def _denies(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
+        """True if a negation precedes every mention of the expected terms that the answer has."""
+        if not self._has_negation or any(map(negates, sought.words)):
+            return False
+        found = sought.distinct - missing - STOP_WORDS - self._asked
+        return all_are_denied(self._words, found, self._terms)
+
+
+def _calibrated(raw: float) -> float:
+    """*raw* on the scale of scores: linear from 0 to `_LINE`, which becomes `_PASS_LINE`, and from there to 1."""
+    if raw < _LINE:
+        return _PASS_LINE * raw / _LINE
+    return min(1.0, _PASS_LINE + (1 - _PASS_LINE) * (raw - _LINE) / (1 - _LINE))

@@ -1,0 +1,204 @@
+"""Normalises text, and splits it into sentences and words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.number_spellings import with_han_numbers_in_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
+)
+"""Scripts without spaces between words, as character ranges; Hangul too, because its particles join the words."""
+
+_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+_RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+_HAN = re.compile(r"[〇一-九十百千万零两]")
+
+NUMBER_PATTERN = r"\d+(?:[.,'’]\d+)*"
+NUMBER = re.compile(NUMBER_PATTERN)
+_ASCII_WORDS = re.compile(rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]")
+# Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
+_NO_LETTER = (
+    r"\s\d_\u0000-\u0026\u0028-\u0040\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
+    r"\u0589\u05be\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u0e2f\u0e46\u0e4f\u0e5a\u0e5b"
+    r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
+    r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
+)
+_ANY_WORDS = re.compile(rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£]")
+
+SENTENCE_ENDS = frozenset(".!?\n。！？।")
+"""The marks that `folded_words` returns with the words if `with_ends` is set."""
+_ASCII_WORDS_AND_ENDS = re.compile(rf"{_ASCII_WORDS.pattern}|[.!?](?=\s)|\n")
+_ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|[.!?](?=\s)|[\n。！？।]")
+
+_LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
+
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u0652\u00ad\u200b-\u200f\u2060\ufeff]+")
+_DIGIT_SPACE = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
+_LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", "ae"), ("œ", "oe"), ("ı", "i"), ("’", "'"))
+# Most texts outside ASCII become ASCII by these alone, and skip the slower steps. A dash does not become a hyphen,
+# which could make a date.
+_COMMON = (
+    ("½", " 1/2"), ("¼", " 1/4"), ("¾", " 3/4"), ("⅓", " 1/3"), ("⅔", " 2/3"),
+    ("’", "'"), ("–", "~"), ("—", "~"), ("“", '"'), ("”", '"'), ("\u00a0", " "), ("…", "..."), ("é", "e"),
+)  # fmt: skip
+
+
+def beginning(text: str, longest: int) -> str:
+    """The first *longest* characters of *text* after leading spaces, without a last word that may be cut off."""
+    if len(text) <= longest:
+        return text
+    text = text.lstrip()[:longest]
+    head, blank, last = text.rpartition(" ")
+    return head if blank and len(last) <= _LONGEST_WORD else text
+
+
+def listed(words: str) -> frozenset[str]:
+    """The words of a list that is written as one string."""
+    return frozenset(words.split())
+
+
+def normalised(text: str) -> str:
+    """*text* with case, accents, widths and apostrophes unified, and dates such as 2024-05-01 written out."""
+    if "-0" in text or "-1" in text:
+        text = _ISO_DATE.sub(_date_in_words, text)
+    if text.isascii():
+        return text.lower()
+    if "Â" in text or "Ã" in text or "â€" in text:
+        text = _MISREAD.sub(_read_again, text)
+    if "\u00a0" in text or "\u2009" in text or "\u202f" in text:
+        text = _DIGIT_SPACE.sub("", text)
+    for sign, written in _COMMON:
+        text = text.replace(sign, written)
+    if text.isascii():
+        return text.lower()
+    text = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    for letter, written in _LETTERS_WITHOUT_DECOMPOSITION:
+        text = text.replace(letter, written)
+    return with_han_numbers_in_digits(text) if _HAN.search(text) else text
+
+
+# UTF-8 that was read as Windows-1252 on its way into a data set: "10â€“12" for "10–12", "cafÃ©" for "café".
+_MISREAD = re.compile("[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+
+
+def _read_again(match: re.Match[str]) -> str:
+    try:
+        return match[0].encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return match[0]
+
+
+# The lookbehind follows the first digit, so that the search can skip to digits, four times as fast.
+_ISO_DATE = re.compile(r"([12](?<![\d-].)\d{3})-(0[1-9]|1[0-2])-([0-3]\d)(?![\d-])")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+
+
+def _date_in_words(match: re.Match[str]) -> str:
+    return f"{_MONTHS[int(match[2]) - 1]} {match[3]} {match[1]}"
+
+
+def words(text: str) -> list[str]:
+    """
+    The words, numbers and unit signs of the normalised *text*, in order.
+
+    Scripts without word boundaries give overlapping pairs of characters. Digits and letters are separated: `30d` is
+    `30`, `d`.
+    """
+    return folded_words(normalised(text))
+
+
+def folded_words(folded: str, *, with_ends: bool = False) -> list[str]:
+    """The words of a normalised text; *with_ends* adds the marks between sentences."""
+    if folded.isascii():
+        return (_ASCII_WORDS_AND_ENDS if with_ends else _ASCII_WORDS).findall(folded)
+    found: list[str] = (_ANY_WORDS_AND_ENDS if with_ends else _ANY_WORDS).findall(folded)
+    if not _UNSPACED_RUN.search(folded):
+        return found
+    return list(chain.from_iterable(map(_pairs, ("", *found), found)))
+
+
+def _pairs(before: str, word: str) -> list[str]:
+    """The pairs of characters of a *word* in a script without word boundaries; else the word."""
+    if word.isascii() or word[0].isdigit() or not _UNSPACED_RUN.search(word):
+        return [word]
+    pairs: list[str] = []
+    for run in _RUNS.findall(word):
+        if len(run) == 1 or not _UNSPACED_RUN.match(run):
+            pairs.append(run)
+            continue
+        if not pairs and before[-1:].isdigit():
+            pairs.append(run[0])  # the unit, so that 30天 is found in 30天内
+        pairs += [run[place : place + 2] for place in range(len(run) - 1)]
+    return pairs
+
+
+# Begins with one set of characters, so that the search can skip to them, three times as fast. A run of dots matches
+# from its first dot only; otherwise a long run takes quadratic time.
+_ENDS = re.compile(
+    r"""[.!?…\n。！？｡।](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*["'”’»)\]*]*(?=\s)|(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*["'”’」』）]*)"""
+)
+_MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
+_AFTER_A_LETTER = ("", ".", ")")  # of a marker; what begins with a letter and goes on otherwise has none
+_ABBREVIATIONS = listed(
+    "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
+)
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """
+    The sentences and list items of *text*, verbatim, in order, without surrounding spaces and list markers.
+
+    A text of nothing but markers, such as "30." or "B.", is one sentence.
+    """
+    start = 0
+    has_any = False
+    for end in _ENDS.finditer(text):
+        mark, stop = end.span()
+        if text[mark] == "." and _is_abbreviation(text, start, mark):
+            continue
+        if piece := _without_marker(text[start:stop]):
+            has_any = True
+            yield piece
+        start = stop
+    if piece := _without_marker(text[start:]):
+        yield piece
+    elif not has_any and any(map(str.isalnum, text)):
+        yield text.strip()
+
+
+def _is_abbreviation(text: str, start: int, dot: int) -> bool:
+    """True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence."""
+    if dot - start > _LONGEST_ABBREVIATION and text[dot - _LONGEST_ABBREVIATION - 1 : dot].isalpha():
+        return False
+    before = text[max(start, dot - 12) : dot].split()
+    if not before:
+        return True
+    last = before[-1].lstrip("(\"'“*")
+    if last.isdigit():
+        return not text[start : dot - len(last)].strip(" \t\n-*•(")
+    return last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last.isupper())
+
+
+def _without_marker(piece: str) -> str:
+    """*piece* without blanks and list markers around it; empty where nothing can be read in it."""
+    piece = piece.strip()
+    if piece[:1].isalpha() and piece[1:2] not in _AFTER_A_LETTER:
+        return piece
+    if markers := _MARKERS.match(piece):
+        piece = piece[markers.end() :]
+    return piece if any(map(str.isalnum, piece)) else ""

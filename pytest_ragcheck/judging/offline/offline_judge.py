@@ -1,0 +1,188 @@
+"""The judge without a model, a key or a network: it compares words and numbers, and recognises refusals."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
+from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.normalized_text import beginning
+from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
+from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
+from pytest_ragcheck.judging.offline.terms import TermDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+DECLINED = "the system declined to answer"
+EMPTY = "the answer is empty"
+NOT_DECLINED = "the question cannot be answered, but the system answered it"
+NO_CONTEXTS = "no contexts were returned"
+
+_MOST_TERMS_KEPT = 200_000
+# Characters read of an answer and of its contexts, because the time grows with the product of both.
+_ANSWER_READ = 20_000
+_CONTEXTS_READ = 500_000
+_LONGEST_QUOTED = 200
+_LONGEST_NAMED_WHOLE = 60
+_MOST_WORDS_NAMED = 5
+# Splits "I could not find the fee, but the window is 30 days" into a refusal and an answer.
+_TURN = re.compile(r"[,;–—]\s+(?=(?:but|however|although|though|aber|mais|pero|mas|но)\b)|[,，；](?=但)")
+
+
+class OfflineJudge:
+    """
+    Judges by rules. Equal answers always get equal judgements.
+
+    `groundedness` measures how far the words of the answer occur together in the contexts. `answer_correctness`
+    measures how much of an acceptable answer the answer contains. Neither understands the text; the reference page
+    has figures for their agreement with people.
+    """
+
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-3")
+
+    def __init__(self) -> None:
+        self._terms = TermDictionary()
+        self._passages = ContextCache(self._terms)
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """
+        Judges the beginnings of *answer* and of its contexts; nothing is awaited.
+
+        Returns:
+            A judgement with `groundedness` and `abstained` set. `answer_correctness` is None for an answerable question
+            without acceptable answers. `error_message` names the weakness of the lower score, unless both are 1.
+        """
+        if len(self._terms) > _MOST_TERMS_KEPT:  # bounds the memory of a long run, without effect on scores
+            self._terms = TermDictionary()
+            self._passages = ContextCache(self._terms)
+        text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(answer.contexts)
+        if not text.strip():
+            return _empty(question)
+        cache = SentenceCache(text)
+        if question.answerable and question.acceptable_answers:
+            # Correctness parses the whole answer anyway, which mostly shows that it is no refusal.
+            cache[text] = Sentence(text)
+        abstained = is_refusal(text, cache)
+        correctness, wrong = self._correctness(question, text, cache, abstained=abstained)
+        # Without contexts only a refusal is grounded, though "Yes." has no words that could be compared.
+        if not abstained and not any(map(str.strip, contexts)):
+            score, complaint, unsupported = 0.0, NO_CONTEXTS, cache.sentences
+        else:
+            grounded = groundedness(
+                text,
+                question=question.question,
+                contexts=contexts,
+                terms=self._terms,
+                contexts_read=self._passages,
+                cache=cache,
+            )
+            score, complaint = grounded.score, _ungrounded(grounded)
+            unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
+        if correctness is not None and correctness <= score:
+            complaint = wrong
+        return Judgement(
+            answer_correctness=correctness,
+            groundedness=score,
+            error_message=complaint,
+            abstained=abstained,
+            unsupported_claims=unsupported,
+        )
+
+    def _correctness(
+        self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
+    ) -> tuple[float | None, str]:
+        """The score, None if it does not apply, and the weakness, empty if there is none."""
+        if not question.answerable:
+            return (1.0, "") if abstained else (0.0, NOT_DECLINED)
+        acceptable = question.acceptable_answers
+        if not acceptable:
+            return None, ""
+        if abstained and any(map(_declines, acceptable)):
+            return 1.0, ""
+        said = _without_refusals(cache.sentences) if abstained else text
+        recall = AnswerText(said, found=cache[said].words, question=question.question, terms=self._terms).best_recall(
+            acceptable
+        )
+        if abstained and recall.score < PASS_LINE:
+            return recall.score, DECLINED
+        return recall.score, _incorrect(recall, self._terms)
+
+
+def _beginnings(contexts: Sequence[str]) -> Sequence[str]:
+    """The parts of the contexts that are read."""
+    if sum(map(len, contexts)) <= _CONTEXTS_READ:
+        return contexts
+    ends = accumulate(map(len, contexts), initial=0)
+    return [
+        beginning(each, _CONTEXTS_READ - end) for each, end in zip(contexts, ends, strict=False) if end < _CONTEXTS_READ
+    ]
+
+
+def _empty(question: Question) -> Judgement:
+    """The judgement of an empty answer: right for an unanswerable question, else 0."""
+    score = 0.0 if question.answerable else 1.0
+    applies = bool(question.acceptable_answers) or not question.answerable
+    return Judgement(
+        answer_correctness=score if applies else None,
+        groundedness=score,
+        error_message=EMPTY if question.answerable else "",
+        abstained=True,
+    )
+
+
+def _declines(acceptable: str) -> bool:
+    """True if the acceptable answer declines; one without words, such as an emoji, does not."""
+    return any(map(str.isalnum, acceptable)) and is_refusal(acceptable)
+
+
+def _without_refusals(sentences: Sequence[str]) -> str:
+    """The clauses of *sentences* that do not decline."""
+    clauses = (Sentence(clause) for sentence in sentences for clause in _TURN.split(sentence))
+    return "\n".join(clause.folded for clause in clauses if not clause.declines)
+
+
+def _incorrect(recall: Recall, terms: TermDictionary) -> str:
+    """The weakness of an answer with this recall; empty if there is none."""
+    if recall.score >= 1.0:
+        return ""
+    expected = _quoted(recall.expected)
+    if recall.is_opposed:
+        return f"the answer says the opposite of {expected}"
+    if recall.is_late and not recall.missing:
+        return f"the answer comes to {expected} only after much else"
+    if recall.score and not recall.missing:
+        return f"the answer has the words of {expected} only apart from each other"
+    if len(recall.expected) <= _LONGEST_NAMED_WHOLE:
+        return f"the answer does not have {expected}"
+    missing = recall.missing_as_written(terms)
+    named = ", ".join(map(_quoted, missing[:_MOST_WORDS_NAMED]))
+    more = f" and {len(missing) - _MOST_WORDS_NAMED} more words" if len(missing) > _MOST_WORDS_NAMED else ""
+    return f"the answer does not have {named}{more} of the expected {expected}"
+
+
+def _ungrounded(grounded: Groundedness) -> str:
+    """The text about the claim that the contexts support least; empty if they support all."""
+    worst = grounded.worst
+    if worst is None or grounded.score >= 1.0:
+        return ""
+    sentence = _quoted(worst.sentence)
+    if worst.number_instead is not None:
+        return f"the contexts have {worst.number_instead} and not {worst.number} in {sentence}"
+    if worst.number is not None:
+        return f"the contexts do not have the number {worst.number} of {sentence}"
+    if worst.score < PASS_LINE:
+        return f"the contexts do not support {sentence}"
+    return f"the contexts support only in part {sentence}"
+
+
+def _quoted(text: str) -> str:
+    """*text* on one line, in quotes, shortened if it is long."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'

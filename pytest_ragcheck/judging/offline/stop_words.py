@@ -1,0 +1,100 @@
+"""Word lists of the offline judge. Most hold terms, as `TermDictionary` makes them."""
+
+from __future__ import annotations
+
+from pytest_ragcheck.judging.offline.normalized_text import listed
+from pytest_ragcheck.judging.offline.terms import TermDictionary
+
+_TERMS = TermDictionary()
+
+STOP_WORDS = frozenset(
+    _TERMS.of(
+        # English
+        "a an the and or but if then else of to in on at by for with from as is are was were be been being am it its "
+        "this that these those he she they them his her their we you your our i my me him us not no nor so than too "
+        "very can could will would shall should may might must do does did done doing have has had having there here "
+        "what which who whom whose when where why how all any both each few more most other some such only own same "
+        "into over under again further once about above below between through during before after up down out off "
+        "also just because while until against however therefore thus hence although though yet still even well "
+        "isn't aren't wasn't weren't don't doesn't didn't can't couldn't won't wouldn't shouldn't hasn't haven't "
+        "hadn't i'm you're we're they're i've we've i'll you'll we'll let's "
+        # German, French, Spanish, Portuguese, Italian, Dutch
+        "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden nicht auf mit von zu im "
+        "fur sich auch als nach bei aus wie sie er wir ihr kann "
+        "le la les un une des du de et ou est sont dans sur pour par avec que qui ne pas ce cette il elle nous vous au "
+        "aux el los las unos unas y o es son en por para con se su sus lo al del como "
+        "os um uma e em com ao aos na nas nos da das dos "
+        "gli uno di che per sono nel della dei delle "
+        "het een van en op te zijn met voor niet "
+        # Russian, as normalised
+        "и в во на с со по к ко от до из за о об у не но а или что это как для при то он она они мы вы их его ее бы же "
+        "ли был была были быть есть может"
+    )
+)
+"""Terms of function words; scripts without word boundaries have none."""
+
+FRAMING = frozenset(
+    _TERMS.of(
+        "based according given provided passage context information document text answer question mentioned following "
+        "article source sure certainly yes no okay indeed absolutely course great hello "
+        "ja nein oui non si да нет"
+    )
+)
+"""Terms with which an answer refers to itself and its sources; they claim nothing."""
+
+REFUSING = frozenset(
+    _TERMS.of(
+        "sorry unfortunately afraid apologize unable know find found locate specific contain include relevant related "
+        "enough sufficient more need please could clarify rephrase clear determine ask help assist anything available "
+        "state specify say directly detail explicitly only access able whether exactly regarding concerning knowledge "
+        "base search result retrieved nothing "
+        "leider entschuldigung tut leid geht hervor kontext dokument dokumente frage information angaben "
+        "bereitgestellten vorliegenden anhand desole malheureusement contexte question reponse informations fournis "
+        "fournies lo siento lamento desculpe contexto documento documentos pregunta "
+        "respuesta informacion proporcionados "
+        "извините сожалению контекст контексте документе документах вопрос ответ информация предоставленных "
+        "我 我们 抱歉，根据所提供的文档文件资料上下文中信息，我无法回答这个问题。对不起 "
+        "申し訳ございませんが、提供された資料文書情報には記載されていません、質問にお答えできません "
+        "ขออภัย ฉันไม่ทราบ ไม่พบข้อมูลในเอกสาร ไม่ได้ระบุไว้ ไม่สามารถตอบคำถามนี้ได้ครับค่ะ "
+        "죄송합니다 제공된 문서에 정보가 질문에"
+    )
+)
+"""Terms of refusals besides those of `FRAMING`."""
+
+NEGATIONS = listed("not never no cannot neither nor without nicht kein keine pas jamais nunca не нет")
+"""Words, not terms, that negate what follows them; English contractions end in n't."""
+
+YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet")
+"""Lower-case words that mean yes at the beginning of an answer."""
+
+NO = listed(
+    "no nope not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
+    "hayir hayır"
+)
+"""Lower-case words that mean no at the beginning of an answer."""
+
+UNITS = frozenset(
+    _TERMS.of(
+        "second minute hour day week month quarter year decade century percent dollar euro pound cent kilometer meter "
+        "centimeter mile foot feet inch yard gram kilogram ton ounce liter gallon kb mb gb tb degree celsius fahrenheit"
+    )
+)
+"""Terms of units; the right number with another unit is another quantity."""
+
+MONTHS = frozenset(_TERMS.of("january february march april may june july august september october november december"))
+"""Terms of months; another month makes another date."""
+
+ABOUT = frozenset(_TERMS.of("about around approximately approx roughly nearly almost circa ca estimated"))
+"""Terms directly before an approximate number."""
+
+CENTURY = _TERMS["century"]
+
+TO = frozenset(_TERMS.of("to and"))
+"""Terms between the ends of a range."""
+
+LOWER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("more than", "at least", "over", "above"))))
+UPPER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("less than", "fewer than", "at most", "up to", "under", "below"))))
+"""Terms directly before a lower or an upper bound."""
+
+LINKS = listed("a an the in at on of by to for from der die das im in la le les el los un une una в на")
+"""Words between a negation and the denied word: "not in the city"."""

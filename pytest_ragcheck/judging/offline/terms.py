@@ -1,0 +1,154 @@
+"""Maps words to terms: one term for all forms of a word and for all spellings of a number."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
+from pytest_ragcheck.judging.offline.number_spellings import NUMBER_WORDS, SCALES, canonical_number, composed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Units and months that are often abbreviated in only one of answer and source.
+_SHORT_FORMS = {
+    "%": "percent", "$": "dollar", "€": "euro", "£": "pound", "hr": "hour", "hrs": "hour", "min": "minute",
+    "mins": "minute", "sec": "second", "secs": "second", "yr": "year", "yrs": "year", "km": "kilometer",
+    "kilometre": "kilometer", "kilometres": "kilometer", "kg": "kilogram", "lb": "pound", "lbs": "pound",
+    "jan": "january", "feb": "february", "apr": "april", "jun": "june", "jul": "july", "aug": "august",
+    "sep": "september", "sept": "september", "oct": "october", "nov": "november", "dec": "december",
+    "usa": "us", "d": "day", "h": "hour",
+}  # fmt: skip
+
+
+END = "¶"
+"""The term at the end of a sentence, in `TermDictionary.with_ends`."""
+
+_SIGNS = frozenset("$€£")
+_MULTIPLIERS = frozenset(SCALES).union(word for word, value in NUMBER_WORDS.items() if value >= 20)
+_READ_TOGETHER = _SIGNS | _MULTIPLIERS
+
+
+class TermDictionary(dict[str, str]):
+    """
+    The term of each word: its stem, or the canonical spelling of its number.
+
+    Terms are computed on first use and kept.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_FIXED)
+
+    def __missing__(self, word: str) -> str:
+        if word[0].isdigit():
+            term = canonical_number(word)
+        else:  # l'hôtel, the hotel's, O'Brien, don't: the longest part is the word
+            term = stem(max(word.split("'"), key=len) if "'" in word else word)
+        self[word] = term
+        return term
+
+    def of(self, text: str) -> list[str]:
+        """The terms of *text*, in order; a number of several words is one term."""
+        return self.of_words(words(text))
+
+    def with_ends(self, text: str) -> list[str]:
+        """The terms of *text*, with `END` at the end of each sentence."""
+        return self.of_words(folded_words(normalised(text), with_ends=True))
+
+    def of_words(self, found: list[str]) -> list[str]:
+        """The terms of a text with the words *found*."""
+        if _READ_TOGETHER.isdisjoint(found):
+            return list(map(self.__getitem__, found))
+        if not _SIGNS.isdisjoint(found):
+            found = _with_signs_after_numbers(found)
+        terms = list(map(self.__getitem__, found))
+        return terms if _MULTIPLIERS.isdisjoint(found) else composed(found, terms)
+
+
+def _with_signs_after_numbers(found: list[str]) -> list[str]:
+    """*found* with the signs moved after their numbers: `$`, `5`, `million` becomes `5`, `million`, `$`."""
+    turned: list[str] = []
+    sign, passed = "", False
+    for word in found:
+        if sign and (word in SCALES if passed else word[0].isdigit()):
+            passed = True
+        elif sign:
+            turned.append(sign)
+            sign = ""
+        if word in _SIGNS:
+            sign, passed = word, False
+        else:
+            turned.append(word)
+    return [*turned, sign] if sign else turned
+
+
+def is_number(term: str) -> bool:
+    """True if *term* is a number, written in digits or in words."""
+    return term < ":"  # only numbers begin with an ASCII digit; all other terms sort after
+
+
+def numbers_in(terms: Iterable[str]) -> list[str]:
+    """The numbers among *terms*, in order."""
+    return [term for term in terms if term < ":"]
+
+
+# Stems are cut so that derived forms match (recommend, recommendation). Uncut: -0.009 of the area under the curve on
+# RAGTruth, -0.020 on WiCE; 5 is no better.
+_STEM_LENGTH = 6
+
+
+def stem(word: str) -> str:
+    """The beginning of *word* without common endings, equal for most forms of one word; never empty."""
+    if len(word) < 4:
+        return word
+    if word.isascii():
+        return _english_stem(word)[:_STEM_LENGTH]
+    return (_CYRILLIC_ENDING.sub("", word) if _CYRILLIC.match(word) else word)[:_STEM_LENGTH]
+
+
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_CYRILLIC_ENDING = re.compile(
+    "(?<=[\u0400-\u04ff]{3})(?:ами|ями|иями|ого|его|ому|ему|ыми|ими|ов|ев|еи|ои|ии|ыи|ая|яя|ое|ее|ую|юю|ые|ие|ых|их|"
+    "ам|ям|ах|ях|ом|ем|а|я|о|е|у|ю|ы|и|ь)$"
+)
+
+
+def _english_stem(word: str) -> str:
+    last = word[-1]
+    if last not in _LAST_OF_ENDINGS:
+        return word
+    if last == "s":
+        word = _without_s(word)
+        last = word[-1]
+    for ending in _ENDINGS.get(last, ()):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            if word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    if len(word) > 3 and word[-1] == "e":
+        word = word[:-1]
+    if len(word) > 3 and word[-1] == "y":
+        word = word[:-1] + "i"
+    return word
+
+
+_ENDINGS = {"g": ("ing",), "d": ("ed",), "y": ("ingly", "edly", "ly"), "n": ("en",)}
+_LAST_OF_ENDINGS = frozenset("se").union(_ENDINGS)
+
+
+def _without_s(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word if word.endswith(("ss", "us", "is")) else word[:-1]
+
+
+_FIXED = {
+    **dict.fromkeys(SENTENCE_ENDS, END),
+    **{word: stem(long) for word, long in _SHORT_FORMS.items()},
+    **{word: str(value) for word, value in NUMBER_WORDS.items()},
+}

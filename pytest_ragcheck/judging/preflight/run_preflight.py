@@ -1,0 +1,150 @@
+"""The preflight: tests language-model judges before the first question, and stops the run if one is useless."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import JudgeError, StepFailed
+from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.judge_names import judge_words
+from pytest_ragcheck.judging.preflight.trial import (
+    SCORES,
+    Trial,
+    judges_to_try,
+    trial_key,
+    try_judge,
+    weaknesses,
+    why_useless,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.preflight.trial import TriedJudge
+
+IN_INI = "rag_disable = preflight"
+"""The line that switches the preflight off in a pytest run."""
+
+_SEE = "See ragcheck docs reference/judge-openai."
+_FILE = Path(".ragcheck", "preflight.json")
+"""Path below the folder of the result files."""
+_MOST_KEPT = 50
+
+
+async def preflight(
+    judge: Judge | None,
+    settings: Settings,
+    limiter: Limiter,
+    *,
+    switch: str,
+    output: Path | None = None,
+    scores: Iterable[str] = SCORES,
+) -> tuple[str, ...]:
+    """
+    Tests the judge, or each judge of a panel. Returns one line for each weak judge.
+
+    A judge that is not a language model is not tested.
+
+    Args:
+        judge: It is asked once about each canary, unless the output folder has its replies.
+        settings: They switch the preflight off, hold the threshold, and name the secrets.
+        limiter: Runs the requests.
+        switch: The way to switch the preflight off, for the error text.
+        output: The folder of the result files, which keeps passed trials; None keeps none.
+        scores: The scores in which the judge must tell good answers from bad ones.
+
+    Raises:
+        StepFailed: A judge is useless; the text has its scores and says what to do.
+    """
+    if "preflight" in settings.run.disabled or "judge" not in settings.run.metrics:
+        return ()
+    notes = []
+    for each in judges_to_try(judge):
+        key = trial_key(each)
+        kept = _read(output)
+        trial = read_trial(kept.get(key))
+        if trial is None:
+            try:
+                trial = await usable_trial(each, limiter, scores)
+            except StepFailed as failed:
+                raise StepFailed(refusal(each, str(failed), settings, switch=switch), name=failed.name) from None
+            if output is not None and key:
+                _write(output / _FILE, with_trial(kept, key, settings.redactor.text(trial.to_json())))
+        if note := weak_note(each, trial, settings):
+            notes.append(note)
+    return tuple(notes)
+
+
+async def usable_trial(judge: TriedJudge, limiter: Limiter, scores: Iterable[str] = SCORES) -> Trial:
+    """
+    Asks the judge about all canaries, and returns its verdicts.
+
+    Raises:
+        StepFailed: A verdict is missing, or the judge cannot tell good answers from bad ones.
+    """
+    try:
+        trial = await try_judge(judge, limiter)
+    except JudgeError as error:
+        raise StepFailed(str(error), name="preflight") from None
+    if problem := why_useless(trial, scores):
+        raise StepFailed(problem, name="preflight")
+    return trial
+
+
+def refusal(judge: TriedJudge, problem: str, settings: Settings, *, switch: str = IN_INI) -> str:
+    """The text that ends the run, without secrets."""
+    return settings.redactor.text(
+        f"{_who(judge)} was tried out before the first question: {problem}\n"
+        f"So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by {switch}; "
+        f"{_SEE[0].lower()}{_SEE[1:]}"
+    )
+
+
+def weak_note(judge: TriedJudge, trial: Trial, settings: Settings) -> str:
+    """One line, without secrets, with the mistakes of a usable judge; empty if it made none."""
+    weak = weaknesses(trial, threshold=settings.gate.threshold)
+    note = f"{_who(judge)} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
+    return settings.redactor.text(note) if weak else ""
+
+
+def read_trial(kept: Any) -> Trial | None:
+    """The trial that was written as this text; None if it cannot be read."""
+    try:
+        return None if kept is None else Trial.from_json(kept)
+    except (TypeError, ValueError):
+        return None
+
+
+def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
+    """The kept trials by key with this one added; only the latest are kept."""
+    return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
+
+
+def _who(judge: TriedJudge) -> str:
+    identity = judge_identity(judge)
+    return f"the judge {judge_words(identity)}" if identity is not None else "the judge"
+
+
+def _read(output: Path | None) -> dict[str, str]:
+    try:
+        kept = json.loads((output / _FILE).read_bytes()) if output is not None else {}
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _write(path: Path, kept: Mapping[str, str]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Another run that reads the file at this moment must find a whole one.
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(kept), encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        return  # the next run repeats the preflight; writing the results reports the error

@@ -1,0 +1,211 @@
+"""Tests whether a judge can tell good answers from bad ones, by answers with a known verdict."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError
+from pytest_ragcheck.judging.digest import digest_of, material_digest
+from pytest_ragcheck.judging.judgement import Judge
+from pytest_ragcheck.judging.panel import Panel
+from pytest_ragcheck.judging.preflight.canaries import canaries
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
+from pytest_ragcheck.rag.body.excerpt import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.judging.preflight.canaries import Canary
+
+SCORES = ("answer_correctness", "groundedness")
+
+CHANCE = 0.5
+"""The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
+
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_LATIN = re.compile("[A-Za-z]")
+
+
+class TriedJudge(Judge, Protocol):
+    """
+    A judge that asks language models.
+
+    It has either a `prompt`, or `canaries` of its own. A `fingerprint` (or a `trial_fingerprint`, for the preflight
+    only) is a digest of everything that its verdicts depend on.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryVerdict:
+    """A judge's verdict on one canary."""
+
+    canary: str
+    scores: Mapping[str, float]
+    abstained: bool | None
+    error_message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A judge's verdicts on all canaries, in order."""
+
+    said: tuple[CanaryVerdict, ...]
+
+    @classmethod
+    def from_json(cls, text: str) -> Trial:
+        """The trial that `to_json` wrote."""
+        return cls(said=tuple(CanaryVerdict(**row) for row in json.loads(text)))
+
+    def to_json(self) -> str:
+        """The trial as text."""
+        return json.dumps([asdict(said) for said in self.said])
+
+
+def judges_to_try(judge: Any) -> Iterator[TriedJudge]:
+    """The language models among the judges: the judge itself, the judge behind a cache, or a panel's members."""
+    if isinstance(judge, Panel):
+        for member in judge.judges:
+            yield from judges_to_try(member)
+        return
+    asked = getattr(judge, "asked", judge)
+    if isinstance(getattr(asked, "prompt", None), JudgePrompt) or hasattr(asked, "canaries"):
+        yield asked
+
+
+async def try_judge(judge: TriedJudge, limiter: Limiter) -> Trial:
+    """
+    Asks the judge about its canaries, past any cache.
+
+    The right answer goes first and the others follow together, so that an unreachable judge costs one request.
+
+    Args:
+        judge: It is asked once about each canary.
+        limiter: Runs the requests.
+
+    Raises:
+        JudgeError: The judge gave no verdict on a canary.
+    """
+    first, *others = canaries_for(judge)
+    found: dict[str, CanaryVerdict | JudgeError] = {}
+
+    async def ask(canary: Canary) -> None:
+        try:
+            found[canary.name] = await limiter.run(lambda: _said(judge, canary))
+        except JudgeError as error:
+            found[canary.name] = error
+
+    await ask(first)
+    if not isinstance(found[first.name], JudgeError):
+        async with anyio.create_task_group() as tasks:
+            for canary in others:
+                tasks.start_soon(ask, canary)
+    said = []
+    for canary in (first, *others):
+        told = found[canary.name]
+        if isinstance(told, JudgeError):
+            raise told
+        said.append(told)
+    return Trial(said=tuple(said))
+
+
+def canaries_for(judge: Any) -> tuple[Canary, ...]:
+    """The judge's own canaries, or all canaries in the language of its prompt."""
+    named = tuple(getattr(judge, "canaries", ()))
+    return named or canaries(russian=_is_russian(judge.prompt.text))
+
+
+def _is_russian(text: str) -> bool:
+    return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))
+
+
+def trial_key(judge: TriedJudge) -> str:
+    """The key of equal trials; empty if the judge has no fingerprint."""
+    fingerprint: str = getattr(judge, "fingerprint", "") or getattr(judge, "trial_fingerprint", "")
+    asked = [material_digest(canary.question, canary.answer) for canary in canaries_for(judge)]
+    return fingerprint and digest_of([fingerprint, asked])
+
+
+def areas(trial: Trial) -> dict[str, float]:
+    """
+    The area under the ROC curve of each score over the canaries, 0..1.
+
+    The area is the share of pairs of a good and a bad canary in which the good one has the higher score; ties count
+    half.
+    """
+    found = {}
+    for score in SCORES:
+        by_label: dict[bool, list[float]] = {True: [], False: []}
+        for canary, said in _pairs(trial):
+            if score in canary.good:
+                by_label[canary.good[score]].append(said.scores[score])
+        wins = [(good > bad) + (good == bad) / 2 for good in by_label[True] for bad in by_label[False]]
+        found[score] = sum(wins) / len(wins)
+    return found
+
+
+def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
+    """
+    The reason why the judge is useless, with its scores and its words; empty if the judge is useful.
+
+    Args:
+        trial: The judge's verdicts.
+        scores: The scores in which the judge must tell good answers from bad ones.
+    """
+    found = areas(trial)
+    blind = [score for score in scores if score in found and found[score] <= CHANCE]
+    if not blind:
+        return ""
+    by_score = "; ".join(
+        f"{score}: "
+        + ", ".join(f"{said.canary} {said.scores[score]:g}" for canary, said in _pairs(trial) if score in canary.good)
+        for score in blind
+    )
+    told = next((said for said in trial.said if said.canary == "contradicted"), trial.said[-1])
+    said = f"Of the contradicted answer it says: {quoted(told.error_message)}." if told.error_message else ""
+    return f"it cannot tell good answers from bad ones\n{by_score}\n{said}".rstrip()
+
+
+def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
+    """
+    The mistakes of a useful judge.
+
+    Args:
+        trial: The judge's verdicts.
+        threshold: The lowest score that passes, 0..1.
+    """
+    found = []
+    for canary, said in _pairs(trial):
+        wrong = [
+            f"{score} {said.scores[score]:g}"
+            for score, good in canary.good.items()
+            if (said.scores[score] >= threshold) != good
+        ]
+        if wrong:
+            what = "fails" if any(canary.good.values()) else "passes"
+            found.append(f"the {canary.name} answer {what} with {' and '.join(wrong)}")
+        if said.abstained is not None and said.abstained != canary.abstains:
+            found.append(f"the {canary.name} answer is {'' if said.abstained else 'not '}taken for a refusal")
+    return found
+
+
+async def _said(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
+    # Called directly, because `checked_judgement` would not pass an empty answer on.
+    judgement = await judge.judge(canary.question, canary.answer)
+    scores = {"answer_correctness": judgement.answer_correctness, "groundedness": judgement.groundedness}
+    given = {score: value for score, value in scores.items() if value is not None}
+    if lacking := sorted(canary.good.keys() - given.keys()):
+        raise JudgeReplyError(f"the judgement of the {canary.name} answer has no {' and no '.join(lacking)}.")
+    return CanaryVerdict(
+        canary=canary.name, scores=given, abstained=judgement.abstained, error_message=judgement.error_message
+    )
+
+
+def _pairs(trial: Trial) -> Sequence[tuple[Canary, CanaryVerdict]]:
+    by_name = {canary.name: canary for canary in canaries()}
+    return [(by_name[said.canary], said) for said in trial.said]

@@ -1,0 +1,49 @@
+"""Fences material from others in a prompt: as JSON between marks that the material cannot forge."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ESCAPED = re.compile(
+    # Control tokens of models, which some servers parse in any text: <|im_start|>, </s>, and [INST] below.
+    r"[<>\["
+    # Invisible, bidirectional and line-breaking characters: C1 controls, soft hyphen, fillers, zero width,
+    # variation selectors, tags, private use, lone surrogates.
+    r"\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    r"\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+    # A bracket only before a word in capitals. The check follows the set, because a pattern that begins with one
+    # set is searched three times as fast as one with alternatives.
+    r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
+)
+
+
+def new_nonce() -> str:
+    """A new random string of 16 hexadecimal digits, unknown to the authors of the material."""
+    return secrets.token_hex(8)
+
+
+def fenced(name: str, material: str | Sequence[str], *, nonce: str) -> str:
+    """
+    The material as JSON between a BEGIN and an END line that carry the nonce.
+
+    Reading the JSON gives the material back. Lone surrogates and control characters are escaped in the text. A
+    surrogate pair comes back as the character that it encodes, because JSON cannot tell the two apart.
+    """
+    if isinstance(material, str):
+        text = json.dumps(material, ensure_ascii=False)
+    else:
+        # The same text as `indent=1` gives, which would use Python's slow encoder.
+        items = ",\n ".join(json.dumps(item, ensure_ascii=False) for item in material)
+        text = f"[\n {items}\n]" if items else "[]"
+    return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
+
+
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] > "~" else f"\\u{ord(match[0]):04x}"

@@ -1,0 +1,100 @@
+"""Chooses the metrics that the settings name."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, cast
+
+from pytest_ragcheck.config.readers import LOCAL, model_and_layer
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.mentions import Mentions
+from pytest_ragcheck.scores.catalogue import EXTRAS, LOCAL_PACKAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.ragas_judge import RagasJudge
+    from pytest_ragcheck.metrics.metric import Metric
+
+
+def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable[Metric] = ()) -> tuple[Metric, ...]:
+    """
+    Returns the metrics of the chosen groups, and those that every run measures.
+
+    The judge measures the groups `judge` and `abstention`; the group `performance` belongs to the whole run.
+
+    Args:
+        settings: The settings of the run.
+        judge: The judge, for the groups that ask its model; None without a judge.
+        own: The user's metrics.
+
+    Raises:
+        UsageError: A group needs a package that is not installed.
+    """
+    check_installed(settings)
+    metrics: list[Metric] = []
+    if "overlap" in settings.run.metrics:
+        from pytest_ragcheck.metrics.overlap import Overlap
+
+        metrics.append(Overlap())
+    if "lexical" in settings.run.metrics:
+        from pytest_ragcheck.metrics.lexical import Lexical
+
+        metrics.append(Lexical())
+    if "semantic" in settings.run.metrics:
+        from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+        from pytest_ragcheck.metrics.similarity import Similarity
+
+        metrics.append(Similarity(choose_embeddings(settings)))
+    if "bertscore" in settings.run.metrics and settings.run.bertscore_model:
+        from pytest_ragcheck.metrics.bertscore import BertScore
+
+        model, layer = model_and_layer(settings.run.bertscore_model)
+        metrics.append(BertScore(model, layer))
+    if "ragas" in settings.run.metrics:
+        metrics.append(_ragas(settings, judge))
+    if "retrieval" in settings.run.metrics:
+        from pytest_ragcheck.metrics.retrieval import Retrieval
+
+        metrics.append(Retrieval(settings.endpoint.top_k))
+    return (*metrics, Mentions(), *own)
+
+
+def check_installed(settings: Settings) -> None:
+    """Raises a `UsageError` if a group or a local model needs a package that is not installed."""
+    for group, packages in EXTRAS.items():
+        missing = (
+            [package for package in packages if find_spec(package) is None] if group in settings.run.metrics else []
+        )
+        if missing:
+            raise UsageError(
+                f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
+                f"pip install 'pytest-ragcheck[{group}]', or leave the group out"
+            )
+    embeds = settings.judge.name == "ragas" or not {"semantic", "ragas"}.isdisjoint(settings.run.metrics)
+    if embeds and (settings.judge.embedding_model or "").startswith(LOCAL):
+        missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+        if missing:
+            raise UsageError(
+                f"rag_embedding_model: a local model needs {' and '.join(missing)}, not installed here: "
+                "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
+            )
+
+
+def _ragas(settings: Settings, judge: Judge | None) -> Metric:
+    """The ragas metrics by the ragas library, by the judge's model, or without a model by counting words."""
+    if judge is not None and hasattr(judge, "measurement"):
+        from pytest_ragcheck.metrics.ragas.by_library import RagasByLibrary
+
+        return RagasByLibrary(cast("RagasJudge", judge))
+    chat = getattr(judge, "chat", None)
+    if chat is None:
+        from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
+
+        return RagasStandIns()
+    from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
+    from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics
+
+    return RagasMetrics(chat, choose_embeddings(settings))

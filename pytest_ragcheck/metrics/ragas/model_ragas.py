@@ -1,0 +1,144 @@
+"""The four RAGAS metrics of an answer, by one reply of the judge's model and one batch of embeddings."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.prompts.fence import new_nonce
+from pytest_ragcheck.judging.prompts.judge_prompt import HOW_TO_READ, filled_in, split_version
+from pytest_ragcheck.metrics.ragas.formulas import (
+    answer_correctness,
+    answer_relevancy,
+    context_relevance,
+    cosine_similarity,
+    factuality,
+    faithfulness,
+)
+from pytest_ragcheck.metrics.ragas.ragas_facts import expected_facts
+from pytest_ragcheck.scores.catalogue import RAGAS
+from pytest_ragcheck.scores.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
+    from pytest_ragcheck.judging.model.chat import AsksModel
+    from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = RAGAS
+
+_FIELDS = """\
+"statements": a list of objects, each with "statement", a string, and "in_reference" and "supported_by_context", each
+true or false
+"missing_statements": a list of strings
+"generated_questions": a list of three strings
+"noncommittal": true or false
+"context_ratings": a list of two numbers, each 0, 1 or 2
+"""
+
+
+class RagasMetrics:
+    """
+    Measures answers to answerable questions; `answer_correctness` needs an expected answer.
+
+    Args:
+        chat: The model that lists the facts.
+        embeddings: Computes the vectors; closed with the metrics.
+    """
+
+    names = RAGAS
+    local = False
+
+    def __init__(self, chat: AsksModel, embeddings: Embeds) -> None:
+        self._chat = chat
+        self._embeddings = embeddings
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """
+        The scores that apply.
+
+        An empty answer needs no model: its relevancy and correctness are 0.0, and its faithfulness does not apply.
+
+        Raises:
+            JudgeError: The model gave no facts.
+        """
+        if not question.answerable:
+            return {}
+        if not answer.text.strip():
+            said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
+            return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
+        nonce = new_nonce()
+        prompt = filled_in(facts_prompt()[1], question, answer, reply=HOW_TO_READ + _FIELDS, nonce=nonce)
+        facts = await self._chat.ask(prompt, expected_facts(), nonce=nonce)
+        scores = {
+            CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
+            FAITHFULNESS: Score.of(partial(_faithfulness, facts, answer)),
+        }
+        wanted: dict[str, Callable[[Mapping[str, Vector]], float]] = {}
+        texts: list[str] = []
+        if facts.noncommittal:
+            scores[RELEVANCY] = Score(0.0)
+        else:
+            wanted[RELEVANCY] = partial(_relevancy, facts, question)
+            texts += [question.question, *facts.questions]
+        if question.acceptable_answers:
+            wanted[CORRECTNESS] = partial(_correctness, facts, question, answer)
+            texts += [answer.text, *question.acceptable_answers]
+        return scores | await self._by_vectors(wanted, texts)
+
+    async def aclose(self) -> None:
+        """Closes the embeddings; the model belongs to the judge."""
+        await closing(self._embeddings).aclose()
+
+    async def _by_vectors(
+        self, wanted: Mapping[str, Callable[[Mapping[str, Vector]], float]], texts: list[str]
+    ) -> dict[str, Score]:
+        if not wanted:
+            return {}
+        try:
+            vectors = await self._embeddings.embed(texts)
+        except MeasurementError as error:
+            return dict.fromkeys(wanted, Score.unscored(str(error)))
+        return {name: Score.of(partial(formula, vectors)) for name, formula in wanted.items()}
+
+
+@cache
+def facts_prompt() -> tuple[str, str]:
+    """Version and text of the prompt."""
+    return split_version((Path(__file__).parent / "prompt.txt").read_text(encoding="utf-8"))
+
+
+def _relevancy(facts: AnswerFacts, question: Question, vectors: Mapping[str, Vector]) -> float:
+    generated = [vectors[each] for each in facts.questions]
+    return answer_relevancy(vectors[question.question], generated)
+
+
+def _correctness(facts: AnswerFacts, question: Question, answer: RagAnswer, vectors: Mapping[str, Vector]) -> float:
+    in_reference = sum(statement.in_reference for statement in facts.statements)
+    factual = factuality(
+        true_positives=in_reference,
+        false_positives=len(facts.statements) - in_reference,
+        false_negatives=len(facts.missing),
+    )
+    # The nearest accepted answer counts, as for the statements; ragas takes only one.
+    said = vectors[answer.text]
+    return answer_correctness(factual, max(cosine_similarity(said, vectors[a]) for a in question.acceptable_answers))
+
+
+def _context_relevance(facts: AnswerFacts, question: Question, answer: RagAnswer) -> float:
+    # As in ragas: contexts that only repeat the question score 0, whatever their ratings.
+    contexts = "\n".join(answer.contexts).strip()
+    return context_relevance(*facts.context_ratings) if contexts not in question.question.strip() else 0.0
+
+
+def _faithfulness(facts: AnswerFacts, answer: RagAnswer) -> float:
+    # Without contexts nothing is supported, whatever the model says.
+    given = any(map(str.strip, answer.contexts))
+    supported = sum(statement.supported for statement in facts.statements) if given else 0
+    return faithfulness(supported=supported, statements=len(facts.statements))

@@ -1,0 +1,114 @@
+"""Adapts a user's metric to `Metric`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import MeasurementError, UsageError
+from pytest_ragcheck.rag.ask import number, settled
+from pytest_ragcheck.scores.catalogue import METRICS
+from pytest_ragcheck.scores.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+HOOK = "pytest_ragcheck_metrics"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class OwnMetric:
+    """
+    A user's metric: a function of question and answer, or an object with a `name` and a method `score` of both.
+
+    Either may be async. It returns a number, a `Score`, or None if it does not apply. An object with several `names`
+    returns a mapping of them. An exception, or a value that is not a number, makes the score unscored.
+
+    Args:
+        metric: The user's metric.
+        given_as: The hook or function that took the metric, for error texts.
+
+    Raises:
+        UsageError: It is neither, or its name is invalid.
+    """
+
+    local = False
+
+    def __init__(self, metric: Any, *, given_as: str = HOOK) -> None:
+        plain = inspect.isroutine(metric)
+        self._score = metric if plain else getattr(metric, "score", None)
+        if not callable(self._score):
+            raise UsageError(
+                f"{given_as}: {metric!r:.80} is no metric: "
+                "give functions of (question, answer), or objects with a name and a method score(question, answer)."
+            )
+        single = metric.__name__ if plain else getattr(metric, "name", None)
+        names: Any = (single,) if single is not None else getattr(metric, "names", None)
+        if not names or isinstance(names, str) or not all(isinstance(n, str) and _NAME.fullmatch(n) for n in names):
+            raise UsageError(
+                f"{given_as}: {metric!r:.80} has the name {single if names == (single,) else names!r}: "
+                "give it a name of lower-case letters, digits and '_' that begins with a letter."
+            )
+        self.names: tuple[str, ...] = tuple(names)
+        self._single = single is not None
+        self.aclose = getattr(metric, "aclose", None)
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """The scores of the user's metric, checked."""
+        try:
+            said = await settled(self._score, question, answer)
+        except MeasurementError:
+            raise
+        except Exception as error:
+            # A bug in a user's metric must not decide the question's verdict.
+            return dict.fromkeys(self.names, Score.unscored(f"{type(error).__name__}: {error}"))
+        if self._single:
+            said = {self.names[0]: said}
+        elif not isinstance(said, Mapping) or not said.keys() <= set(self.names):
+            reason = f"score() returned {said!r:.80}, not a mapping of {', '.join(self.names)}"
+            return dict.fromkeys(self.names, Score.unscored(reason))
+        return {name: _read(value) for name, value in said.items() if value is not None}
+
+
+def read_own(given: Any) -> tuple[OwnMetric, ...]:
+    """
+    The metrics that an implementation of the hook returned; none for None.
+
+    Raises:
+        UsageError: The value is not a list, or one of its items is not a metric.
+    """
+    if not isinstance(given, list | tuple | None):
+        raise UsageError(f"{HOOK}: {given!r:.80} was returned: return a list of metrics.")
+    return tuple(map(OwnMetric, given or ()))
+
+
+def distinct(metrics: Iterable[OwnMetric], *, given_as: str = HOOK) -> tuple[OwnMetric, ...]:
+    """
+    Returns the metrics unchanged.
+
+    Raises:
+        UsageError: Two metrics share a name, or one has the name of a built-in metric.
+    """
+    metrics = tuple(metrics)
+    taken = set(METRICS)
+    for name in (name for metric in metrics for name in metric.names):
+        if name in taken:
+            of = "a metric of pytest-ragcheck's" if name in METRICS else "another metric"
+            raise UsageError(f"{given_as}: {name!r} is also the name of {of}: give it another name.")
+        taken.add(name)
+    return metrics
+
+
+def _read(value: Any) -> Score:
+    if isinstance(value, Score):
+        return value
+    value_read = number(value)
+    if not math.isfinite(value_read):
+        return Score.unscored(f"score() returned {value!r:.80}, not a number")
+    return Score(value_read)

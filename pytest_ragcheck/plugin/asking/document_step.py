@@ -1,0 +1,205 @@
+"""Uploads the documents of a run before the first question that needs them, and deletes them at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import time
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.plugin.asking.document_outcome import finished, note
+from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of
+from pytest_ragcheck.plugin.asking.shared_run import limits_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.shared_folder import home_of
+from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.rag.ask import endpoint_name
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
+from pytest_ragcheck.rag.documents.deletion import clean_up, take_out
+from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
+from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
+from pytest_ragcheck.rag.documents.uploads import uploads_of
+from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.redaction.printable import printable
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+    from pytest_ragcheck.rag.documents.uploads import Upload
+
+_PROGRESS_SECONDS = 5.0
+
+
+class RunDocuments:
+    """
+    The documents of the questions that this process runs, by the system that holds them.
+
+    Under xdist the first worker uploads the documents for all. The controller deletes those in the system of
+    `--rag-url`. The last worker deletes those in a system that only a conftest.py defines. Each worker uploads and
+    deletes its own documents if several systems share a name, such as an app in each process.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._settings = settings_of(config)
+        self._part = part_of(config)
+        self._put: dict[str, asyncio.Task[Ingested]] = {}
+        self._once = Once(home_of(self._settings) / self._part.run_id, self._settings.redactor)
+        self._own: list[tuple[Ledger, DocumentRoutes]] = []
+        self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
+        self._held: list[Ledger] = []
+
+    @property
+    def _limiter(self) -> Limiter:
+        # An upload without a reply may have arrived.
+        return limits_of(self._config).asking.without_retries()
+
+    async def asks(self, client: Asks) -> AsksIngested:
+        """Return the client once the documents are in its system, or their upload has failed."""
+        name = endpoint_name(client)
+        if name not in self._put:
+            self._put[name] = asyncio.ensure_future(self._ingest(client, name))
+        # A cancelled question must not cancel the upload that the others wait for.
+        return AsksIngested(client, await asyncio.shield(self._put[name]))
+
+    def end(self, *, failed: bool) -> None:
+        """Delete the documents that only this process can delete, while its clients are still open."""
+        loop_of(self._config).run(self._end, failed)
+
+    async def _end(self, failed: bool) -> None:
+        for task in self._put.values():
+            task.cancel()
+        await asyncio.gather(*self._put.values(), return_exceptions=True)
+        self._put.clear()
+        own, self._own = self._own, []
+        for ledger, routes in own:
+            await self._finish(ledger, routes, failed=failed)
+        shared, self._shared = self._shared, {}
+        for name, (ledger, routes) in shared.items():
+            await self._once.undo(_step(name), partial(self._finish_as_last, ledger, routes, failed=failed))
+        for ledger in self._held:
+            ledger.release()
+
+    async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
+        note(self._config, await finished(ledger, routes, self._limiter, settings=self._settings, failed=failed))
+
+    async def _finish_as_last(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> bool:
+        """Delete the documents if no other worker needs them; return True in that case."""
+        if failed:
+            ledger.write(failed=True)
+        ledger.release()
+        if ledger.alive:
+            return False
+        await self._finish(ledger, routes, failed=failed)
+        return True
+
+    async def _ingest(self, client: Asks, name: str) -> Ingested:
+        uploads = uploads_of(run_of(self._config).questions.selected.values())
+        if not uploads:
+            return Ingested()
+        try:
+            routes = _routes(client, name)
+        except UsageError as error:
+            return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
+        if self._part.is_worker and self._part.shares_disk:
+            ingested = await self._ingest_once(uploads, client, routes, name)
+            if ingested is not None:
+                return ingested
+        ledger = self._ledger(f"{os.getpid()}-{len(self._own)}")
+        ledger.hold()
+        self._own.append((ledger, routes))
+        return await self._put_in(uploads, routes, ledger)
+
+    async def _ingest_once(
+        self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
+    ) -> Ingested | None:
+        """Return the result of the one upload for all workers; None if it went to another system with the same name."""
+        ledger = self._ledger(_digest(name))
+        ledger.hold()
+        known = is_client_of_url(self._config, client) and name == shown_url(self._settings.endpoint.url or "")
+        # Before the upload: a process that ends in the meantime must delete the documents.
+        if known:
+            self._held.append(ledger)
+        else:
+            self._shared[name] = (ledger, routes)
+
+        async def put_in() -> str:
+            nonlocal known
+            known = True
+            # A process that ended in the meantime may have removed the folder with the lock.
+            ledger.hold()
+            return (await self._put_in(uploads, routes, ledger)).to_json()
+
+        ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
+        if not known and not await has(routes, ingested.ids, self._limiter):
+            del self._shared[name]
+            ledger.release()
+            return None
+        return ingested
+
+    def _ledger(self, name: str) -> Ledger:
+        return Ledger(folder_of_documents(self._settings.run.output) / f"{self._part.run_id}-{name}")
+
+    async def _put_in(self, uploads: list[Upload], routes: DocumentRoutes, ledger: Ledger) -> Ingested:
+        for old in abandoned(self._settings.run.output):
+            entries = old.read()
+            if entries.base == routes.shown and not entries.kept:
+                note(self._config, await clean_up(old, routes, self._limiter))
+        # A worker that died here has left documents; the end of the run retries and reports failed deletions.
+        await take_out(ledger, routes, self._limiter)
+        progress = _Progress(self._config, len(uploads), routes.shown)
+        return await ingest(uploads, routes, ledger=ledger, room=self._limiter, tell=progress.tell)
+
+
+class _Progress:
+    """Prints every few seconds how many documents are uploaded."""
+
+    def __init__(self, config: pytest.Config, total: int, where: str) -> None:
+        self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        self._quiet = self._reporter is None or config.get_verbosity() < 0
+        self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
+        self._total = total
+        self._where = where
+        self._said = time.monotonic()
+        self._say(f"putting {total:,} documents into {where}")
+
+    def tell(self, done: int) -> None:
+        """Note the number of uploaded documents, and print it if the last line is a few seconds old."""
+        if done == self._total or time.monotonic() - self._said >= _PROGRESS_SECONDS:
+            self._say(f"{done:,} of {self._total:,} documents are in {self._where}")
+
+    def _say(self, text: str) -> None:
+        self._said = time.monotonic()
+        if self._quiet:
+            return
+        # pytest captures the output of a running test.
+        with self._capture.global_and_fixture_disabled() if self._capture is not None else nullcontext():
+            self._reporter.ensure_newline()
+            self._reporter.write_line(printable(f"ragcheck: {text}"))
+
+
+def _routes(client: Asks, name: str) -> DocumentRoutes:
+    if not isinstance(client, RagClient):
+        raise UsageError(
+            f"{name}: the rag_client takes no documents\n"
+            "Ingestion needs a RagClient of a server: return one from the rag_client fixture, or do not ask for it."
+        )
+    return client.documents
+
+
+def _step(name: str) -> str:
+    return f"documents-{_digest(name)}"
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:12]

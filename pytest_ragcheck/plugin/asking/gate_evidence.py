@@ -1,0 +1,189 @@
+"""Makes the requests of the gate for one question, in the process of its client and judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.metrics.cost import summed
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.scores.catalogue import RETRIEVAL
+from pytest_ragcheck.summary.gate.gate_replies import GateReplies
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain
+from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
+from pytest_ragcheck.summary.gate.recorded.rescoring import look_of_today
+from pytest_ragcheck.summary.gate.recorded.saved_answer import answer_digest, text_digest
+from pytest_ragcheck.summary.gate.run_findings import is_deterministic
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.plugin.asking.checker import Checker
+    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Scores
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, Request
+    from pytest_ragcheck.verdict.record import Record
+
+OTHERWISE = "its labels changed, and the recorded answers cannot be scored under the new ones"
+
+
+async def with_evidence(record: Record, backends: Backends, checker: Checker, run: RunBaseline) -> Record:
+    """
+    Return the record with the evidence that the gate needs, asking the system and the judge again if necessary.
+
+    Raises:
+        OverBudget: The run has reached its cost limit.
+    """
+    question = record.question
+    row = run.row(question)
+    excused = question.quarantine is not None or question.xfail
+    if row is None or record.verdict is Verdict.ERROR or excused:
+        return record
+    return await _Examination(record, backends, checker, run, row).run()
+
+
+@dataclass(slots=True)
+class _Examination:
+    record: Record
+    backends: Backends
+    checker: Checker
+    baseline: RunBaseline
+    row: BaselineRow
+    answers: dict[str, RagAnswer] = field(default_factory=dict)
+    """Recorded answers and those of this run, by digest."""
+
+    again: list[Record] = field(default_factory=list)
+    judged: list[Record] = field(default_factory=list)
+
+    async def run(self) -> Record:
+        renamed = self.baseline.has_renamed_ids(self.record)
+        thresholds = {m: t for m, t in self.record.thresholds.items() if not (renamed and m in RETRIEVAL)}
+        known = await self._known(thresholds)
+        now = self._look(self.record, thresholds)
+        evidence = GateReplies(
+            gate=self.baseline.gate,
+            thresholds=thresholds,
+            now=now,
+            known=known,
+            apart="" if known else OTHERWISE,
+            ids_renamed=renamed,
+        )
+        if known:
+            evidence = await self._asked(evidence)
+        verdicts = tuple(each.verdict.value for each in self.again)
+        cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
+        return replace(self.record, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
+
+    async def _known(self, thresholds: Mapping[str, float]) -> tuple[KnownRun, ...]:
+        found = []
+        for saved in self.row.saved:
+            looks = []
+            for each in saved:
+                look = await look_of_today(
+                    each,
+                    self.record.question,
+                    thresholds,
+                    metrics=self.checker.metrics_of(self.backends),
+                    weights=self.backends.settings.run.weights,
+                    room=OPEN,
+                )
+                if look is not None and look.answer is not None and each.answer is not None:
+                    self.answers.setdefault(look.answer, each.answer)
+                looks.append(look)
+            if looks[0] is not None:
+                found.append(KnownRun(looks=tuple(look for look in looks if look is not None)))
+        return tuple(found)
+
+    def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
+        """Return the answer of a record of this run in the form that the procedure takes."""
+        digest = answer_digest(record.answer or "", [text_digest(text) for text in record.contexts])
+        self.answers.setdefault(digest, _answer_of(record))
+        scores = _values(record)
+        return Look(
+            answer=digest,
+            scores=scores,
+            passed=all(scores[m] >= minimum for m, minimum in thresholds.items() if m in scores),
+            fresh=not record.verdict_cached and record.judge is not None,
+        )
+
+    async def _asked(self, evidence: GateReplies) -> GateReplies:
+        compared = evidence.compared(self.record)
+        deterministic = is_deterministic(self.record)
+        steps = examine(compared, gate=evidence.gate, deterministic_judge=deterministic)
+        replies: list[Reply] = []
+        try:
+            batch = next(steps)
+            while True:
+                served = [await self._serve(request, evidence.thresholds) for request in batch]
+                replies += served
+                batch = steps.send(served)
+        except StopIteration:
+            pass
+        looks = [look for looks in self.row.saved for look in looks]
+        same = any(look.digest == compared.now.answer and look.judge == self.record.judge for look in looks)
+        drift = None
+        if same and not deterministic and self.baseline.is_in_drift_sample(self.row):
+            drift = await self._drift(compared)
+        judged = {}
+        if evidence.gate == "regression":
+            judged = await self._judged_for_means(compared, deterministic=deterministic)
+        return replace(evidence, replies=tuple(replies), same=same, drift=drift, judged=judged)
+
+    async def _serve(self, request: Request, thresholds: Mapping[str, float]) -> Reply:
+        if isinstance(request, AskAgain):
+            record = await self.checker.ask_again(self.record, self.backends)
+            self.again.append(record)
+            return None if record.verdict is Verdict.ERROR else self._look(record, thresholds)
+        return await self._judge(request.answers)
+
+    async def _judge(self, answers: tuple[str, ...]) -> tuple[Scores, ...] | None:
+        """Return new scores of the answers, judged one after another; None if one of them could not be measured."""
+        found = []
+        for digest in answers:
+            record = await self.checker.judge_anew(self.record.question, self.answers[digest], self.backends)
+            self.judged.append(record)
+            if record.verdict is Verdict.ERROR:
+                return None
+            found.append(_values(record))
+        return tuple(found)
+
+    async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
+        recorded, digest = compared.recorded(compared.now.answer), compared.now.answer
+        today = await self._judge((digest,)) if digest is not None else None
+        return None if recorded is None or today is None else (recorded.scores, today[0])
+
+    async def _judged_for_means(
+        self, compared: ComparedQuestion, *, deterministic: bool
+    ) -> dict[str, tuple[Scores, ...]]:
+        """Return one judgement of each answer of a changed question; two if it asserts a single metric."""
+        found: dict[str, tuple[Scores, ...]] = {}
+        if not can_be_judged([compared]):
+            return found
+        times = 1 if deterministic or len(compared.thresholds) > 1 else 2
+        for digest in dict.fromkeys(look.answer for look in reversed(compared.looks_by_run) if look.answer):
+            first = 1 if digest == compared.now.answer and compared.now.fresh else 0
+            scores = await self._judge((digest,) * (times - first))
+            if scores is None:
+                return {}
+            found[digest] = scores
+        return found
+
+
+def _answer_of(record: Record) -> RagAnswer:
+    return RagAnswer(
+        text=record.answer or "",
+        contexts=record.contexts,
+        source_ids=record.source_ids,
+        server_source_ids=record.server_source_ids,
+        latency_seconds=record.latency_seconds,
+    )
+
+
+def _values(record: Record) -> dict[str, float]:
+    return {metric: score.value for metric, score in record.scores.items() if score.value is not None}

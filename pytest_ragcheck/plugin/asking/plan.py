@@ -1,0 +1,145 @@
+"""Finds the questions of a session that can be prefetched, and why the others cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH
+from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.questions.question import Question
+
+FixtureHome = tuple["Path | None", ...]
+"""The folder whose conftest.py overrides each fixture of `EVALUATED_WITH`; None for the plugin's own."""
+
+MAY_BE_SKIPPED = "the item may be skipped"
+PARAMETRIZED = "the item is parametrized"
+OWN_FIXTURES = "the test, its class or its module may have fixtures of its own"
+CHANGED = "rag_question or rag_result is overridden"
+SWITCHED_OFF = "prefetch is disabled (rag_disable)"
+NARROW = "rag_client, rag_judge or rag_settings is not of session scope"
+OTHER_BACKENDS = "rag_client, rag_judge or rag_settings was another than expected"
+AGAIN = "the item ran before"
+CALLED = "rag_check was called"
+
+_NOT_ASKED = ("skip", "skipif")
+_CHANGED_BY = ("rag_question", "rag_result")
+"""An override of one of these fixtures can change the question, so its questions are not prefetched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backends:
+    """The client, the judge and the settings that a question is evaluated with."""
+
+    client: Any
+    judge: Judge | None
+    settings: Settings
+
+    def are(self, other: Backends) -> bool:
+        """Return True if both hold the very same objects."""
+        return self.client is other.client and self.judge is other.judge and self.settings is other.settings
+
+    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int]) -> bool:
+        """
+        Return True if the backends live as long as the session, and other items of the folder share them.
+
+        A fixture of narrower scope can return the value that it overrides, to some items only. While such a fixture is
+        set up, the answer is False.
+
+        Args:
+            set_up: The fixtures that are set up while the item of these backends runs, with the ids of their values.
+        """
+        for name, value in zip(EVALUATED_WITH, (self.client, self.judge, self.settings), strict=True):
+            scopes = {
+                fixture.scope for fixture, given in set_up.items() if (fixture.argname, given) == (name, id(value))
+            }
+            if scopes != {"session"}:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetchable:
+    """A question that can be asked as soon as the backends of its folder are known."""
+
+    question: Question
+    home: FixtureHome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The questions of a session by node id, in pytest's order."""
+
+    ahead: dict[str, Prefetchable]
+    """Questions whose backends session-scoped fixtures may provide."""
+
+    on_demand: Mapping[str, str]
+    """Why each other question is asked when its item runs."""
+
+
+def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
+    """
+    Return the plan of the session.
+
+    Args:
+        session: The session, after its collection.
+        switched_off: Why no question is prefetched; empty if prefetch is allowed.
+    """
+    folders = [_folders_with(session.config, name) for name in EVALUATED_WITH]
+    changing = frozenset().union(*(_folders_with(session.config, name) for name in _CHANGED_BY))
+    ahead: dict[str, Prefetchable] = {}
+    on_demand: dict[str, str] = {}
+
+    @cache
+    def found_for(path: Path) -> tuple[bool, FixtureHome]:
+        """Return whether the file's questions are changed, and the home of its fixtures, once for all its items."""
+        return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
+
+    for item in session.items:
+        question = question_of(item)
+        if question is None:
+            continue
+        changed, home = found_for(item.path)
+        why = switched_off or (CHANGED if changed else _why_special(item))
+        if why:
+            on_demand[item.nodeid] = why
+        else:
+            ahead[item.nodeid] = Prefetchable(question, home)
+    return Plan(ahead=ahead, on_demand=on_demand)
+
+
+def _why_special(item: pytest.Item) -> str:
+    """Return why the item may be skipped or may have fixtures of its own; empty for any other item."""
+    if any(item.get_closest_marker(mark) for mark in _NOT_ASKED):
+        return MAY_BE_SKIPPED
+    callspec = getattr(item, "callspec", None)
+    if isinstance(item, QuestionItem):
+        return PARAMETRIZED if callspec is not None else ""
+    if callspec is not None and callspec.params.keys() != {"rag_question"}:
+        return PARAMETRIZED
+    homes = (getattr(item, "module", None), getattr(item, "cls", None))
+    own = any(hasattr(home, name) for home in homes for name in (*EVALUATED_WITH, *_CHANGED_BY))
+    return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
+
+
+def _folders_with(config: pytest.Config, fixture: str) -> frozenset[Path]:
+    """Return the folders whose conftest.py has an attribute with the fixture's name."""
+    return frozenset(
+        Path(plugin.__file__).parent
+        for plugin in config.pluginmanager.get_plugins()
+        if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py" and hasattr(plugin, fixture)
+    )
+
+
+def _nearest(path: Path, folders: frozenset[Path]) -> Path | None:
+    return next((folder for folder in path.parents if folder in folders), None)

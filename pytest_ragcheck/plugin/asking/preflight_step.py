@@ -1,0 +1,112 @@
+"""Tries out judges that are language models before the first question, and keeps trials that passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.errors import StepFailed
+from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.judging.preflight.run_preflight import read_trial, refusal, usable_trial, weak_note, with_trial
+from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_key
+from pytest_ragcheck.plugin.asking.session_loop import loop_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.transport import USELESS_JUDGE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.engine.budget import Budget
+    from pytest_ragcheck.judging.preflight.trial import TriedJudge
+    from pytest_ragcheck.plugin.asking.plan import Backends
+
+_KEPT = "ragcheck/preflight"
+
+
+class Preflight:
+    """
+    The preflight of the judges in one process.
+
+    Args:
+        session: The session, which ends if a judge fails its preflight.
+        room: Runs the requests to judges.
+        budget: Counts the cost of the requests; it refuses none, because they are few.
+        folder: The folder of the run, equal in all processes; None if this process shares nothing.
+    """
+
+    def __init__(self, session: pytest.Session, room: Limiter, budget: Budget | None, folder: Path | None) -> None:
+        self._session = session
+        self._room = room
+        self._budget = budget
+        self._folder = folder
+        self._cache: Any = getattr(session.config, "cache", None)  # None with -p no:cacheprovider
+        self._found: dict[int, tuple[Any, str]] = {}
+        """The tried judges by their `id`, each with the reason why it is not usable; empty if it is usable."""
+
+    def check(self, backends: Backends) -> None:
+        """
+        Try out the judge of the backends, if it needs a preflight and has had none.
+
+        Raises:
+            pytest.fail.Exception: The judge is not usable; no further item runs.
+        """
+        settings = backends.settings
+        if (
+            "preflight" in settings.run.disabled
+            or settings.run.replay is not None
+            or "judge" not in settings.run.metrics
+        ):
+            return
+        if id(backends.judge) not in self._found:
+            problem = ""
+            for judge in judges_to_try(backends.judge):
+                problem = problem or self._try(judge, backends)
+            self._found[id(backends.judge)] = (backends.judge, problem)
+        _, problem = self._found[id(backends.judge)]
+        if problem:
+            self._session.shouldfail = USELESS_JUDGE
+            pytest.fail(problem, pytrace=False)
+
+    def _try(self, judge: TriedJudge, backends: Backends) -> str:
+        """Return why the judge is not usable; empty if it is. The run's notes name the mistakes of a weak judge."""
+        key = trial_key(judge)
+        trial = read_trial(self._kept().get(key))
+        if trial is None:
+            try:
+                told = loop_of(self._session.config).run(self._shared, judge, key)
+            except StepFailed as failed:
+                return refusal(judge, str(failed), backends.settings)
+            trial = Trial.from_json(told)
+            self._keep(key, backends.settings.redactor.text(told))
+        if note := weak_note(judge, trial, backends.settings):
+            run_of(self._session.config).queue_note(note)
+        return ""
+
+    async def _shared(self, judge: TriedJudge, key: str) -> str:
+        async def step() -> str:
+            with metered() as uses:
+                try:
+                    return (await usable_trial(judge, self._room)).to_json()
+                finally:
+                    if self._budget is not None:
+                        self._budget.spend_on(uses)
+
+        # A judge without a fingerprint may differ between processes.
+        if self._folder is None or not key:
+            return await step()
+        redactor = settings_of(self._session.config).redactor
+        return await Once(self._folder, redactor).do(f"preflight-{digest_of(key)[:12]}", step)
+
+    def _kept(self) -> dict[str, str]:
+        """Return the passed trials of earlier runs by key."""
+        kept = self._cache.get(_KEPT, {}) if self._cache is not None else {}
+        return kept if isinstance(kept, dict) else {}
+
+    def _keep(self, key: str, told: str) -> None:
+        if self._cache is not None and key:
+            self._cache.set(_KEPT, with_trial(self._kept(), key, told))

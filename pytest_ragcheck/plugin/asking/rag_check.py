@@ -1,0 +1,115 @@
+"""Makes the record of a question for an item: the result of a fixture, and part of the item's next report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.engine.budget import OverBudget
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.plugin.asking.question_session import question_session_of
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics
+from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
+from pytest_ragcheck.plugin.workers.worker_info import own_suffix
+from pytest_ragcheck.questions.call import id_of_call, question_of_call
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.questions.question import Question
+
+
+class RagCheck:
+    """Asks and judges questions in a test; the `rag_check` fixture returns it."""
+
+    def __init__(self, request: pytest.FixtureRequest, backends: Backends) -> None:
+        self._request = request
+        self._backends = backends
+        self._calls = 0
+
+    def __call__(
+        self,
+        question: str,
+        *,
+        expected: str | Sequence[str] | None = None,
+        answerable: bool = True,
+        must_mention: str | Sequence[str] = (),
+        must_not_mention: str | Sequence[str] = (),
+        thresholds: float | Mapping[str, float] | None = None,
+        top_k: int | None = None,
+    ) -> Record:
+        """
+        Return the record of the question.
+
+        Args:
+            question: The text of the question.
+            expected: The expected answer, or all acceptable ones, the primary one first.
+            answerable: False if the system should decline to answer.
+            must_mention: Strings, or regular expressions in slashes, that the answer must contain.
+            must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
+            thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
+            top_k: The number of contexts to ask for, >= 1.
+
+        Raises:
+            QuestionErrored: The endpoint or the judge failed.
+        """
+        __tracebackhide__ = True
+        self._calls += 1
+        item = self._request.node
+        try:
+            asked = question_of_call(
+                question,
+                test_file=item.path,
+                root=self._request.config.rootpath,
+                line=(item.location[1] or 0) + 1,
+                id=id_of_call(item.nodeid, self._calls),
+                expected=expected,
+                answerable=answerable,
+                must_mention=must_mention,
+                must_not_mention=must_not_mention,
+                thresholds=thresholds,
+                top_k=top_k,
+                known_metrics=(*ASSERTABLE, *names_of_own_metrics(self._request.config)),
+            )
+        except UsageError as error:
+            # A new error, so that its traceback ends in the user's own line.
+            raise UsageError(str(error)) from None
+        asked = replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config))
+        evaluate = partial(question_session_of(self._request.session).called, asked, self._backends)
+        record = kept(item, asked, self._backends.settings, evaluate)
+        record.assert_measured()
+        return record
+
+
+def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
+    """Return the record of the question, and keep it for the item's next report."""
+    try:
+        evaluated = evaluate()
+    except (pytest.xfail.Exception, pytest.exit.Exception):
+        raise
+    except OverBudget as reached:
+        pytest.skip(str(reached))
+    except pytest.fail.Exception as stopped:
+        # From pytest-timeout or the user's client; the question must still be among the results.
+        reason = settings.redactor.text(str(stopped))
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+        evaluated = Evaluated(record=record)
+    except (Exception, SystemExit) as error:
+        # A bug in a client, a judge or this package: the traceback stays, and the question gets its row.
+        reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
+        record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
+        keep_record(item, Evaluated(record=record))
+        if isinstance(error, SystemExit):
+            # pytest 9.2 does not end a fixture that raises SystemExit, and later items with that fixture fail.
+            raise RuntimeError(f"the client or the judge called sys.exit({error.code!r})") from error  # noqa: TRY004
+        raise
+    keep_record(item, evaluated)
+    return evaluated.record

@@ -1,0 +1,104 @@
+"""Runs the private event loop of a process, and prints the progress lines."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.concurrency.frames import blocking_call
+from pytest_ragcheck.concurrency.private_loop import PrivateLoop
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.redaction.library_logs import redact_logs
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.engine.question_progress import ProgressBoard
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.client import RagClient
+
+LOOP: pytest.StashKey[PrivateLoop] = pytest.StashKey()
+CLIENT: pytest.StashKey[RagClient] = pytest.StashKey()
+
+
+def loop_of(config: pytest.Config) -> PrivateLoop:
+    """Return the private event loop of the process, which ends with its pytest run."""
+    if LOOP not in config.stash:
+        config.stash[LOOP] = loop = PrivateLoop(partial(_say_blocked, config))
+        # Cleanups run in reverse order, so that the logs of closing clients are redacted too.
+        config.add_cleanup(redact_logs(settings_of(config).redactor))
+        config.add_cleanup(loop.close)
+    return config.stash[LOOP]
+
+
+def client_of_url(config: pytest.Config, settings: Settings) -> RagClient:
+    """
+    Return a new client of the endpoint of `--rag-url`.
+
+    Raises:
+        UsageError: The settings do not describe a client.
+    """
+    from pytest_ragcheck.rag.client import RagClient
+
+    config.stash[CLIENT] = client = RagClient.from_settings(settings)
+    return client
+
+
+def is_client_of_url(config: pytest.Config, client: object) -> bool:
+    """Return True for the client of `client_of_url`, which every process of the run can create again."""
+    return client is config.stash.get(CLIENT, None)
+
+
+def _say_blocked(config: pytest.Config, thread_id: int) -> bool:
+    """Report on the terminal that a user's code blocks the loop; return True if it does."""
+    called = blocking_call(thread_id)
+    if not called:
+        return False
+    role, _, place = called.partition(": ")
+    text = (
+        f"your async {role} blocks the event loop in {place}: until it returns no other question is asked, and no time "
+        "limit runs. Make it a plain function, which runs in a thread of its own, or await what takes long."
+    )
+    if hasattr(config, "workerinput") or not seconds_between_lines(config):
+        run_of(config).queue_note(text)
+    else:
+        write_line(config, text)
+    return True
+
+
+def close_client(client: object, config: pytest.Config) -> None:
+    """
+    Close a RagClient whose fixture ends, ours or an override's, in the loop of its connections.
+
+    Without this, garbage collection closed the connections too late in two of eight runs, with a ResourceWarning.
+    """
+    if LOOP not in config.stash:
+        return
+    from pytest_ragcheck.rag.client import RagClient
+
+    if isinstance(client, RagClient):
+        loop_of(config).run(client.aclose)
+
+
+def seconds_between_lines(config: pytest.Config) -> float:
+    """Return the time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
+    return settings_of(config).run.waiting_line_seconds if config.get_verbosity() >= 0 else 0.0
+
+
+def say(config: pytest.Config, courses: ProgressBoard, question: Question, to_go: int) -> None:
+    """Write the progress line of the question."""
+    write_line(config, courses.line(question, to_go=to_go))
+
+
+def write_line(config: pytest.Config, text: str) -> None:
+    """Write a line to the terminal, bypassing the capture of test output."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    capture: Any = config.pluginmanager.get_plugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+        reporter.ensure_newline()
+        reporter.write_line(f"ragcheck: {text}")

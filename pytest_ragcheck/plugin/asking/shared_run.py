@@ -1,0 +1,135 @@
+"""Opens the store and the limits of the run, which its processes share."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.engine.fingerprint import fingerprint
+from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
+from pytest_ragcheck.engine.limits.slots import SharedTable, Slots
+from pytest_ragcheck.engine.store.fallback_store import FallbackStore
+from pytest_ragcheck.engine.store.last_run import LIMITS, open_store
+from pytest_ragcheck.engine.store.run_folder import make_home
+from pytest_ragcheck.errors import StoreError, UsageError
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
+from pytest_ragcheck.plugin.workers.worker_info import part_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.plugin.workers.worker_info import Part
+
+_WITHOUT = "Nothing is shared between processes, and --rag-resume cannot go on with this run."
+
+
+def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
+    """
+    Return the store of the run; None if there is none, and the run's notes give an error of the store.
+
+    Raises:
+        pytest.fail.Exception: The run cannot resume the last one.
+    """
+    if part.runs_everything or not part.shares_disk:
+        return None
+    settings, run = settings_of(config), run_of(config)
+    try:
+        opened = open_store(
+            home_of(settings),
+            part.run_id,
+            fingerprint=fingerprint(settings),
+            redactor=settings.redactor,
+            resume=settings.run.resume,
+        )
+    except StoreError as error:
+        run.queue_note(f"no store: {error}. {_WITHOUT}")
+        return None
+    except UsageError as error:
+        # The controller of xdist reports it earlier, unless only users' own tests ask questions.
+        pytest.fail(f"ragcheck: {error}", pytrace=False)
+    if opened.damaged:
+        run.queue_note(f"the store of the last run is damaged: {opened.damaged} What it had is asked again.")
+    return FallbackStore(
+        opened.store,
+        alone=not part.is_worker,
+        tell=lambda error: run.queue_note(f"the store is out of use: {error}. {_WITHOUT}"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """The limits of all requests of this process."""
+
+    asking: RequestLimiter
+    """Requests to the endpoint, including uploads."""
+
+    judging: RequestLimiter
+    pid: int
+
+    def room(self, under_way: int, *, processes: int) -> int:
+        """
+        Return how many questions this process may begin in addition to those under way.
+
+        A single process begins enough to keep both limits full while some requests take long. One of several begins its
+        even share, and more only while none of its requests waits, because another process may ask the others sooner.
+        """
+        most = self.asking.most + self.judging.most
+        if processes == 1:
+            return most + 2 * max(self.asking.most, self.judging.most) - under_way
+        share = -(-self.asking.most // processes) + -(-self.judging.most // processes)
+        if under_way < share:
+            return share - under_way
+        idle = not self.asking.waiting and not self.judging.waiting
+        return int(idle and under_way < most)
+
+
+_LIMITS: pytest.StashKey[RunLimits] = pytest.StashKey()
+
+
+def limits_of(config: pytest.Config) -> RunLimits:
+    """Return the limits, which an override of `rag_settings` does not change."""
+    known = config.stash.get(_LIMITS, None)
+    if known is None or known.pid != os.getpid():  # a forked child has its own slots
+        settings = settings_of(config)
+        config.stash[_LIMITS] = RunLimits(
+            pid=os.getpid(),
+            asking=RequestLimiter(
+                _slots(config, "asking", settings.endpoint.concurrency),
+                retries=settings.endpoint.retries,
+                # A recording needs no delay.
+                delay_seconds=settings.endpoint.delay_seconds if settings.run.replay is None else 0.0,
+            ),
+            judging=RequestLimiter(
+                _slots(config, "judging", settings.judge_concurrency),
+                retries=settings.endpoint.retries,
+                pause_seconds=PAUSE_SECONDS,
+            ),
+        )
+    return config.stash[_LIMITS]
+
+
+def forget_limits(config: pytest.Config) -> None:
+    """Drop the limits, so that new ones are made, because an abandoned event loop keeps its slots."""
+    if _LIMITS in config.stash:
+        del config.stash[_LIMITS]
+
+
+def _slots(config: pytest.Config, name: str, number: int) -> Slots:
+    part = part_of(config)
+    if not part.is_worker:
+        return Slots(number)
+    if part.shares_disk:
+        try:
+            make_home(home_of(settings_of(config)))
+            return Slots(number, processes=part.share, table=SharedTable(run_folder(config) / LIMITS / name))
+        except OSError:
+            pass
+    return Slots(_alone(number, part))
+
+
+def _alone(number: int, part: Part) -> int:
+    """Return an equal part of the limit, for a process that cannot share it."""
+    return max(1, number // part.share)

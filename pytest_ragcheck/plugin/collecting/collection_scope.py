@@ -1,0 +1,141 @@
+"""Tell questions that are missing from a run from questions that the run was not asked to collect."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
+from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.questions.call import id_of_call
+from pytest_ragcheck.questions.datasets.registry import DATASETS
+from pytest_ragcheck.questions.files.reader import default_dataset_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
+    from pytest_ragcheck.plugin.run_state import Run
+
+
+_STANDARD = frozenset(dataset.name for dataset in DATASETS)
+"""Datasets that a run collects only by `--rag-dataset`."""
+
+
+class CollectionScope:
+    """
+    The files, folders and questions that a run was asked to collect.
+
+    The comparison with a baseline uses it: a question of the baseline that this run does not have is missing if the
+    run would have collected it, and out of reach otherwise. A collected file counts as a whole, unless the arguments
+    name single questions of it. The path of a file that was not collected is guessed from its dataset name.
+
+    Args:
+        config: The config of the process.
+        run: The run, after its last item.
+        complete: True if every collected question was asked or skipped.
+        not_passed: Node ids of tests that failed, which may not have made all of their `rag_check` calls, and of
+            test files that were skipped.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run, *, complete: bool, not_passed: Collection[str]) -> None:
+        self._root = config.rootpath
+        self._named_by_worker = runs_everything(config)
+        self._sets = run.questions.sets
+        self._datasets: Datasets | None = config.pluginmanager.get_plugin(DATASETS_PLUGIN)
+        self._read = run.questions.sets.keys() - _singled_out(config, run)
+        self._named = run.questions.sets.keys()
+        self._not_passed = {
+            (self._dataset_name(node_id), _without_number(id_of_call(node_id, 1)))
+            for node_id in not_passed
+            if node_id not in run.questions.selected
+        }
+        skipped_files = any("::" not in node_id for node_id in not_passed)
+        narrowed = not complete or skipped_files or config.getoption("lf", False) or config.getoption("ignore_glob")
+        start = config.invocation_params.dir
+        self._test_files: Sequence[str] = config.getini("python_files")
+        self._ignored = [_absolute(start / path) for path in config.getoption("ignore") or ()]
+        self._searched = [_absolute(start / argument.partition("::")[0]) for argument in config.args]
+        if narrowed or (self._datasets is not None and self._datasets.alone):
+            self._searched = []
+        elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            self._searched = [self._root]
+
+    def expects(self, dataset_name: str, id: str) -> bool:  # noqa: A002 - the name of the field of a question
+        """Return True if the run would have collected the question if the question existed."""
+        if self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names:
+            return self._datasets.expects(self._sets.get(dataset_name), id)
+        if dataset_name in self._named:
+            return dataset_name in self._read
+        if (dataset_name, _without_number(id)) in self._not_passed:
+            return False
+        return self._searches(dataset_name)
+
+    def would_collect(self, dataset_name: str) -> bool:
+        """Return True if the run would have collected the dataset if its file existed."""
+        given = self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names
+        # Under --dist each the datasets carry the names of workers, so that no other name can be missed.
+        if given or self._named_by_worker or any(dataset_name == name for name, _ in self._not_passed):
+            return False
+        return self._searches(dataset_name)
+
+    def _searches(self, dataset_name: str) -> bool:
+        """Return True if the run searched the folder of the dataset's file."""
+        if self._is_of_a_test_file_left_out(dataset_name) or dataset_name.partition(":")[0] in _STANDARD:
+            return False
+        if any(self._covers(path, dataset_name) for path in self._ignored):
+            return False
+        return any(self._covers(path, dataset_name) for path in self._searched)
+
+    def _is_of_a_test_file_left_out(self, dataset_name: str) -> bool:
+        """Return True for calls of a test file that `python_files` excludes, as `-o python_files=` does."""
+        if "[" in dataset_name:  # a test that is marked rag_questions
+            return not self._test_files
+        path = self._root / f"{dataset_name.replace('__', '/')}.py"
+        return path.is_file() and not any(path.match(pattern) for pattern in self._test_files)
+
+    def _covers(self, path: Path, dataset_name: str) -> bool:
+        if self._root.is_relative_to(path):
+            return True
+        if not path.is_relative_to(self._root):
+            return False
+        if path.is_dir():
+            return dataset_name.startswith("__".join(path.relative_to(self._root).parts) + "__")
+        return dataset_name == default_dataset_name(path, self._root)
+
+    def _dataset_name(self, node_id: str) -> str:
+        return default_dataset_name(self._root / node_id.partition("::")[0], self._root)
+
+
+def _singled_out(config: pytest.Config, run: Run) -> set[str]:
+    """Return the datasets whose questions are named one by one, while no argument contains their whole file."""
+    start, root = config.invocation_params.dir, config.rootpath
+    whole, single = [], []
+    for argument in config.args:
+        path, colons, name = argument.partition("::")
+        absolute = _absolute(start / path)
+        if not colons:
+            whole.append(absolute)
+        elif absolute.is_relative_to(root):
+            single.append(f"{absolute.relative_to(root).as_posix()}::{name}")
+    reached: dict[str, bool] = {}
+    for node_id, question in run.questions.selected.items():
+        file = node_id.partition("::")[0]
+        # Brackets hold the variant of a question, but the question of a test.
+        named = {node_id, node_id.partition("[")[0]} if is_question_id(node_id) else {node_id}
+        alone = not named.isdisjoint(single) and not any((root / file).is_relative_to(path) for path in whole)
+        reached[question.dataset_name] = reached.get(question.dataset_name, True) and alone
+    return {dataset_name for dataset_name, alone in reached.items() if alone}
+
+
+def _absolute(path: Path) -> Path:
+    # pytest and the dataset names do not follow links either.
+    return Path(os.path.abspath(path))  # noqa: PTH100 - see above
+
+
+def _without_number(id: str) -> str:  # noqa: A002 - as above
+    """Return the part of a `rag_check` id that all calls of the test share."""
+    return id.rpartition("-")[0]

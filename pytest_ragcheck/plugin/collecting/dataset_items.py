@@ -1,0 +1,179 @@
+"""Collect the datasets of `--rag-dataset` as pytest items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
+from pytest_ragcheck.plugin.collecting.question_items import QuestionFile
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.questions.datasets.loading import load_questions
+from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
+from pytest_ragcheck.questions.datasets.sampling import would_be_taken
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.tiers import asked_in
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+    from pytest_ragcheck.questions.question import QuestionSet
+
+_ALONE = "ragcheck_datasets_alone"
+"""Key of the worker input; pytest in a worker takes all arguments for those of the command line."""
+
+_LAST_FAILED = "lfplugin-collskip"
+"""pytest's plugin that skips files without failures under `--last-failed`; a dataset is no file."""
+
+
+class Datasets:
+    """The plugin that checks the chosen datasets at the start and collects them after the files."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._choices = settings_of(config).run.datasets
+        self._known: dict[str, Dataset] = {}
+        self._wanted: dict[str, set[str]] = {}
+        self.names = frozenset(choice.dataset_name for choice in self._choices)
+        """The first part of the node ids."""
+
+        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        self.alone = worker.get(_ALONE, config.args_source is not pytest.Config.ArgsSource.ARGS)
+        """True if the run collects nothing else, because no other path was given."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        try:
+            self._known = known_datasets(self._own())
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: {error}") from None
+        try:
+            check_choices(self._choices, self._known, tier=settings_of(self._config).run.tier)
+        except UsageError as error:
+            raise pytest.UsageError(f"ragcheck: --rag-dataset: {error}") from None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput[_ALONE] = self.alone
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        others = []
+        for argument in self._config.args:
+            name, _, question_id = argument.partition("::")
+            if name not in self.names or (self._config.invocation_params.dir / name).exists():
+                others.append(argument)
+            else:
+                self._wanted.setdefault(name, set()).add(question_id)
+        self.alone = self.alone or not others
+        # The controller of xdist passes its arguments on to the workers.
+        if not self._config.pluginmanager.has_plugin("dsession"):
+            self._config.args = [] if self.alone else others
+
+    def expects(self, questions: QuestionSet | None, question_id: str) -> bool:
+        """
+        Return True if the run would have collected the question if the dataset contained it.
+
+        Args:
+            questions: The collected questions of the dataset; None if there are none.
+            question_id: The id of the question.
+        """
+        if questions is None:
+            return False
+        wanted = self._wanted.get(questions.dataset_name.partition("[")[0])
+        if self._wanted and (wanted is None or not wanted & {"", question_id}):
+            return False
+        return would_be_taken(questions, question_id)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if isinstance(collector, pytest.Session) and report.passed:
+            report.result = [*report.result, *self._collectors(collector)]
+        return report
+
+    @pytest.hookimpl(specname="pytest_make_collect_report", tryfirst=True)
+    def pytest_make_report_despite_last_failed(self, collector: pytest.Collector) -> pytest.CollectReport | None:
+        """Collect a dataset without pytest's plugin that skips files without failures."""
+        plugins = self._config.pluginmanager
+        skipping = plugins.get_plugin(_LAST_FAILED)
+        if skipping is None or not isinstance(collector, DatasetCollector):
+            return None
+        report: pytest.CollectReport = plugins.subset_hook_caller("pytest_make_collect_report", [skipping, self])(
+            collector=collector
+        )
+        return report
+
+    def _collectors(self, session: pytest.Session) -> Iterable[pytest.Collector]:
+        for choice in self._choices:
+            if self._wanted and choice.dataset_name not in self._wanted:
+                continue
+            collector = DatasetCollector.from_parent(session, path=self._config.rootpath / choice.dataset_name)
+            collector.choice = choice
+            collector.dataset = self._known[choice.name]
+            wanted = self._wanted.get(choice.dataset_name, set())
+            collector.wanted = set() if "" in wanted else wanted
+            yield collector
+
+    def _own(self) -> list[Dataset]:
+        found: list[Dataset] = []
+        for given in self._config.hook.pytest_ragcheck_datasets():
+            for each in given if isinstance(given, (list, tuple)) else [given]:
+                if not isinstance(each, Dataset):
+                    raise UsageError(
+                        f"pytest_ragcheck_datasets returned {each!r}, which is no dataset. "
+                        f"Return a list of pytest_ragcheck.Dataset."
+                    )
+                found.append(each)
+        return found
+
+
+class DatasetCollector(QuestionFile):
+    """
+    A dataset, collected as if it were a file of that name in the root folder.
+
+    Its node ids begin with the name, and it uses the fixtures of the conftest.py in the root folder.
+    """
+
+    choice: DatasetChoice
+    dataset: Dataset
+    wanted: set[str]
+    """The questions that the arguments name after `DATASET::`; empty for all of them."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Return the items of the sampled questions, or of those that the arguments name."""
+        items = list(super().collect())
+        if not self.wanted:
+            return items
+        found = [item for item in items if self.wanted & {item.name, getattr(item, "originalname", item.name)}]
+        missing = self.wanted - {name for item in found for name in (item.name, getattr(item, "originalname", ""))}
+        if missing:
+            names = ", ".join(f"{self.choice.dataset_name}::{name}" for name in sorted(missing))
+            raise self.CollectError(
+                f"not found: {names}\nIt is not among the {len(items)} questions that the run takes of the dataset: "
+                f"check --rag-samples."
+            )
+        return found
+
+    def read(self) -> QuestionSet:
+        """Return the sampled questions, and add them to the run."""
+        settings = settings_of(self.config)
+        try:
+            sample = settings.run.samples
+            size, seed = (sample.size, sample.seed) if sample else (None, 0)
+            loaded = load_questions(self.choice, self.dataset, samples=size, seed=seed)
+            questions = asked_in(
+                replace(loaded, path=self.path),
+                tier=settings.run.tier,
+                ingest=settings.run.ingest or settings.endpoint.url is not None,
+            )
+            run_of(self.config).questions.add(questions)
+        except (DatasetError, UsageError, QuestionFileError) as error:
+            raise self.CollectError(str(error)) from None
+        return questions

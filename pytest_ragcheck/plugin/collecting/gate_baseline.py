@@ -1,0 +1,93 @@
+"""The baseline of a run, read once in each process that needs it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.plugin.configuration import given_options, settings_of
+from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+from pytest_ragcheck.summary.gate.git_revision import InGit
+from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.verdict.record import Record
+
+_BASELINE: pytest.StashKey[Baseline] = pytest.StashKey()
+
+
+def baseline_of(config: pytest.Config) -> Baseline:
+    """
+    Return the baseline, and read it at the first call.
+
+    Raises:
+        pytest.UsageError: The file cannot be read as a baseline, or is in the output folder.
+    """
+    if _BASELINE not in config.stash:
+        place = place_of(config)
+        file = place.path if place.rev is None else InGit(rev=place.rev, path=place.path)
+        try:
+            if place.rev is None:
+                from pytest_ragcheck.report.files.output_folder import check_outside
+
+                check_outside(place.path, settings_of(config).run.output, name=baseline_name(config))
+            config.stash[_BASELINE] = read_baseline(file, name=baseline_name(config))
+        except UsageError as error:
+            given = given_options(config).get("rag_baseline")
+            origin = f"{given.origin}: " if given is not None else ""
+            raise pytest.UsageError(f"ragcheck: {origin}{error}") from None
+    return config.stash[_BASELINE]
+
+
+def baseline_if_read(config: pytest.Config) -> Baseline | None:
+    """Return the baseline; None if nothing in this process has needed it."""
+    return config.stash.get(_BASELINE, None)
+
+
+def place_of(config: pytest.Config) -> BaselinePlace:
+    """Return the place of the baseline."""
+    place = settings_of(config).gate.baseline
+    assert place is not None, "the caller has checked that there is a baseline"  # noqa: S101 - for type checkers
+    return place
+
+
+def baseline_name(config: pytest.Config) -> str:
+    """Return the name of the baseline in messages."""
+    place, root = place_of(config), config.rootpath
+    inside = place.path.is_relative_to(root)
+    return str(replace(place, path=place.path.relative_to(root)) if inside else place)
+
+
+def terms_of(config: pytest.Config) -> GateRules:
+    """Return the rules of the gate; they are those of `each` if `-p no:ragcheck-gate` blocks the gate."""
+    terms = GateRules.of(settings_of(config))
+    return replace(terms, gate="each") if config.pluginmanager.is_blocked("ragcheck-gate") else terms
+
+
+def row_before(record: Record, config: pytest.Config) -> BaselineRow | None:
+    """Return the baseline's row of the question; None if the baseline has none."""
+    clean = settings_of(config).redactor.text
+    question = record.question
+    return baseline_of(config).rows.get((clean(question.dataset_name), clean(question.id)))
+
+
+def check_baseline(config: pytest.Config) -> None:
+    """
+    Read the baseline, if the run has one.
+
+    Raises:
+        pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
+    """
+    settings = settings_of(config)
+    if settings.gate.baseline is not None:
+        baseline_of(config)
+    elif settings.gate.rule in COMPARING:
+        raise pytest.UsageError(
+            f"ragcheck: --rag-gate={settings.gate.rule} has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
+            "or --rag-gate=each."
+        )

@@ -1,0 +1,41 @@
+"""`@pytest.mark.rag_questions(path)` runs a test once for each question of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.plugin.collecting.question_items import marks, questions_of_file
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+
+
+def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
+    """Parametrize the test with the questions of the marker's files, which are relative to the test file."""
+    test = metafunc.definition
+    if not mark.args or mark.kwargs or not all(isinstance(path, str) for path in mark.args):
+        raise pytest.Collector.CollectError(
+            f'{test.nodeid}: rag_questions takes the paths of question files, as rag_questions("billing.rag.yaml").'
+        )
+    if "rag_question" not in metafunc.fixturenames:
+        raise pytest.Collector.CollectError(
+            f"{test.nodeid}: the test is marked rag_questions but uses no question. "
+            f"Give it the argument rag_result or rag_question."
+        )
+    questions: list[Question] = []
+    for name in mark.args:
+        path = test.path.parent / name
+        if not path.is_file():
+            raise pytest.Collector.CollectError(
+                f"{test.nodeid}: there is no question file {name!r} in {test.path.parent}. "
+                f"The path is relative to the test's file."
+            )
+        questions += questions_of_file(test.config, path, test=_test_name(test)).questions
+    parameters = [pytest.param(question, id=question.id, marks=marks(question)) for question in questions]
+    metafunc.parametrize("rag_question", parameters, indirect=True)
+
+
+def _test_name(test: pytest.Item) -> str:
+    return ".".join(test.nodeid.split("::")[1:])

@@ -1,0 +1,80 @@
+"""Check before the first question that the run can ask, judge and write."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck.errors import ResultsError, UsageError
+from pytest_ragcheck.plugin.collecting.overrides import is_overridden
+from pytest_ragcheck.plugin.configuration import settings_of
+
+NO_ENDPOINT = (
+    "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
+)
+NO_JUDGE = (
+    "no judge was chosen: give --rag-judge=offline (no model, no key), or --rag-judge=openai with --rag-judge-model "
+    "and OPENAI_API_KEY or --rag-judge-url, or --rag-judge=none (keyless metrics only), or override the rag_judge "
+    "fixture"
+)
+
+
+def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
+    """
+    Refuse a run that could measure nothing.
+
+    Args:
+        config: The config of the process.
+        collected: True if items with questions were collected. Otherwise only `rag_check` is used, and the test's
+            own module may define the fixtures.
+
+    Raises:
+        pytest.UsageError: A setting is missing or wrong.
+    """
+    settings = settings_of(config)
+    own_client = is_overridden(config, "rag_client")
+    if settings.endpoint.url is None and settings.run.replay is None and not own_client:
+        if collected and settings.run.require_endpoint:
+            raise pytest.UsageError(f"ragcheck: {NO_ENDPOINT}.")
+        return
+    try:
+        if settings.run.replay is not None:
+            from pytest_ragcheck.plugin.collecting.replay_source import check_replay
+
+            check_replay(config, settings, settings.run.replay)
+        elif settings.endpoint.url is not None and not own_client:
+            from pytest_ragcheck.rag.http.endpoint_address import read_address
+
+            read_address(settings.endpoint.url, settings.endpoint.headers, also_secret={})
+        from pytest_ragcheck.metrics.metric_choice import check_installed
+
+        check_installed(settings)
+        if settings.judge.calibrations:
+            from pytest_ragcheck.summary.calibration.agreement import read_agreements
+
+            read_agreements(settings.judge.calibrations)
+        if collected and settings.needs_judge and not is_overridden(config, "rag_judge"):
+            _check_judge(config)
+        # A wrong prompt is an error even if the chosen judge would not read it.
+        if collected and not is_overridden(config, "rag_judge"):
+            from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+
+            load_prompt(settings.judge.prompt)
+        if collected and settings.run.max_cost_usd is not None:
+            from pytest_ragcheck.plugin.collecting.cost_preview import check_cost_is_known
+
+            check_cost_is_known(settings, own_judge=is_overridden(config, "rag_judge"))
+        from pytest_ragcheck.report.files.output_folder import check_folder
+
+        check_folder(settings.run.output)
+    except (UsageError, ResultsError) as error:
+        raise pytest.UsageError(f"ragcheck: {error}") from None
+
+
+def _check_judge(config: pytest.Config) -> None:
+    settings = settings_of(config)
+    if settings.judge.name is None and settings.run.replay is None:
+        raise UsageError(f"{NO_JUDGE}.")
+    from pytest_ragcheck.judging.judge_choice import missing_for
+
+    if settings.run.replay is None and (problem := missing_for(settings)):
+        raise UsageError(f"{problem}.")

@@ -1,0 +1,160 @@
+"""Collect question files as pytest items, one for each question."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
+from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr
+from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.questions.collected_questions import renamed
+from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.tiers import asked_in
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.verdict.record import QuestionFailed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pytest_ragcheck.questions.question import QuestionSet
+    from pytest_ragcheck.verdict.record import Record
+
+
+def assert_question_passes(rag_result: Record) -> None:
+    """The test function of every collected question."""
+    __tracebackhide__ = True
+    rag_result.assert_passed()
+
+
+# The python_functions setting of a project does not apply.
+assert_question_passes.__test__ = True  # type: ignore[attr-defined]
+# pytest reads it three times for each question; computing it took an eighth of the collection time.
+assert_question_passes.__signature__ = inspect.signature(assert_question_passes)  # type: ignore[attr-defined]
+
+
+_PAGE = "errors/question-files"
+
+
+class QuestionFile(pytest.Module):
+    """
+    A question file.
+
+    It is a Module because users' fixtures may have module scope.
+    """
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Return the items of the file."""
+        self.obj = types.ModuleType(self.path.stem)
+        self.obj.__file__ = str(self.path)
+        for question in self.read().questions:
+            yield from self._items(question)
+
+    def read(self) -> QuestionSet:
+        """Return the questions, and add them to the run."""
+        return questions_of_file(self.config, self.path)
+
+    def _items(self, question: Question) -> Iterator[pytest.Item]:
+        # pytest looks the function up in the module and makes an item for each parameter set of its fixtures.
+        setattr(self.obj, question.id, assert_question_passes)
+        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=question.id, obj=assert_question_passes)
+        for variant in variants:
+            item = QuestionItem.from_parent(
+                self,
+                name=variant.name,
+                originalname=question.id,
+                callobj=assert_question_passes,
+                callspec=getattr(variant, "callspec", None),
+            )
+            item.question = run_of(self.config).questions.use(question, variant.name.removeprefix(question.id))
+            for mark in marks(question):
+                item.add_marker(mark)
+            yield item
+
+
+class QuestionItem(pytest.Function):
+    """One question; the `rag_result` fixture asks and judges it."""
+
+    question: Question
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Return the file and line of the question, so that a failure points there."""
+        # The path of a dataset is a name, not a file.
+        return self.question.path or self.path, (self.question.line or 1) - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
+        """Return a FAIL as text, and any other exception with its traceback."""
+        if isinstance(excinfo.value, QuestionFailed):
+            return failure_repr(excinfo, excinfo.value.record, whole=self.config.getoption("tbstyle", "") != "line")
+        return super().repr_failure(excinfo, *args, **options)
+
+
+def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> QuestionSet:
+    """
+    Read a file, add its questions to the run, and register its tags as markers.
+
+    Args:
+        config: The config of the process.
+        path: The file.
+        test: The name of the test that is marked with the file; empty for the items of the file itself.
+
+    Raises:
+        pytest.Collector.CollectError: The file has mistakes; the text lists all of them.
+    """
+    try:
+        settings_of(config)
+        known = (*ASSERTABLE, *names_of_own_metrics(config))
+    except pytest.UsageError as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+    collected = run_of(config).questions
+    markers = {re.split(r"[:(]", line, maxsplit=1)[0].strip() for line in config.getini("markers")}
+    try:
+        questions = read_question_file(
+            path, root=config.rootpath, known_metrics=known, reserved_tags=markers - collected.tags
+        )
+        settings = settings_of(config)
+        questions = asked_in(questions, tier=settings.run.tier, ingest=settings.run.ingest, root=config.rootpath)
+        if test:
+            questions = renamed(questions, f"{questions.dataset_name}[{test}]")
+        collected.add(questions)
+    except QuestionFileError as error:
+        raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
+    for tag in sorted({tag for question in questions.questions for tag in question.tags} - collected.tags):
+        config.addinivalue_line("markers", f"{tag}: a tag of questions")
+        collected.tags.add(tag)
+    return questions
+
+
+def marks(question: Question) -> list[pytest.MarkDecorator]:
+    """Return the tags, `skip` and `xfail` of the question as markers."""
+    found = [getattr(pytest.mark, tag) for tag in question.tags]
+    if question.skip is not None:
+        found.append(pytest.mark.skip(reason=question.skip))
+    if question.xfail is not None:
+        # Without `raises`, xfail would hide an ERROR.
+        found.append(pytest.mark.xfail(raises=QuestionFailed, strict=False, reason=question.xfail))
+    return found
+
+
+def question_of(item: pytest.Item) -> Question | None:
+    """Return the question of the item; None if the item has none."""
+    if isinstance(item, QuestionItem):
+        return item.question
+    callspec: Any = getattr(item, "callspec", None)
+    found = callspec.params.get("rag_question") if callspec else None
+    if not isinstance(found, Question):
+        return None
+    variant = ""
+    if len(callspec.params) > 1:
+        # In `test_billing[refund-window-Paris]` pytest may have escaped the id of the question.
+        own = found.id if found.id in callspec.id else found.id.encode("unicode_escape").decode("ascii")
+        variant = f"[{callspec.id.replace(own, '', 1).replace('--', '-').strip('-')}]"
+    return run_of(item.config).questions.use(found, variant)

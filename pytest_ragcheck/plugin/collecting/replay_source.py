@@ -1,0 +1,60 @@
+"""The recording of `--rag-replay`, whose answers replace those of a system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.plugin.workers.shared_folder import home_of
+from pytest_ragcheck.replay.recording_reader import read_recording
+from pytest_ragcheck.replay.replay_judge import missing_for_replay
+from pytest_ragcheck.report.files.result_files import is_result_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.replay.recorded_run import Recording
+
+RECORDING: pytest.StashKey[Recording] = pytest.StashKey()
+
+
+def recording_of(config: pytest.Config, path: Path) -> Recording:
+    """
+    Return the recording, and read it at the first call.
+
+    Raises:
+        UsageError: The file is not a recording.
+    """
+    if RECORDING not in config.stash:
+        config.stash[RECORDING] = read_recording(path, name=shown_name(path, config.rootpath))
+    return config.stash[RECORDING]
+
+
+def shown_name(path: Path, root: Path) -> str:
+    """Return the name of the recording in messages."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
+    """
+    Check that the run can replay the recording.
+
+    Raises:
+        UsageError: The file is not a recording, the run would overwrite it, or no judge can judge its answers.
+    """
+    recording = recording_of(config, path)
+    if is_result_of(path, settings.run.output, settings.run.agent):
+        raise UsageError(
+            f"--rag-replay: {recording.name} is where this run writes its own results. "
+            "Give the run another --rag-agent or --rag-output."
+        )
+    if path.resolve().is_relative_to(home_of(settings).resolve()):
+        raise UsageError(
+            f"--rag-replay: {recording.name} is in the folder of an earlier run, which this run deletes. "
+            "Give a copy of the folder, or give the run another --rag-agent or --rag-output."
+        )
+    if problem := missing_for_replay(settings, recording):
+        raise UsageError(problem)

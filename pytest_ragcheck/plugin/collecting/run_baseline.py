@@ -1,0 +1,82 @@
+"""What the processes that ask questions need of the baseline."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
+from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.verdict.record import Record
+
+DRIFT_SAMPLE = 20
+"""Most unchanged answers that are judged anew, to measure the drift of the judge."""
+
+
+class RunBaseline:
+    """
+    The baseline of a run whose gate compares with saved runs.
+
+    Args:
+        config: Of the process.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._settings = settings_of(config)
+        self.baseline: Baseline = baseline_of(config)
+        self.terms: GateRules = terms_of(config)
+        self.gate = procedure_for(self.terms.gate, len(self.baseline.rows))
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> RunBaseline | None:
+        """The baseline of the run; None if its gate compares with none, or the run asks nothing."""
+        settings = settings_of(config)
+        if terms_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
+            return None
+        return cls(config)
+
+    def row(self, question: Question) -> BaselineRow | None:
+        """The row of a question that was asked in the same words; None if no saved run measured it."""
+        clean = self._settings.redactor.text
+        row = self.baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+        if row is None or row.verdict is Verdict.ERROR or row.question != clean(question.question):
+            return None
+        return row
+
+    def is_in_drift_sample(self, row: BaselineRow) -> bool:
+        """True if the question is among those whose unchanged answer is judged anew."""
+        return row.key in self._drift_sample
+
+    def has_renamed_ids(self, record: Record) -> bool:
+        """True if most contexts are known texts, and none of their document ids is known."""
+        if not record.source_ids or not record.contexts or not self._known_ids:
+            return False
+        known = [text_digest(text) in self._known_texts for text in record.contexts]
+        return 2 * sum(known) >= len(known) and self._known_ids.isdisjoint(record.source_ids)
+
+    @cached_property
+    def _drift_sample(self) -> frozenset[tuple[str, str]]:
+        keys = [row.key for row in self.baseline.rows.values() if row.saved]
+        return frozenset(sorted(keys, key=lambda key: digest_of(["judge drift", *key]))[:DRIFT_SAMPLE])
+
+    @cached_property
+    def _known_ids(self) -> frozenset[str]:
+        looks = (look for row in self.baseline.rows.values() for run in row.saved for look in run)
+        return frozenset(source_id for look in looks for source_id in look.source_ids or ())
+
+    @cached_property
+    def _known_texts(self) -> frozenset[str]:
+        looks = (look for row in self.baseline.rows.values() for run in row.saved for look in run)
+        return frozenset(digest for look in looks for digest in look.context_digests)

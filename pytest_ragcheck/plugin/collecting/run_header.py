@@ -1,0 +1,101 @@
+"""The header of a run: the endpoint, the judge, the thresholds, the datasets and the folder of the results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.judging.judge_names import judge_name
+from pytest_ragcheck.plugin.collecting.overrides import is_overridden
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import RUN, run_of
+from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.redaction import shown_url
+from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.terminal.run_lines import header_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.config.settings import Settings
+
+_WRITTEN: pytest.StashKey[bool] = pytest.StashKey()
+
+
+def header(config: pytest.Config) -> list[str]:
+    """Return the header; empty in a quiet run or if every question is deselected."""
+    if not run_of(config).questions.selected or config.get_verbosity() < 0:
+        return []
+    return [*_lines(config), *resume_lines_of(config)]
+
+
+def write_header_once(config: pytest.Config) -> None:
+    """Write the header in the controller of xdist, where pytest calls no header hook."""
+    if _WRITTEN in config.stash:
+        return
+    config.stash[_WRITTEN] = True
+    lines = [*_lines(config), *resume_lines_of(config)]
+    if runs_everything(config):
+        lines.append("ragcheck: --dist each: every worker asks every question; its datasets end in its name")
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and config.get_verbosity() >= 0:
+        for line in lines:
+            reporter.write_line(line)
+
+
+def resume_lines_of(config: pytest.Config) -> list[str]:
+    """
+    Return the header lines of `--rag-resume`.
+
+    Raises:
+        pytest.UsageError: The last run cannot be resumed.
+    """
+    if not settings_of(config).run.resume:
+        return []
+    from pytest_ragcheck.plugin.collecting.resume_lines import resume_lines
+
+    return resume_lines(config)
+
+
+def _lines(config: pytest.Config) -> list[str]:
+    settings = settings_of(config)
+    output, start = settings.run.output, config.invocation_params.dir
+    folder = output.relative_to(start) if output.is_relative_to(start) else output
+    run = config.stash.get(RUN, None)
+    sets = list(run.questions.sets.values()) if run is not None else []
+    # The controller of xdist does not know the files, so the header describes the root folder.
+    paths = [questions.path for questions in sets] or [config.rootpath]
+    judge = "not asked"
+    if "judge" in settings.run.metrics:
+        judge = _given_or_overridden(config, "rag_judge", judge_name(settings), paths)
+    lines = header_lines(
+        settings,
+        endpoint=_endpoint(config, settings, paths),
+        judge=judge,
+        sets=sets,
+        folder=f"{folder}/",
+    )
+    return list(map(printable, lines))
+
+
+def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:
+    if settings.run.replay is not None:
+        from pytest_ragcheck.plugin.collecting.replay_source import shown_name
+
+        return shown_name(settings.run.replay, config.rootpath)
+    return _given_or_overridden(
+        config, "rag_client", shown_url(settings.endpoint.url) if settings.endpoint.url else "", paths
+    )
+
+
+def _given_or_overridden(config: pytest.Config, fixture: str, given: str, paths: Sequence[Path]) -> str:
+    """Return the value of the settings, or the name of the fixture that some or all of the paths override."""
+    own = [path for path in paths if is_overridden(config, fixture, below=path)]
+    if given and not own:
+        return given
+    if not given and not is_overridden(config, fixture):
+        return "not given"
+    instead = f"from the {fixture} fixture"
+    return f"{given} or {instead}" if given and len(own) < len(paths) else instead

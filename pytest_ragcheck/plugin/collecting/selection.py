@@ -1,0 +1,57 @@
+"""After collection: note which items ask which questions, and refuse a run that could measure nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
+from pytest_ragcheck.plugin.collecting.question_items import question_of
+from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
+from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate
+from pytest_ragcheck.plugin.run_state import RUN
+from pytest_ragcheck.plugin.workers.transport import send_refusal
+
+
+def select(session: pytest.Session) -> None:
+    """
+    Note the questions of the items that were not deselected.
+
+    Raises:
+        pytest.UsageError: The run could measure nothing.
+    """
+    run = session.config.stash.get(RUN, None)
+    if run is not None:
+        asked = ((item.nodeid, question_of(item)) for item in session.items)
+        run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
+    if run is not None and run.questions.selected:
+        _check_before_running(session, collected=True)
+    elif any(map(calls_rag_check, session.items)):
+        _check_before_running(session, collected=False)
+
+
+def check_gate(config: pytest.Config) -> None:
+    """
+    Read the baseline of the gate, in the process that decides, before the first question costs anything.
+
+    Raises:
+        pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
+    """
+    if has_gate(config) and not hasattr(config, "workerinput"):
+        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
+
+        check_baseline(config)
+
+
+def _check_before_running(session: pytest.Session, *, collected: bool) -> None:
+    config = session.config
+    if config.getoption("collectonly"):
+        return
+    try:
+        check_gate(config)
+        check_preconditions(config, collected=collected)
+        # A quiet run, which has no header, refuses to resume another run, too.
+        resume_lines_of(config)
+    except pytest.UsageError as error:
+        if not hasattr(config, "workerinput"):
+            raise
+        send_refusal(config, str(error))

@@ -1,0 +1,45 @@
+"""Split the questions of a run over several machines."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.plugin.collecting.question_items import question_of
+from pytest_ragcheck.plugin.configuration import calls_rag_check, settings_of
+from pytest_ragcheck.plugin.run_state import run_of
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Deselect the items of other shards. Tests that ask no question stay in every shard.
+
+    The items are dealt to the shards in the order of a hash, so that all machines agree and the sizes of two shards
+    differ by at most one item.
+    """
+    shard = settings_of(config).run.shard
+    if shard is None:
+        return
+    number, count = shard
+    keys = {item: key for item in items if (key := _key(item))}
+    ordered = sorted(keys, key=lambda item: (hashlib.sha256(keys[item].encode()).digest(), keys[item]))
+    others = {item for place, item in enumerate(ordered) if place % count != number - 1}
+    if others:
+        run = run_of(config)
+        before = run.cut_short
+        config.hook.pytest_deselected(items=[item for item in items if item in others])
+        # The other shards run these items.
+        run.cut_short = before
+        items[:] = [item for item in items if item not in others]
+
+
+def _key(item: pytest.Item) -> str:
+    """Return a key that is the same on every machine; empty if the item asks no question."""
+    question = question_of(item)
+    if question is not None:
+        # Several tests can share a question.
+        return f"{question.dataset_name}::{question.id}::{item.nodeid}"
+    return item.nodeid if calls_rag_check(item) else ""

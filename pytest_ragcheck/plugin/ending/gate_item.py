@@ -1,0 +1,109 @@
+"""The gate of a run fails an item of its own if the run as a whole is red."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.workers.transport import TOLERATED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pytest_ragcheck.plugin.run_state import Run
+
+NODE_ID = "ragcheck::gate"
+
+
+class GateItem:
+    """
+    Decides whether the run as a whole is red, once the last item has ended.
+
+    The `Recorder` calls its methods in their order here.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._xfailed: dict[str, str] = {}
+        self._tolerated: dict[str, str] = {}
+
+    def add_report(self, report: pytest.TestReport) -> None:
+        """Note why a failure was expected."""
+        if report.skipped and hasattr(report, "wasxfail"):
+            known = self._tolerated if hasattr(report, TOLERATED) else self._xfailed
+            known[report.nodeid] = report.wasxfail
+
+    def decide(self, session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> None:
+        """
+        Decide, and fail an item of the gate's own if the run is red.
+
+        Args:
+            session: The session that the failed item is reported to.
+            run: The run, after its last item.
+            not_passed: Node ids of the items that did not pass, and of skipped files.
+        """
+        from pytest_ragcheck.plugin.ending.gating import decided, older_lines
+        from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
+
+        decision = decided(self._config, run, not_passed=not_passed)
+        run.gate.decision = decision
+        run.gate.lines = list(decision_lines(decision))
+        if settings_of(self._config).gate.baseline is not None:
+            run.gate.lines += older_lines(baseline_of(self._config), run)
+        run.gate.headline = decision_headline(decision)
+        if decision.red:
+            self._report(session, decision_text(decision))
+
+    def finish(self, run: Run) -> None:
+        """Complete the outcome of the run, whether or not the gate has decided."""
+        if run.ran and run.unfinished:
+            from pytest_ragcheck.plugin.ending.gating import gate_name
+
+            run.gate.lines = [f"{gate_name(self._config)}: not compared: {run.unfinished}"]
+        reasons = {**self._xfailed, **self._tolerated}
+        run.gate.xfailed = {
+            key: why or "it is marked so" for node_id, why in reasons.items() for key in run.results.keys_of(node_id)
+        }
+        if run.gate.headline:
+            self._forget_failure()
+
+    def _report(self, session: pytest.Session, text: str) -> None:
+        """Report a failed item, so that the exit status, the terminal and the JUnit file agree."""
+        session.testscollected += 1
+        location = ("ragcheck", None, NODE_ID)
+        place = settings_of(self._config).gate.baseline
+        hook = self._config.hook
+        hook.pytest_runtest_logstart(nodeid=NODE_ID, location=location)
+        for when in ("setup", "call", "teardown"):
+            hook.pytest_runtest_logreport(
+                report=pytest.TestReport(
+                    nodeid=NODE_ID,
+                    location=location,
+                    keywords={NODE_ID: 1},
+                    outcome="failed" if when == "call" else "passed",
+                    longrepr=_longrepr(text, place.path if place else None) if when == "call" else None,
+                    when=when,
+                )
+            )
+        hook.pytest_runtest_logfinish(nodeid=NODE_ID, location=location)
+
+    def _forget_failure(self) -> None:
+        """Remove the gate from `--last-failed`, which could never run it again."""
+        cache = getattr(self._config, "cache", None)  # there is none under -p no:cacheprovider
+        if cache is not None:
+            failed = cache.get("cache/lastfailed", {})
+            failed.pop(NODE_ID, None)
+            cache.set("cache/lastfailed", failed)
+
+
+def _longrepr(text: str, path: Path | None) -> Any:
+    from pytest_ragcheck.plugin.guests.traceback_texts import text_repr
+
+    try:
+        raise AssertionError(text)  # noqa: TRY301 - pytest formats raised exceptions only
+    except AssertionError:
+        return text_repr(pytest.ExceptionInfo.from_current(), text, path=path, line=1)

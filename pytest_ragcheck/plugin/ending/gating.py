@@ -1,0 +1,83 @@
+"""The decision of the gate, and its lines in the terminal report."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.readers import MISSING_QUESTIONS
+from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
+from pytest_ragcheck.summary.gate.baseline_comparison import compare
+from pytest_ragcheck.summary.gate.gate_decision import decide
+from pytest_ragcheck.summary.gate.git_revision import committed
+from pytest_ragcheck.summary.gate_rules import COMPARING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import pytest
+
+    from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+    from pytest_ragcheck.summary.gate.gate_decision import Decision
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+
+def decided(config: pytest.Config, run: Run, *, not_passed: Collection[str]) -> Decision:
+    """
+    Return the decision of the gate.
+
+    Args:
+        config: The config of the process.
+        run: The run, after its last item.
+        not_passed: Node ids of the items that did not pass, and of skipped files.
+    """
+    settings = settings_of(config)
+    outcomes = outcomes_of(run, settings)
+    comparison = None
+    if settings.gate.baseline is not None:
+        comparison = _comparison(config, run, outcomes, not_passed)
+    return decide(outcomes, comparison, outcomes.terms)
+
+
+def gate_name(config: pytest.Config) -> str:
+    """Return the name of the gate for the line that says why it did not decide."""
+    settings = settings_of(config)
+    return f"baseline {baseline_name(config)}" if settings.gate.baseline is not None else f"gate {settings.gate.rule}"
+
+
+def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
+    """Yield a line for each question file that changed after the baseline was made."""
+    try:
+        made = datetime.fromisoformat(baseline.timestamp.replace("Z", "+00:00"))
+    except ValueError:
+        return
+    for path in dict.fromkeys(questions.path for questions in run.questions.sets.values() if questions.path.is_file()):
+        changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+        # A checkout gives every file a new time; git has the time of the change.
+        if changed > made and (changed := committed(path) or changed) > made:
+            yield (
+                f"baseline {baseline.name} of {made:%Y-%m-%d %H:%M} is older than {path.name} of "
+                f"{changed:%Y-%m-%d %H:%M}: make a new one if its questions are meant to have changed"
+            )
+
+
+def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed: Collection[str]) -> Comparison:
+    settings, baseline = settings_of(config), baseline_of(config)
+    if settings.run.shard is not None:
+        # `ragcheck merge` compares these with the other shards.
+        whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
+        run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
+    scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
+    return compare(
+        baseline,
+        outcomes,
+        clean=settings.redactor.text,
+        would_meet=scope.expects,
+        missing_allowed=MISSING_QUESTIONS in settings.gate.baseline_allows,
+        reworded_apart=outcomes.terms.gate in COMPARING,
+    )

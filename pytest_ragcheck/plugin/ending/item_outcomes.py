@@ -1,0 +1,82 @@
+"""The outcomes of a run for its summary, from the questions and results of the process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.question import QuestionSet
+from pytest_ragcheck.report.terminal.run_lines import run_thresholds
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.questions.question import Question
+
+
+def outcomes_of(run: Run, settings: Settings) -> Outcomes:
+    """Return the outcomes of all questions, in the order of collection."""
+    records = {**_lost(run), **run.results.records}
+    sets = list(_sets_with_calls(run).values())
+    order = {(q.dataset_name, q.id): i for i, q in enumerate(q for s in sets for q in s.questions)}
+    skipped: dict[str, int] = {}
+    for node in run.results.skipped & run.questions.selected.keys():
+        question = run.questions.selected[node]
+        if (question.dataset_name, question.id) not in records:
+            skipped[question.dataset_name] = skipped.get(question.dataset_name, 0) + 1
+    outcomes = Outcomes(
+        agent_name=settings.run.agent,
+        timestamp=datetime.now(timezone.utc),
+        sets=tuple(sets),
+        records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
+        skipped=skipped,
+        complete=False,
+        thresholds=run_thresholds(settings),
+        groups=settings.run.metrics,
+        cut_short=run.cut_short,
+        expected_to_fail=frozenset(key for node_id in run.results.xfailed for key in run.results.keys_of(node_id)),
+        out_of_reach=run.gate.out_of_reach,
+        terms=GateRules.of(settings),
+        documents=run.documents,
+        shard=settings.run.shard,
+        replay_of=run.questions.shown(settings.run.replay).as_posix() if settings.run.replay else "",
+        on_demand=Counter(why for key in records if (why := run.results.on_demand.get(key, ""))),
+    )
+    part = settings.run.shard is not None and settings.run.shard[1] > 1
+    return replace(outcomes, complete=outcomes.not_run == 0 and not run.cut_short and not part)
+
+
+def _lost(run: Run) -> dict[tuple[str, str], Record]:
+    """Return an ERROR for each question without a record, because a fixture failed or its worker died."""
+    lost = {}
+    for node, text in run.results.failed.items():
+        if node in run.questions.selected:
+            question = run.questions.selected[node]
+            lost[question.dataset_name, question.id] = Record(
+                question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
+            )
+    return lost
+
+
+def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
+    """Return all sets, with a set of `rag_check` calls for each test file, in the order of its tests."""
+    known = {(s.dataset_name, question.id) for s in run.questions.sets.values() for question in s.questions}
+    by_dataset: dict[str, list[Question]] = {}
+    for key, record in run.results.records.items():
+        if key not in known:
+            by_dataset.setdefault(record.question.dataset_name, []).append(record.question)
+    sets = dict(run.questions.sets)
+    for name, called in sorted(by_dataset.items()):
+        called.sort(key=lambda question: (question.line or 0, question.id))
+        # A question file beside the test may have the same name.
+        empty = QuestionSet(dataset_name=name, path=called[0].path or Path(name), questions=())
+        known_set = sets.get(name, empty)
+        sets[name] = replace(known_set, questions=(*known_set.questions, *called))
+    return sets

@@ -1,0 +1,93 @@
+"""The reports of an item, completed where it runs and read where the results are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.plugin.ending.tolerance import tolerate
+from pytest_ragcheck.plugin.guests.junit_properties import add_properties
+from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
+from pytest_ragcheck.plugin.item_records import taken_records
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
+from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
+from pytest_ragcheck.plugin.workers.worker_info import place_of
+from pytest_ragcheck.verdict.record import QuestionErrored, QuestionFailed, Record
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_ragcheck.plugin.run_state import Run
+
+
+def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Put the new records of the item on the report, and make the text of a FAIL or an ERROR readable."""
+    luggage: dict[str, object] = {}
+    run = item.config.stash.get(RUN, None)
+    if run is not None and not run.sent and hasattr(item.config, "workerinput"):
+        luggage["collected"] = run.to_json()
+    evaluated = taken_records(item)
+    if evaluated:
+        luggage["records"] = [[one.record.to_json(), one.on_demand, one.resumed] for one in evaluated]
+    if run is not None and run.queued_notes:
+        luggage["notes"] = run.queued_notes.copy()
+        run.queued_notes.clear()
+    add_properties(item, report, [one.record for one in evaluated])
+    if luggage:
+        put_on(report, luggage)
+    if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
+        _make_readable(call.excinfo, report, call.excinfo.value.record)
+        tolerate(item, call, report)
+
+
+def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
+    """Take the records off the report, add them to the run, and return them."""
+    luggage = take_off(report)
+    if luggage is None:
+        return []
+    run = run_of(config)
+    if "collected" in luggage:
+        run.merge(luggage["collected"])
+    run.add_notes(luggage.get("notes", ()))
+    records, place = [], place_of(report, config)
+    for text, on_demand, resumed in luggage.get("records", ()):
+        records.append(record := Record.from_json(text))
+        question = run.questions.selected.get(place)
+        if question == record.question:
+            # The text brought a copy of the question; keep one in memory.
+            record = replace(record, question=question)
+        run.results.add_record(record, place, on_demand=on_demand, resumed=resumed)
+    return records
+
+
+def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:
+    """Add the outcome that the report gives its item."""
+    place = place_of(report, config)
+    outcome: str = report.outcome
+    if outcome == "rerun":
+        run.results.forget(place)
+        return
+    expected = hasattr(report, "wasxfail")
+    skipped = report.skipped and not expected
+    run.results.add_outcome(
+        place,
+        skipped=skipped,
+        # A failure that only the gate tolerates was not expected by a user.
+        xfailed=report.skipped and expected and not hasattr(report, TOLERATED),
+        failure=_first_line(report) if report.failed else "",
+        over_budget=skipped and OVER_BUDGET in str(report.longrepr),
+    )
+
+
+def _first_line(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = str(getattr(crash, "message", None) or report.longrepr).strip()
+    return text.partition("\n")[0] or "failed without a text"
+
+
+def _make_readable(excinfo: pytest.ExceptionInfo[BaseException], report: pytest.TestReport, record: Record) -> None:
+    if report.when == "setup":
+        report.longrepr = failure_repr(excinfo, record)
+    elif hasattr(report.longrepr, "reprcrash"):
+        # A user's own test keeps its traceback; only its line in the short summary gets the scores.
+        set_crash(report.longrepr, record)

@@ -1,0 +1,210 @@
+"""The one plugin object that follows a run to its end, in the process that shows and writes the results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
+from pytest_ragcheck.plugin.workers.transport import STOPPED, carries_luggage, received_begun, received_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from pytest_ragcheck.plugin.ending.gate_item import GateItem
+    from pytest_ragcheck.plugin.run_state import Run
+
+CRASHED = "???"
+"""`when` of the report that xdist makes for an item whose worker died."""
+
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+class Recorder:
+    """
+    Collects the reports of a run, has the gate decide, and writes the files.
+
+    Under xdist it runs in the controller.
+
+    Args:
+        config: The config of the process.
+        gate: The gate of the run, if it has one.
+    """
+
+    def __init__(self, config: pytest.Config, gate: GateItem | None) -> None:
+        self._config = config
+        self._gate = gate
+        self._scores: dict[str, str] = {}
+        """By node id the scores that `-v` shows."""
+
+        self._not_passed: set[str] = set()
+        """Node ids of items that did not pass, and of files that were skipped."""
+
+        self._crashed: list[pytest.TestReport] = []
+        self._uncollected: list[str] = []
+        self._begun: list[str] = []
+        self._lines: list[str] = []
+        self._failures = 0
+        self._settled = False
+
+    @property
+    def _run(self) -> Run | None:
+        return self._config.stash.get(RUN, None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if (refusal := received_refusal(report)) is not None:
+            # Only the controller of xdist can end the run.
+            raise pytest.UsageError(refusal)
+        if (begun := received_begun(report)) is not None:
+            self._begun.append(begun)
+            self._merge_begun()
+            if self._gate is not None:
+                from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
+
+                check_baseline(self._config)
+        if report.failed:
+            self._uncollected.append(report.nodeid)
+        elif report.skipped:
+            self._not_passed.add(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if carries_luggage(report):
+            from pytest_ragcheck.plugin.ending.item_report import records_of
+            from pytest_ragcheck.report.terminal.run_lines import score_words
+
+            records = records_of(report, self._config)
+            self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
+        if not report.passed:
+            self._not_passed.add(report.nodeid)
+        elif report.when == "call":
+            self._not_passed.discard(report.nodeid)
+        if self._gate is not None:
+            self._gate.add_report(report)
+        if self._run is not None and not _was_stopped(report):
+            from pytest_ragcheck.plugin.ending.item_report import add_outcome
+
+            add_outcome(self._run, report, self._config)
+        elif report.when == CRASHED:
+            # A worker can die before any worker has sent its questions.
+            self._crashed.append(report)
+        self._failures += report.failed
+        if self._failures == self._config.getoption("maxfail", 0) and report.failed:
+            self._stop_workers()
+        if report.when == "teardown":
+            self._scores.pop(report.nodeid, None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.CollectReport | pytest.TestReport
+    ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
+        if _was_stopped(report):
+            return "", "", ""
+        scores = self._scores.get(report.nodeid)
+        if not scores or report.when != "call" or hasattr(report, "wasxfail"):
+            return None
+        if report.passed:
+            return "passed", ".", (f"PASSED ({scores})", {"green": True})
+        if report.failed:
+            return "failed", "F", (f"FAILED ({scores})", {"red": True})
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self._stop_workers()
+        if self._run is not None:
+            from pytest_ragcheck.plugin.guests.interruption import shorten
+
+            shorten(excinfo, self._config)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        result = yield
+        run = self._run
+        if run is not None and run.ran:
+            # Before the gate fails an item, which --maxfail would take for the end of an unfinished run.
+            self._settle(session, run)
+            if self._gate is not None and not run.unfinished:
+                # pytest sets its exit status after this hook.
+                self._gate.decide(session, run, not_passed=self._not_passed)
+        return result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._merge_begun()
+        run = self._run
+        if run is None:
+            return
+        if self._config.pluginmanager.has_plugin("dsession"):
+            from pytest_ragcheck.plugin.ending.document_deletion import delete_for_all
+
+            delete_for_all(self._config, failed=bool(session.testsfailed))
+        self._settle(session, run)
+        if self._gate is not None:
+            self._gate.finish(run)
+        if is_dry_run(self._config):
+            from pytest_ragcheck.plugin.collecting.cost_preview import dry_run_lines
+
+            self._lines = dry_run_lines(self._config, run)
+        else:
+            from pytest_ragcheck.plugin.ending.session_end import finish
+
+            self._lines = finish(session, run, not_passed=self._not_passed)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._lines:
+            terminalreporter.section("ragcheck")
+            for line in self._lines:
+                terminalreporter.write_line(line)
+
+    def _merge_begun(self) -> None:
+        from pytest_ragcheck.plugin.run_state import run_of
+
+        while self._begun:
+            run = run_of(self._config)
+            run.merge(self._begun[0])
+            run.begun = True
+            # Last: Ctrl-C can interrupt the merge, which the end of the session then repeats.
+            self._begun.pop(0)
+
+    def _settle(self, session: pytest.Session, run: Run) -> None:
+        """Note how the run ended, once, before anything else changes the session."""
+        if self._settled:
+            return
+        self._settled = True
+        if self._crashed:
+            from pytest_ragcheck.plugin.ending.item_report import add_outcome
+
+            for report in self._crashed:
+                add_outcome(run, report, self._config)
+        run.unfinished = self._why_unfinished(session)
+        over_budget = OVER_BUDGET if run.results.over_budget else ""
+        run.cut_short = over_budget or run.cut_short or run.unfinished or self._why_cut_short()
+
+    def _why_unfinished(self, session: pytest.Session) -> str:
+        if self._uncollected:
+            return f"{', '.join(self._uncollected)} could not be collected"
+        if session.shouldstop or session.shouldfail or session.exitstatus not in _ENDED:
+            return "the run was stopped before its end"
+        return ""
+
+    def _why_cut_short(self) -> str:
+        # Every question of a file is counted, but only those calls of rag_check that were made.
+        if any("::" in argument and not is_question_of(self._config, argument) for argument in self._config.args):
+            return "the run was given single tests"
+        return ""
+
+    def _stop_workers(self) -> None:
+        """Stop the workers of xdist, which would otherwise finish questions that no item will use."""
+        if self._run is not None and self._config.pluginmanager.has_plugin("dsession"):
+            from pytest_ragcheck.plugin.workers.shared_folder import stop_workers
+
+            stop_workers(self._config)
+
+
+def _was_stopped(report: pytest.CollectReport | pytest.TestReport) -> bool:
+    """Return True if the item was skipped because the run was stopped."""
+    return report.skipped and STOPPED in str(report.longrepr)

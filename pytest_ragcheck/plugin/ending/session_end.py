@@ -1,0 +1,103 @@
+"""Summarize a run, write its files, and list them in the terminal report."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import ResultsError
+from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
+from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, terms_of
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET
+from pytest_ragcheck.plugin.workers.transport import USELESS_JUDGE
+from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.files.result_files import write_results, write_shard
+from pytest_ragcheck.report.terminal.annotations import annotation_lines
+from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+from pytest_ragcheck.report.terminal.run_lines import summary_lines
+from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.calibration.agreement import read_agreements
+from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.summary.gate.gate_decision import tolerated
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+
+def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> list[str]:
+    """
+    Write the result files, and return the lines of the terminal report; empty if no question was asked.
+
+    A green run turns red if a file cannot be written, because the next reader would find the old one. It turns red
+    if documents are left in the system, because they would change the answers of the next run.
+
+    Args:
+        session: The session, whose exit status turns red.
+        run: The run, after its last item.
+        not_passed: Node ids of the items that did not pass, and of skipped files.
+    """
+    config = session.config
+    settings = settings_of(config)
+    workers: Any = config.pluginmanager.get_plugin("dsession")
+    if workers is not None and workers.shouldstop == USELESS_JUDGE:
+        # xdist ends as if interrupted; without xdist the exit status is that of an ERROR.
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    # A shard without questions writes its files, too; `ragcheck merge` expects them.
+    refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
+    if not run.ran and (settings.run.shard is None or refused or config.getoption("collectonly")):
+        return []
+    clean, baseline = settings.redactor.text, baseline_if_read(config)
+    outcomes = outcomes_of(run, settings)
+    outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms_of(config), baseline, clean=clean))
+    summary = aggregate(
+        outcomes,
+        measured=read_agreements(settings.judge.calibrations),
+        flaky=flaky_in_run(outcomes.measured, baseline, clean=clean),
+        decision=run.gate.decision,
+    )
+    run.add_notes(run.queued_notes)
+    run.gate.lines += flaky_lines(summary.flaky)
+    said = (*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.gate.lines)
+    lines = list(map(printable, said))
+    lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
+    lines += _red_beside_verdicts(session, run, settings)
+    try:
+        scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
+        written = write_results(
+            outcomes, summary, settings.run.output, settings.redactor, would_collect=scope.would_collect
+        )
+        if settings.run.shard is not None:
+            write_shard(outcomes, settings.run.output, settings.redactor)
+    except ResultsError as error:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        return [*lines, printable(f"results: NOT WRITTEN: {error}")]
+    lines += map(printable, written.lines(config.invocation_params.dir))
+    if settings.run.report or settings.run.markdown:
+        from pytest_ragcheck.plugin.ending.report_writing import write_reports
+
+        lines += map(printable, write_reports(session, run.gate, outcomes, summary))
+    return lines
+
+
+def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
+    """Turn the run red for reasons other than verdicts, and yield a line for each."""
+    if run.results.over_budget:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {run.results.over_budget} not run"
+    if run.documents is not None and run.documents.left and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        yield "documents: the run is red for what is left; the verdicts are not touched by it"
+
+
+def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
+    if run.results.resumed:
+        yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the run before"

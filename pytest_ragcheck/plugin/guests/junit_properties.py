@@ -1,0 +1,93 @@
+"""The scores of a question as properties of its reports, for JUnit files and other reporting plugins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from sys import intern
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.report.files.json_writer import DECIMALS
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.verdict.record import Record
+
+PREFIX = "ragcheck."
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One execution of an item."""
+
+    records: list[Record] = field(default_factory=list)
+    properties: list[tuple[str, str | float]] = field(default_factory=list)
+    """The properties of the records; the three reports of an item share them, to save memory."""
+
+    failed: bool = False
+    """True if the call phase failed."""
+
+
+ATTEMPT: pytest.StashKey[Attempt] = pytest.StashKey()
+"""Of the item that is running."""
+
+KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] = pytest.StashKey()
+"""Recent properties; equal ones are shared, because pytest keeps all reports in memory."""
+
+_MOST_KNOWN = 1_000
+
+
+def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> None:
+    """
+    Add the properties of the item's records to the report, as the `record_property` fixture does.
+
+    The list of that fixture is not used, because a rerun of the item would add to it.
+    """
+    attempt = item.stash.setdefault(ATTEMPT, Attempt())
+    if records:
+        attempt.records += records
+        known = item.config.stash.setdefault(KNOWN, {})
+        attempt.properties = [known.setdefault(pair, pair) for pair in properties(attempt.records)]
+        if len(known) > _MOST_KNOWN:  # ids and seconds rarely repeat
+            known.clear()
+    if report.when == "call":
+        attempt.failed = report.failed
+    # If call and teardown fail, the JUnit file has a test case for each.
+    if not (attempt.failed and report.when == "teardown" and report.failed):
+        report.user_properties += attempt.properties
+    if report.when == "teardown":
+        del item.stash[ATTEMPT]
+
+
+def properties(records: Sequence[Record]) -> Iterator[tuple[str, str | float]]:
+    """Yield names and values; several questions are numbered, as in `ragcheck.2.verdict`."""
+    for number, record in enumerate(records, 1):
+        prefix = f"{PREFIX}{number}." if len(records) > 1 else PREFIX
+        for name, text in _texts(record):
+            yield intern(prefix + name), text
+        for name, value in _numbers(record):
+            # xdist serializes builtin types only, not numpy's floats.
+            yield intern(prefix + name), round(float(value), DECIMALS)
+
+
+def _texts(record: Record) -> Iterator[tuple[str, str]]:
+    yield "verdict", record.verdict.value
+    if record.verdict is Verdict.ERROR:
+        yield "error_kind", record.error_kind
+    if record.blame:
+        yield "blame", record.blame
+    yield "dataset_name", record.question.dataset_name
+    yield "question_id", record.question.id
+
+
+def _numbers(record: Record) -> Iterator[tuple[str, float]]:
+    for metric, score in record.scores.items():
+        if score.value is not None:
+            yield metric, score.value
+    for metric, threshold in record.thresholds.items():
+        yield f"{metric}.threshold", threshold
+    if record.latency_seconds is not None:
+        yield "latency_seconds", record.latency_seconds

@@ -1,0 +1,85 @@
+"""Holds the records of a run, and the outcomes that pytest reports for its items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.verdict.record import sharing
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.verdict.record import Record
+
+
+@dataclass(slots=True, eq=False)
+class ItemResults:
+    """The results of the items so far. An item that asks no question has an outcome and no record."""
+
+    records: dict[tuple[str, str], Record] = field(default_factory=dict)
+    """Records by dataset name and question id, in the order of arrival."""
+
+    on_demand: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why a question was not prefetched, by the key of its record; empty if it was."""
+
+    resumed: set[tuple[str, str]] = field(default_factory=set)
+    """The keys of records that an earlier run made."""
+
+    skipped: set[str] = field(default_factory=set)
+    """Node ids."""
+
+    xfailed: set[str] = field(default_factory=set)
+    """Node ids."""
+
+    failed: dict[str, str] = field(default_factory=dict)
+    """The first line of each failure by node id."""
+
+    over_budget: int = 0
+    """The number of items that were skipped because the run had reached its cost limit."""
+
+    _last: Record | None = field(default=None, init=False)
+    _keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict, init=False)
+
+    def add_record(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
+        """
+        Add a record; it replaces an earlier one of the same question.
+
+        Args:
+            record: The record of one question.
+            node_id: The node id of the item that made it.
+            on_demand: Why the question was not prefetched; empty if it was.
+            resumed: True if an earlier run made the record.
+        """
+        key = (record.question.dataset_name, record.question.id)
+        self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
+        self.on_demand[key] = on_demand
+        self.resumed -= {key}
+        self.resumed |= {key} if resumed else set()
+        self._keys.setdefault(node_id, []).append(key)
+
+    def add_outcome(
+        self,
+        node_id: str,
+        *,
+        skipped: bool = False,
+        xfailed: bool = False,
+        failure: str = "",
+        over_budget: bool = False,
+    ) -> None:
+        """Add the outcome that pytest reports for an item."""
+        if xfailed:
+            self.xfailed.add(node_id)
+        if over_budget:
+            self.over_budget += 1
+        elif skipped:
+            self.skipped.add(node_id)
+        if failure:
+            self.failed.setdefault(node_id, failure)
+
+    def forget(self, node_id: str) -> None:
+        """Drop the records of an item that is run again."""
+        for key in self._keys.pop(node_id, ()):
+            self.records.pop(key, None)
+
+    def keys_of(self, node_id: str) -> list[tuple[str, str]]:
+        """Return the dataset name and id of each question that the item recorded."""
+        return self._keys.get(node_id, [])

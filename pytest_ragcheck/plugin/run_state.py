@@ -1,0 +1,128 @@
+"""Holds the state of a run in one pytest process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.plugin.item_results import ItemResults
+    from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+    from pytest_ragcheck.rag.documents.documents_outcome import Documents
+    from pytest_ragcheck.summary.gate.gate_decision import Decision
+
+OVER_BUDGET = "--rag-max-cost"
+"""Part of the reason why an item is skipped when the run has reached its cost limit."""
+
+
+@dataclass(slots=True, eq=False)
+class GateOutcome:
+    """The decision of the gate and its lines in the report; empty without a gate."""
+
+    decision: Decision | None = None
+    """None if the run did not come to its end."""
+
+    lines: list[str] = field(default_factory=list)
+    """The comparison with the baseline."""
+
+    headline: str | None = None
+    """Why the run as a whole is red, in one line; empty if it is not; None without a decision."""
+
+    xfailed: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why pytest showed a failure as expected, by dataset name and question id."""
+
+    out_of_reach: frozenset[tuple[str, str]] = frozenset()
+    """The keys of the baseline's questions that this shard was not asked to collect."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """The questions of a run and their results so far, in a worker or in the process that writes the files."""
+
+    questions: CollectedQuestions
+    results: ItemResults
+    gate: GateOutcome = field(default_factory=GateOutcome)
+
+    documents: Documents | None = None
+    """The outcome of the uploaded documents; None if the run uploaded none."""
+
+    sent: bool = False
+    """True in a worker that has sent its questions to the controller."""
+
+    begun: bool = False
+    """True if a process of the run has asked a question."""
+
+    cut_short: str = ""
+    """Why some questions may be missing, such as calls of deselected tests; empty if none can be."""
+
+    unfinished: str = ""
+    """Why pytest did not run all items; empty if it did."""
+
+    notes: list[str] = field(default_factory=list)
+    """Messages for the end of the terminal report, without repetitions."""
+
+    queued_notes: list[str] = field(default_factory=list)
+    """Notes of this process that no report has taken yet."""
+
+    def to_json(self) -> str:
+        """Return the collected questions as one ASCII JSON string for the controller."""
+        self.sent = True
+        return json.dumps({**self.questions.to_wire(), "cut_short": self.cut_short})
+
+    def merge(self, text: str) -> None:
+        """Add the questions of a worker's `to_json`."""
+        wire = json.loads(text)
+        self.questions.merge(wire)
+        self.cut_short = self.cut_short or wire["cut_short"]
+
+    def queue_note(self, note: str) -> None:
+        """Queue a message for the terminal report at the end of the run, in whichever process it is written."""
+        if note not in self.queued_notes:
+            self.queued_notes.append(note)
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Add the notes that processes of the run queued."""
+        self.notes += [note for note in dict.fromkeys(notes) if note not in self.notes]
+
+    @property
+    def ran(self) -> bool:
+        """True if any question was asked, or would have been if the run had not been stopped."""
+        if self.begun and self.unfinished:
+            return True
+        results = self.results
+        failed = any(node in self.questions.selected for node in results.failed)
+        return bool(results.records) or results.over_budget > 0 or failed
+
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+"""Absent in a run without questions."""
+
+
+def run_of(config: pytest.Config) -> Run:
+    """Return the run of the process, and start it at the first call."""
+    if RUN not in config.stash:
+        # A pytest run without questions does not pay for these imports.
+        from pytest_ragcheck.plugin.item_results import ItemResults
+        from pytest_ragcheck.plugin.workers.worker_info import own_suffix
+        from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+
+        questions = CollectedQuestions(config.rootpath, suffix=own_suffix(config))
+        config.stash[RUN] = Run(questions, ItemResults())
+    return config.stash[RUN]
+
+
+def begin_run(config: pytest.Config) -> None:
+    """Note that the process asks its first question; a worker sends the collected questions to the controller."""
+    run = config.stash.get(RUN, None)
+    if run is None:
+        return
+    run.begun = True
+    if hasattr(config, "workerinput"):
+        from pytest_ragcheck.plugin.workers.transport import send_begun
+
+        send_begun(config, run.to_json(), suffix=run.questions.suffix)

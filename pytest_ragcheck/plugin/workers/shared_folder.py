@@ -1,0 +1,32 @@
+"""Finds the folder that the processes of a pytest run share, and stops its workers there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.engine.store.run_folder import FOLDER, stop
+from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.workers.worker_info import part_of
+from pytest_ragcheck.report.files.file_names import safe_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_ragcheck.config.settings import Settings
+
+
+def home_of(settings: Settings) -> Path:
+    """Return the folder of all runs of the agent."""
+    return settings.run.output / FOLDER / safe_name(settings.run.agent)
+
+
+def run_folder(config: pytest.Config) -> Path:
+    """Return the folder of this run, which may not exist."""
+    return home_of(settings_of(config)) / part_of(config).run_id
+
+
+def stop_workers(config: pytest.Config) -> None:
+    """Stop the workers from the controller of xdist, because no further records are wanted."""
+    stop(run_folder(config))

@@ -1,0 +1,87 @@
+"""Carries data from a worker of pytest-xdist to the controller: on reports, as builtin types only."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STOPPED = "ragcheck: the run was stopped"
+"""Why a worker skips its items."""
+
+USELESS_JUDGE = "the judge did not pass its preflight"
+"""Why a worker stops the run when the judge fails its preflight."""
+
+TOLERATED = "ragcheck_tolerated"
+"""Report attribute: the FAIL does not count against its question under the gate of the run."""
+
+_LUGGAGE = "ragcheck"
+_BEGUN = "ragcheck_begun"
+_REFUSAL = "ragcheck_refusal"
+
+
+def put_on(report: pytest.TestReport, luggage: Mapping[str, object]) -> None:
+    """Put the luggage on the report as one ASCII JSON string; xdist serializes only builtin types."""
+    setattr(report, _LUGGAGE, json.dumps(luggage))
+
+
+def carries_luggage(report: pytest.TestReport) -> bool:
+    """Return True if `put_on` put anything on the report."""
+    return hasattr(report, _LUGGAGE)
+
+
+def take_off(report: pytest.TestReport) -> dict[str, Any] | None:
+    """Remove and return the luggage of the report, so that no other plugin sees the attribute."""
+    text = report.__dict__.pop(_LUGGAGE, None)
+    return None if text is None else json.loads(text)
+
+
+def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
+    """
+    Send the collected questions to the controller before the first question is asked.
+
+    A run that is interrupted before its first record is written with these questions.
+
+    Args:
+        config: The config of the worker.
+        collected: The questions as one ASCII JSON string.
+        suffix: The suffix of this worker's datasets under `--dist each`.
+    """
+    # xdist forwards only collection reports that did not pass, and drops a second one with the same text.
+    report = pytest.CollectReport(nodeid="", outcome="skipped", longrepr=f"{_LUGGAGE}{suffix}", result=[])
+    setattr(report, _BEGUN, collected)
+    config.hook.pytest_collectreport(report=report)
+
+
+def received_begun(report: pytest.CollectReport) -> str | None:
+    """Remove and return the text of `send_begun`. The report then passes, so that no other plugin shows it."""
+    text: str | None = report.__dict__.pop(_BEGUN, None)
+    if text is not None:
+        report.outcome, report.longrepr = "passed", None
+    return text
+
+
+def send_refusal(config: pytest.Config, text: str) -> None:
+    """Ask the controller to end the run; a usage error in a worker would look like a crash of the worker."""
+    report = pytest.CollectReport(nodeid="", outcome="failed", longrepr=text, result=[])
+    setattr(report, _REFUSAL, text)
+    config.hook.pytest_collectreport(report=report)
+
+
+def received_refusal(report: pytest.CollectReport) -> str | None:
+    """Return the text of `send_refusal`; None for any other report."""
+    return getattr(report, _REFUSAL, None)
+
+
+def end_worker(session: pytest.Session) -> NoReturn:
+    """
+    Skip the current item and run no other.
+
+    xdist would take an interruption for a crash and start another worker.
+    """
+    session.shouldstop = STOPPED
+    pytest.skip(STOPPED)

@@ -1,0 +1,100 @@
+"""Gives each process of a run the id of the run, its share of the limits, and whether it shares a disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUN_ID: pytest.StashKey[str] = pytest.StashKey()
+
+_INPUT = "ragcheck"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The role of one process in the run."""
+
+    run_id: str
+    """Equal in all processes of the run."""
+
+    share: int = 1
+    """The number of processes that share the run's concurrency, >= 1."""
+
+    is_worker: bool = False
+    runs_everything: bool = False
+    """True if every other worker runs every question too, as under `--dist each`."""
+
+    shares_disk: bool = True
+    """True if the other processes see the files that this one writes below its root."""
+
+
+def part_of(config: pytest.Config) -> Part:
+    """Return the role of this process in the run."""
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is None:
+        return Part(run_id=run_id(config))
+    told = json.loads(worker[_INPUT])
+    return Part(
+        run_id=told["run_id"],
+        share=int(worker["workercount"]),
+        is_worker=True,
+        runs_everything=told["each"],
+        shares_disk=told["disk"] == _disk(config.rootpath),
+    )
+
+
+def tell_worker(node: Any) -> None:
+    """Send a worker of xdist the values that `part_of` reads."""
+    config: pytest.Config = node.config
+    told = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}
+    node.workerinput[_INPUT] = json.dumps(told)
+
+
+def run_id(config: pytest.Config) -> str:
+    """Return the name of the run, which sorts after those of all earlier runs."""
+    new = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S.%f}-{os.urandom(3).hex()}"
+    return config.stash.setdefault(RUN_ID, new)
+
+
+def runs_everything(config: pytest.Config) -> bool:
+    """Return True on the controller of xdist if every worker runs every item."""
+    return bool(config.getoption("dist", "no") == "each")
+
+
+def own_suffix(config: pytest.Config) -> str:
+    """Return the suffix of this process's datasets if every worker runs every question; otherwise empty."""
+    worker: dict[str, Any] = getattr(config, "workerinput", {})
+    return _suffix(worker["workerid"]) if worker and json.loads(worker[_INPUT])["each"] else ""
+
+
+def place_of(report: pytest.TestReport, config: pytest.Config) -> str:
+    """Return the report's node id on the controller, with the worker's suffix if several workers run the item."""
+    node = getattr(report, "node", None)
+    return report.nodeid + (_suffix(node.gateway.id) if node is not None and runs_everything(config) else "")
+
+
+def _suffix(worker_id: str) -> str:
+    return f"[{worker_id}]"
+
+
+def _disk(root: Path) -> list[Any]:
+    """
+    Return a value that is equal in two processes if they see the same folder under the path; no file is written.
+
+    It differs for a copy of the tree, for another machine, and for another folder mounted there.
+    """
+    found = root.stat()
+    return [
+        os.environ.get("COMPUTERNAME") or os.uname().nodename,
+        _BOOT.read_text(encoding="ascii").strip() if _BOOT.exists() else "",
+        str(root),
+        found.st_dev,
+        found.st_ino,
+    ]

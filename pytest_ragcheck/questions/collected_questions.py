@@ -1,0 +1,97 @@
+"""`CollectedQuestions` keeps the questions that a run collected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.questions.question import Question, QuestionSet
+
+
+@dataclass(slots=True, eq=False)
+class CollectedQuestions:
+    """The questions of a run by dataset, and the node ids of their items; the plugin and the report use them."""
+
+    root: Path
+    """The root folder of the pytest run."""
+
+    suffix: str = ""
+    """Suffix of the dataset names of this worker under `--dist each`; else empty."""
+
+    sets: dict[str, QuestionSet] = field(default_factory=dict)
+    """The questions that have an item, by dataset name; the item may be deselected."""
+
+    selected: dict[str, Question] = field(default_factory=dict)
+    """The question of each item that was not deselected, by node id."""
+
+    tags: set[str] = field(default_factory=set)
+    """The tags that were registered as markers."""
+
+    _files: dict[str, QuestionSet] = field(default_factory=dict, init=False)
+
+    def add(self, questions: QuestionSet) -> None:
+        """
+        Add the questions of a file, or of a test that uses the file.
+
+        Raises:
+            QuestionFileError: Another file has the same dataset name.
+        """
+        known = self._files.setdefault(questions.dataset_name, questions)
+        if known.path != questions.path:
+            from pytest_ragcheck.errors import QuestionFileError
+
+            problem = (
+                f"{self.shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
+                f"{self.shown(known.path)}. {_how_to_tell_apart(questions, known)}"
+            )
+            raise QuestionFileError(questions.path, [problem])
+
+    def use(self, question: Question, variant: str) -> Question:
+        """
+        Return the question for an item of the variant.
+
+        Each variant is a dataset of its own, such as `billing[Paris]`, so that each variant has its own results.
+        """
+        name = question.dataset_name + variant + self.suffix
+        if name not in self.sets:
+            self.sets[name] = renamed(self._files[question.dataset_name], name)
+        return question if name == question.dataset_name else replace(question, dataset_name=name)
+
+    def to_wire(self) -> dict[str, object]:
+        """Return the questions as builtin types for the controller."""
+        return {
+            "sets": [set_to_wire(questions) for questions in self.sets.values()],
+            "selected": {node + self.suffix: [q.dataset_name, q.id] for node, q in self.selected.items()},
+        }
+
+    def merge(self, wire: Mapping[str, Any]) -> None:
+        """Add the questions that a worker sent with `to_wire`."""
+        for each in wire["sets"]:
+            if each["dataset_name"] not in self.sets:
+                self.sets[each["dataset_name"]] = set_from_wire(each)
+        by_key = {(q.dataset_name, q.id): q for s in self.sets.values() for q in s.questions}
+        self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in wire["selected"].items()}
+
+    def shown(self, path: Path) -> Path:
+        """Return the path relative to the root folder, or unchanged if it is outside."""
+        return path.relative_to(self.root) if path.is_relative_to(self.root) else path
+
+
+def renamed(questions: QuestionSet, name: str) -> QuestionSet:
+    """Return the same questions under another dataset name."""
+    if name == questions.dataset_name and all(question.dataset_name == name for question in questions.questions):
+        return questions
+    of_name = tuple(replace(question, dataset_name=name) for question in questions.questions)
+    return replace(questions, dataset_name=name, questions=of_name)
+
+
+def _how_to_tell_apart(one: QuestionSet, other: QuestionSet) -> str:
+    if all(questions.path.suffix in (".jsonl", ".csv") for questions in (one, other)):
+        return "Rename one of the two: files of lines have no place for a dataset_name."
+    return "Give one of them another dataset_name."

@@ -1,0 +1,59 @@
+"""`read_choice` parses `NAME[:SUBSET][@SPLIT][=PATH]`, a user's choice of dataset."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+_CHOICE = re.compile(
+    r"(?P<name>[A-Za-z][\w.-]*)(?::(?P<subset>\w[\w.-]*))?(?:@(?P<split>\w[\w.-]*))?(?:=(?P<path>.*\S.*))?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetChoice:
+    """A user's choice of dataset, before `check_choice` has checked that the dataset exists."""
+
+    name: str
+    subset: str | None = None
+    split: str | None = None
+    """None for the split that the dataset is evaluated on by default."""
+
+    path: Path | None = None
+    """The official file, or a folder with such files; None for the hub."""
+
+    @property
+    def dataset_name(self) -> str:
+        """Return `NAME[:SUBSET]`, the name of the dataset in node ids and results."""
+        return self.name if self.subset is None else f"{self.name}:{self.subset}"
+
+    def seen_from(self, folder: Path) -> DatasetChoice:
+        """Return the choice with a relative path resolved against the folder."""
+        return self if self.path is None else replace(self, path=folder / self.path)
+
+    def __str__(self) -> str:
+        split = "" if self.split is None else f"@{self.split}"
+        return f"{self.dataset_name}{split}" + ("" if self.path is None else f"={self.path}")
+
+
+def read_choice(text: str) -> DatasetChoice:
+    """
+    Return the choice in *text*.
+
+    Raises:
+        ValueError: The text is invalid; the message continues a sentence: `is not ...; write ...`.
+    """
+    match = _CHOICE.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as squad_v2=dev-v2.0.json or "
+            "ragbench:covidqa@test"
+        )
+    path = match["path"]
+    return DatasetChoice(
+        name=match["name"],
+        subset=match["subset"],
+        split=match["split"],
+        path=None if path is None else Path(path.strip()).expanduser(),
+    )

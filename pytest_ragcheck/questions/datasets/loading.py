@@ -1,0 +1,96 @@
+"""`load_questions` reads a chosen dataset, or a sample of it, as a `QuestionSet`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
+from pytest_ragcheck.questions.datasets.hub import rows_of_hub
+from pytest_ragcheck.questions.datasets.sampling import sample
+from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
+from pytest_ragcheck.questions.question_ids import usable_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+    from pytest_ragcheck.questions.datasets.dataset_row import Row
+    from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+
+
+def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | None, seed: int) -> QuestionSet:
+    """
+    Return the questions of the choice, all or a sample, in the order of the file.
+
+    Args:
+        choice: A choice that `check_choice` accepts.
+        dataset: The dataset that the choice names.
+        samples: Maximum number of questions; None for all.
+        seed: Seed of the sample.
+
+    Raises:
+        DatasetError: The file or the hub has another format; the text names the row, the expected value and the value
+            found.
+        UsageError: A package is missing.
+    """
+    split = choice.split or dataset.split
+    seen = _Seen()
+    try:
+        read = dataset.read(_rows(choice, dataset, split), choice.dataset_name)
+        chosen = sample(_usable(choice, read, seen), samples, seed=seed)
+    except DatasetError as error:
+        raise DatasetError(f"{error}\n{dataset.name} is read from {dataset.official}.") from error
+    if not chosen:
+        raise DatasetError(f"{choice}: expected questions, found none.")
+    return QuestionSet(
+        dataset_name=choice.dataset_name,
+        path=choice.path or Path(choice.dataset_name),
+        questions=chosen,
+        sets_thresholds=any(question.thresholds for question in chosen),
+        origin=Origin(
+            source=choice.path.name if choice.path else f"hub: {dataset.hub.repository if dataset.hub else ''}",
+            split=None if choice.path is not None and choice.path.is_file() else split,
+            available=len(seen.by_id),
+            left_out=seen.left_out,
+            samples=samples,
+            seed=seed,
+        ),
+    )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The questions that `load_questions` has read so far, before sampling."""
+
+    by_id: dict[str, str] = field(default_factory=dict)
+    """The start of each question's text by its id."""
+
+    left_out: int = 0
+
+
+def _usable(choice: DatasetChoice, read: Iterable[Question], seen: _Seen) -> Iterator[Question]:
+    """Yield the questions with a text, each with an id that is valid in a node id and with the path of its file."""
+    for question in read:
+        text = question.question[:60]
+        if not question.question.strip():
+            seen.left_out += 1
+            continue
+        question_id = usable_id(question.id)
+        if question_id in seen.by_id:
+            raise DatasetError(
+                f"{choice}: expected an id of its own for each question, found {question_id!r} twice: "
+                f"{seen.by_id[question_id]!r} and {text!r}."
+            )
+        seen.by_id[question_id] = text
+        yield replace(question, id=question_id, path=choice.path)
+
+
+def _rows(choice: DatasetChoice, dataset: Dataset, split: str) -> Iterator[Row]:
+    if choice.path is not None:
+        for path in files_at(choice.path, subset=choice.subset, split=split):
+            yield from rows_of_file(path, dataset.unfold)
+    elif dataset.hub is not None:
+        yield from rows_of_hub(dataset.hub, subset=choice.subset, split=split)

@@ -1,0 +1,90 @@
+"""`DATASETS` lists the package's datasets; `check_choices` checks a user's choices against the known datasets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.datasets import golden, hotpotqa, hub, msmarco, qasper, ragbench, squad_v2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+    from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+
+DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qasper, hotpotqa, msmarco))
+"""The datasets that come with the package."""
+
+EXTRA = "pip install 'pytest-ragcheck[datasets]'"
+
+
+def known_datasets(further: Iterable[Dataset] = ()) -> dict[str, Dataset]:
+    """
+    Return the package's datasets and the further ones by name.
+
+    Raises:
+        UsageError: Two datasets have the same name.
+    """
+    known: dict[str, Dataset] = {}
+    for dataset in (*DATASETS, *further):
+        if dataset.name in known:
+            raise UsageError(f"Dataset {dataset.name!r}: there is another of this name. Give yours another.")
+        known[dataset.name] = dataset
+    return known
+
+
+def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset], *, tier: str) -> None:
+    """
+    Check that every choice can be loaded and run in the tier, without reading any dataset.
+
+    Raises:
+        UsageError: A choice is invalid; the text names all choices that do not support the tier.
+    """
+    for choice in choices:
+        check_choice(choice, known)
+    names = [choice.dataset_name for choice in choices]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"{', '.join(twice)} is given twice, and two questions cannot have one node id. "
+            f"Run them one after the other."
+        )
+    wrong = [choice for choice in choices if tier not in known[choice.name].tiers]
+    if wrong:
+        named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
+        raise UsageError(
+            f"the tier {tier!r} is not supported by {named}. "
+            f"Choose a tier that they support with --rag-tier, or leave them out."
+        )
+
+
+def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
+    """
+    Check that the choice can be loaded.
+
+    Raises:
+        UsageError: The dataset, its subset or its path does not exist, or the library of the hub is not installed.
+    """
+    dataset = known.get(choice.name)
+    if dataset is None:
+        raise UsageError(f"{choice.name!r} is not a dataset; choose one of {', '.join(known)}.")
+    if choice.subset is not None and choice.subset not in dataset.subsets:
+        subsets = ", ".join(dataset.subsets)
+        way = f"choose one of {subsets}" if subsets else "leave it out"
+        raise UsageError(f"{choice.name} has no subset {choice.subset!r}; {way}.")
+    if choice.path is not None:
+        if not choice.path.exists():
+            raise UsageError(f"{choice}: there is no such file. Give the path of the dataset's file.")
+        return
+    if dataset.hub is None:
+        raise UsageError(f"{choice.name} is read from a file; write {choice.dataset_name}=PATH.")
+    if dataset.subsets and choice.subset is None:
+        raise UsageError(
+            f"{choice.name} has several subsets; write one of "
+            f"{', '.join(f'{choice.name}:{subset}' for subset in dataset.subsets)}."
+        )
+    if not hub.is_installed():
+        raise UsageError(
+            f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: {EXTRA}. "
+            f"Or give its file: {choice.dataset_name}=PATH."
+        )

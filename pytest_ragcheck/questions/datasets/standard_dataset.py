@@ -1,0 +1,76 @@
+"""A `Dataset` has a name, the tiers that it supports, and a function from rows to questions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.question import TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pytest_ragcheck.questions.datasets.dataset_row import Row
+    from pytest_ragcheck.questions.question import Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hub:
+    """The location of a dataset on the hub, for the `datasets` library."""
+
+    repository: str
+    config: str | None = None
+    """The configuration if the user chooses no subset; None for the only one."""
+
+    revision: str | None = None
+    """None for the newest revision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """
+    A dataset for `--rag-dataset`, from the package or from a user's project.
+
+    Raises:
+        UsageError: The name is invalid, or a tier is not one of `TIERS`.
+    """
+
+    name: str
+    """Letters, digits, `_`, `.` and `-`, a letter first."""
+
+    tests: str
+    """The purpose of the dataset in a few words."""
+
+    tiers: tuple[str, ...]
+    """The supported tiers: `generation`, `end_to_end` or both."""
+
+    read: Callable[[Iterable[Row], str], Iterable[Question]]
+    """Function from the rows and the `dataset_name` of the questions to the questions."""
+
+    official: str = "rows of its own, as JSON, JSON Lines or parquet"
+    """The format of the dataset's files in a few words."""
+
+    unfold: Callable[[Row], Iterable[Row] | None] | None = None
+    """Function from a file's single JSON object to its rows; None, or a result of None, if the object is one row."""
+
+    subsets: tuple[str, ...] = ()
+    """The names of the subsets; empty without subsets."""
+
+    split: str = "validation"
+    """The default split."""
+
+    hub: Hub | None = None
+    """None if the dataset can be read from a path only."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z][\w.-]*", self.name):
+            raise UsageError(
+                f"Dataset: the name {self.name!r} cannot begin a node id. Begin it with a letter, and go on with "
+                f"letters, digits, '_', '.' and '-'."
+            )
+        wrong = [tier for tier in self.tiers if tier not in TIERS]
+        if wrong or not self.tiers:
+            found = ", ".join(map(repr, wrong)) or "no tier"
+            raise UsageError(f"Dataset {self.name!r}: expected tiers of {', '.join(TIERS)}, found {found}.")

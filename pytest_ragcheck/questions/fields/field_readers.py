@@ -1,0 +1,216 @@
+"""Each function here reads one field of a question and notes the mistakes in the field."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
+from pytest_ragcheck.questions.mention import compile_mention, is_regex
+from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
+from pytest_ragcheck.questions.nodes.node_values import (
+    is_flag,
+    one_or_more,
+    read_flag,
+    read_json_mapping,
+    read_share,
+    read_text,
+    read_texts,
+    read_whole_number,
+    shortened,
+    without_repeats,
+    wrong,
+)
+from pytest_ragcheck.questions.question import NOTHING, GoldPassage
+from pytest_ragcheck.scores.catalogue import JUDGED, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_ragcheck.questions.nodes.mistakes import Site
+
+ANSWERS = ("expected_answer", "all_acceptable_answers")
+"""The keys that an unanswerable question cannot have."""
+
+TAG = "[A-Za-z][A-Za-z0-9_]*"
+"""The regular expression of a whole tag."""
+
+MARKER_OPERATORS = frozenset({"and", "or", "not"})
+"""Words that are operators in `pytest -m`."""
+
+_TAG = re.compile(TAG)
+
+
+def read_expected_answer(site: Site, entries: Mapping[str, Entry]) -> str | None:
+    """Return the primary expected answer."""
+    if "expected_answer" not in entries:
+        return None
+    wanted = "one text, and further accepted ones under 'all_acceptable_answers'"
+    return read_text(site, entries["expected_answer"], wanted)
+
+
+def read_acceptable_answers(site: Site, entries: Mapping[str, Entry]) -> tuple[str, ...]:
+    """Return the accepted answers as listed."""
+    return read_texts(site, entries["all_acceptable_answers"]) if "all_acceptable_answers" in entries else ()
+
+
+def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
+    """Return false if the system has to abstain; such a question cannot have answers."""
+    if "answerable" not in entries:
+        return True
+    entry = entries["answerable"]
+    flag = read_flag(site, entry)
+    answerable = flag is None or flag != (entry.key in INVERTED)
+    answers = [item for key in ANSWERS if key in entries for item in one_or_more(entries[key])]
+    if answers and not answerable:
+        site.mistake(
+            entry.line,
+            f"is unanswerable by {entry.key!r} and has an expected answer. It passes when the system abstains: "
+            f"delete its answers, or delete {entry.key!r}.",
+        )
+    return answerable
+
+
+def read_mentions(site: Site, entries: Mapping[str, Entry], key: str) -> tuple[str, ...]:
+    """Return the texts and the regular expressions in slashes; note invalid ones."""
+    mentions: list[str] = []
+    for item in one_or_more(entries[key]) if key in entries else ():
+        text = read_text(site, item, "a text, or a regular expression in slashes")
+        if text is None:
+            continue
+        mentions.append(text)
+        if is_regex(text):
+            _check_regex(site, item, text)
+    return tuple(mentions)
+
+
+def _check_regex(site: Site, item: Entry, regex: str) -> None:
+    try:
+        compile_mention(regex)
+    except ValueError as error:
+        site.mistake(item.line, f"has a mistake under {item.key!r}: {error}")
+
+
+def read_passages(
+    site: Site, entries: Mapping[str, Entry], key: str, seen_documents: dict[str, tuple[str, int]]
+) -> tuple[GoldPassage, ...]:
+    """
+    Return the passages under *key*.
+
+    Args:
+        site: The question.
+        entries: Its entries.
+        key: `gold_passages` or `distractors`.
+        seen_documents: Text and line of every document of the file so far; updated with these passages.
+    """
+    passages: list[GoldPassage] = []
+    for item in one_or_more(entries[key]) if key in entries else ():
+        passage = _read_passage(site, item)
+        if passage is None:
+            continue
+        passages.append(passage)
+        if passage.doc_id is not None:
+            text, line = seen_documents.setdefault(passage.doc_id, (passage.text, item.line))
+            if text != passage.text:
+                site.mistake(
+                    item.line,
+                    f"has the document {shortened(passage.doc_id)} with another text than on line {line}. "
+                    "Give each text a 'doc_id' of its own.",
+                )
+    return tuple(passages)
+
+
+def _read_passage(site: Site, item: Entry) -> GoldPassage | None:
+    if not isinstance(item.value, MappingNode):
+        text = read_text(site, item, "a text, a mapping {doc_id, text}, or a list of them")
+        return None if text is None else GoldPassage(text=text)
+    parts = named_entries(site, item.value, PASSAGE)
+    doc_id = read_text(site, parts["doc_id"]) if "doc_id" in parts else None
+    if "text" not in parts:
+        site.mistake(item.line, f"has a passage without 'text' under {item.key!r}. Write its text.")
+        return None
+    text = read_text(site, parts["text"])
+    return None if text is None else GoldPassage(text=text, doc_id=doc_id)
+
+
+def read_thresholds(
+    site: Site,
+    entries: Mapping[str, Entry],
+    known_metrics: Collection[str],
+    *,
+    defaults: Mapping[str, float] = NOTHING,
+) -> Mapping[str, float]:
+    """Return the minimum of each metric; those of the entry override the *defaults*."""
+    if "thresholds" not in entries:
+        return defaults
+    entry = entries["thresholds"]
+    own: dict[str, float] = {}
+    if isinstance(entry.value, MappingNode):
+        for part in without_repeats(site, entry.value).values():
+            minimum = read_share(site, part)
+            if part.key not in known_metrics:
+                _note_unknown_metric(site, part, known_metrics)
+            elif minimum is not None:
+                own[part.key] = minimum
+    elif isinstance(entry.value, Scalar):
+        minimum = read_share(site, entry)
+        own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
+    else:
+        wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
+    return MappingProxyType({**defaults, **own})
+
+
+def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]) -> None:
+    near = near_match(part.key, tuple(known_metrics))
+    if near is not None:
+        site.mistake(part.line, f"has a threshold for the unknown metric {part.key!r}. Rename it to {near!r}.")
+    else:
+        known = listed(sorted(known_metrics))
+        site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. Choose from: {known}.")
+
+
+def read_top_k(site: Site, entries: Mapping[str, Entry], *, default: int | None = None) -> int | None:
+    """Return the number of contexts to request, >= 1."""
+    return read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else default
+
+
+def read_tags(
+    site: Site, entries: Mapping[str, Entry], reserved: Collection[str], *, defaults: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the *defaults* and the tags of the entry, without repetitions."""
+    if "tags" not in entries:
+        return defaults
+    own: list[str] = []
+    for item in one_or_more(entries["tags"]):
+        tag = read_text(site, item, "a tag or a list of tags")
+        if tag is None:
+            continue
+        own.append(tag)
+        if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
+            site.mistake(
+                item.line,
+                f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter and go on "
+                "with letters, digits and '_'; 'and', 'or' and 'not' are taken.",
+            )
+        elif tag in reserved:
+            site.mistake(
+                item.line, f"has the tag {tag!r}, which is the name of an existing pytest marker. Choose another name."
+            )
+    return tuple(dict.fromkeys((*defaults, *own)))
+
+
+def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str) -> str | None:
+    """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true means *default*, false means None."""
+    if key not in entries:
+        return None
+    entry = entries[key]
+    if is_flag(entry.value):
+        return default if read_flag(site, entry) else None
+    return read_text(site, entry, "the reason, or true or false")
+
+
+def read_metadata(site: Site, entries: Mapping[str, Entry]) -> Mapping[str, Any]:
+    """Return the author's own data, which a run copies to its predictions."""
+    metadata = read_json_mapping(site, entries["metadata"]) if "metadata" in entries else None
+    return MappingProxyType(metadata) if metadata else NOTHING

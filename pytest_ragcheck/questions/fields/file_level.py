@@ -1,0 +1,153 @@
+"""`read_top` reads the keys of a question file outside of its questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.fields.field_readers import read_tags, read_thresholds, read_top_k
+from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, named_entries, near_match
+from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node
+from pytest_ragcheck.questions.nodes.node_values import (
+    number_in,
+    read_flag,
+    read_text,
+    read_whole_number,
+    seen,
+    shortened,
+    wrong,
+)
+from pytest_ragcheck.questions.question import NOTHING, TIERS
+from pytest_ragcheck.questions.question_ids import unprintable_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_ragcheck.questions.nodes.mistakes import Site
+    from pytest_ragcheck.questions.nodes.node import Entry
+
+SCHEMA_VERSION = "1"
+"""Version of the questions document that `question_rows` writes and `reader` reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """The values of a file for all of its questions, unless a question overrides them."""
+
+    top_k: int | None = None
+    thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Top:
+    """The values of the file level, as the reader of question files uses them."""
+
+    nodes: tuple[Node, ...] = ()
+    """The unread entries under `questions`."""
+
+    dataset_name: str | None = None
+    defaults: Defaults = field(default_factory=Defaults)
+    tier: str | None = None
+    ingest: bool | None = None
+
+
+def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved_tags: Collection[str]) -> Top:
+    """Return the file level of the tree *node*, which is a mapping with `questions` or a list of questions."""
+    if isinstance(node, ListNode):
+        return Top(nodes=_some_questions(site, node))
+    if not isinstance(node, MappingNode):
+        site.mistake(node.line, f"holds {seen(node)} and no questions. Write a list of questions.")
+        return Top()
+    entries = named_entries(site, node, FILE)
+    _check_version(site, entries)
+    nodes = _read_questions(site, node, entries)
+    if nodes:
+        _check_count(site, entries, len(nodes))
+    return Top(
+        nodes=nodes,
+        dataset_name=_read_dataset_name(site, entries),
+        defaults=_read_defaults(site, entries, known_metrics, reserved_tags),
+        tier=_read_tier(site, entries),
+        ingest=read_flag(site, entries["ingest"]) if "ingest" in entries else None,
+    )
+
+
+def _some_questions(site: Site, node: ListNode) -> tuple[Node, ...]:
+    if not node.items:
+        site.mistake(node.line, "has an empty list of questions. Write at least one, or delete the file.")
+    return tuple(node.items)
+
+
+def _read_questions(site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> tuple[Node, ...]:
+    if "questions" not in entries:
+        site.mistake(node.line, "has no questions. Write them as a list under 'questions'.")
+        return ()
+    entry = entries["questions"]
+    if not isinstance(entry.value, ListNode):
+        wrong(site, entry, "a list of questions")
+        return ()
+    return _some_questions(site, entry.value)
+
+
+def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
+    if "schema_version" not in entries:
+        return
+    entry = entries["schema_version"]
+    version = read_text(site, entry)
+    # In JSON, and so in the schema, 1 and 1.0 are the same number.
+    if version is not None and version != SCHEMA_VERSION and number_in(entry.value) != float(SCHEMA_VERSION):
+        site.mistake(
+            entry.line,
+            f"has the schema_version {shortened(version)}, and this version of pytest-ragcheck reads "
+            f"{SCHEMA_VERSION!r}. Update pytest-ragcheck, or delete the key from a file of your own.",
+        )
+
+
+def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:
+    tier = read_text(site, entries["tier"], " or ".join(TIERS)) if "tier" in entries else None
+    if tier is not None and tier not in TIERS:
+        near = near_match(tier, TIERS)
+        to_write = repr(near) if near else " or ".join(map(repr, TIERS))
+        site.mistake(entries["tier"].line, f"has the unknown tier {shortened(tier)}. Write {to_write}.")
+        return None
+    return tier
+
+
+def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
+    if "num_questions" not in entries:
+        return
+    entry = entries["num_questions"]
+    stated = read_whole_number(site, entry, minimum=0)
+    if stated is not None and stated != count:
+        site.mistake(
+            entry.line, f"says {stated} under 'num_questions' and holds {count}. Correct the number, or delete it."
+        )
+
+
+def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
+    name = read_text(site, entries["dataset_name"]) if "dataset_name" in entries else None
+    if name is not None and (name != name.strip() or unprintable_in(name) is not None):
+        site.mistake(
+            entries["dataset_name"].line,
+            f"has the dataset_name {shortened(name)}, with white space around it or unprintable characters in it. "
+            "Delete them.",
+        )
+    return name
+
+
+def _read_defaults(
+    site: Site, entries: Mapping[str, Entry], known_metrics: Collection[str], reserved_tags: Collection[str]
+) -> Defaults:
+    if "defaults" not in entries:
+        return Defaults()
+    entry = entries["defaults"]
+    if not isinstance(entry.value, MappingNode):
+        wrong(site, entry, 'a mapping, such as {"top_k": 5}')
+        return Defaults()
+    parts = named_entries(site, entry.value, DEFAULTS)
+    return Defaults(
+        top_k=read_top_k(site, parts),
+        thresholds=read_thresholds(site, parts, known_metrics),
+        tags=read_tags(site, parts, reserved_tags),
+    )

@@ -1,0 +1,171 @@
+"""The vocabularies list the keys of a question file, their other names, and refused names."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
+from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.questions.nodes.mistakes import Site
+
+_EXPECTED_OR_SAID = (
+    "may be the expected answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
+)
+_ACCEPTED_OR_SAID = (
+    "may be the accepted answers or the answers of a system. "
+    "Rename it to 'all_acceptable_answers', or put it under 'metadata'."
+)
+_GOLD_OR_FOUND = (
+    "may be the passages that answer the question or those that a system found. "
+    "Rename it to 'gold_passages', or put it under 'metadata'."
+)
+_SAID = "is what a system once said, and every run asks anew. Put it under 'metadata', or delete it."
+_FOUND = "is what a system once found, and every run asks anew. Put it under 'metadata', or delete it."
+
+_REFUSED: dict[str, str] = {
+    **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_SAID),
+    **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_SAID),
+    **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _SAID),
+    **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _FOUND),
+}
+
+INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
+"""Other names of `answerable` with the opposite meaning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The keys of one kind of mapping, for the readers and the JSON Schema."""
+
+    aliases: Mapping[str, tuple[str, ...]]
+    """The other names of each key."""
+
+    refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Ambiguous names and names of a system's output, each with the end of its error text."""
+
+    elsewhere: tuple[str, ...] = ()
+    """Keys that belong in the entries under `questions`."""
+
+    advice: str = ""
+    """The remedy for an unknown key."""
+
+    real_names: Mapping[str, str] = field(init=False)
+    """The key of every accepted name."""
+
+    def __post_init__(self) -> None:
+        names = {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
+        object.__setattr__(self, "real_names", MappingProxyType(names))
+
+
+QUESTION = Vocabulary(
+    aliases=MappingProxyType(
+        {
+            "id": ("question_id", "query_id", "example_id", "qid", "_id"),
+            "question": ("query", "input", "user_input", "user_query", "question_text"),
+            "expected_answer": (
+                "expected", "expected_output", "reference", "reference_answer", "ground_truth", "ground_truth_answer",
+                "gold_answer", "correct_answer", "ideal_answer",
+            ),
+            "all_acceptable_answers": (
+                "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",
+                "gold_answers", "correct_answers",
+            ),
+            "must_mention": ("must_contain", "must_include"),
+            "must_not_mention": ("must_not_contain", "must_not_include"),
+            "gold_passages": (
+                "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
+                "supporting_passages", "gold_documents",
+            ),
+            "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
+            "answerable": ("is_answerable", *sorted(INVERTED)),
+            "thresholds": ("threshold",),
+            "top_k": ("topk", "topK"),
+            "tags": ("markers",),
+            "skip": (),
+            "xfail": (),
+            "quarantine": (),
+            "metadata": ("meta", "additional_metadata"),
+        }
+    ),
+    refused=MappingProxyType(_REFUSED),
+    advice="Put what is your own under 'metadata'.",
+)  # fmt: skip
+
+PASSAGE = Vocabulary(
+    aliases=MappingProxyType({"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage")}),
+    advice="Delete it.",
+)
+
+DEFAULTS = Vocabulary(
+    aliases=MappingProxyType({key: QUESTION.aliases[key] for key in ("top_k", "thresholds", "tags")}),
+    advice="Write it into the questions.",
+)
+
+FILE = Vocabulary(
+    aliases=MappingProxyType(
+        dict.fromkeys(
+            (
+                "$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults", "questions",
+            ),
+            (),
+        )
+    ),
+    elsewhere=tuple(QUESTION.real_names),
+    advice="Delete it.",
+)  # fmt: skip
+
+
+def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict[str, Entry]:
+    """
+    Return the entries with a value by key; an `Entry` keeps the name that the author typed.
+
+    Repeated, refused and unknown keys, and two names of the same key, are noted as mistakes.
+    """
+    named: dict[str, Entry] = {}
+    for entry in without_repeats(site, node).values():
+        key = vocabulary.real_names.get(entry.key)
+        if key is None:
+            _note_foreign_key(site, entry, vocabulary)
+        elif isinstance(entry.value, Scalar) and entry.value.is_null:
+            continue
+        elif key in named:
+            other = named[key]
+            site.mistake(
+                entry.line,
+                f"has both {other.key!r} (line {other.line}) and {entry.key!r}, two names of one key. Keep one.",
+            )
+        else:
+            named[key] = entry
+    return named
+
+
+def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
+    if entry.key in vocabulary.refused:
+        site.mistake(entry.line, f"has {entry.key!r}, which {vocabulary.refused[entry.key]}")
+    elif entry.key in vocabulary.elsewhere:
+        site.mistake(
+            entry.line, f"has {entry.key!r}, a key of a question, at its top. Write it into an entry under 'questions'."
+        )
+    elif (near := near_match(entry.key, tuple(vocabulary.real_names))) is not None:
+        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)}. Rename it to {near!r}.")
+    else:
+        known = ", ".join(vocabulary.aliases)
+        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)} (known: {known}). {vocabulary.advice}")
+
+
+@lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
+def near_match(name: str, known: tuple[str, ...]) -> str | None:
+    """Return the most similar of the *known* names, or None if none is similar to *name*."""
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    matches = difflib.get_close_matches(plain[:100], known, n=1, cutoff=0.75)
+    return matches[0] if matches else None

@@ -1,0 +1,206 @@
+"""
+`question_file_schema` builds the JSON Schema (draft 2020-12) of question files, for editors and other programs.
+
+The schema is built from the reader's vocabularies, and a test checks that schema and reader accept the same files.
+Values with several types are a list of types, since editors report a failed `anyOf` only as "no alternative matches".
+The language servers of YAML and JSON show `errorMessage` and `patternErrorMessage`; other validators ignore both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
+from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
+from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
+from pytest_ragcheck.questions.fields.key_descriptions import (
+    DEFAULTS_DESCRIPTIONS,
+    FILE_DESCRIPTIONS,
+    PASSAGE_DESCRIPTIONS,
+    QUESTION_DESCRIPTIONS,
+)
+from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
+from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.mention import FLAGS
+from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
+from pytest_ragcheck.questions.question import TIERS
+from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.questions.fields.key_names import Vocabulary
+
+Schema: TypeAlias = dict[str, Any]
+
+_GIVEN: Schema = {"not": {"type": "null"}}
+_SOME_TEXT = f"[^{WHITE_SPACE}]"
+_NAME = rf"^(?! )[^{UNPRINTABLE}]+(?<! ){END}"
+_ID = rf"^(?! )(?:(?!::)[^\[\]{UNPRINTABLE}])+(?<! ){END}"
+_TAG = f"^(?!(?:{'|'.join(sorted(MARKER_OPERATORS))}){END}){TAG}{END}"
+_MENTION = rf"^(?!/[\s\S]+/(?!i?{END})[{FLAGS}]+{END})[\s\S]*{_SOME_TEXT}"
+
+
+def question_file_schema() -> Schema:
+    """Return the schema of a whole file; `$defs/question` is the schema of a line of JSON Lines."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A question file of pytest-ragcheck",
+        "description": "The questions, or a mapping with the questions and what holds for all of them.",
+        "type": ["object", "array"],
+        # Keep list and mapping apart, else editors propose the keys of a file within the questions of a list.
+        "if": {"type": "array"},
+        "then": _questions(),
+        "else": {**_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS), "required": ["questions"]},
+        "$defs": {
+            "question": _question(),
+            **_kinds(),
+            "passage": _passage(),
+            "mention": _mention("string", "number"),
+            "tag": _tag("string"),
+            "value": _value(),
+            "broken": {"type": "string", "pattern": LONE_SURROGATE},
+            "repeated": {
+                "type": "null",
+                "errorMessage": "This is another name of a key that is given too. Keep one.",
+            },
+            "noAnswer": {
+                "type": ["null", "array"],
+                "maxItems": 0,
+                "errorMessage": "An unanswerable question has no expected answer. Delete one of the two.",
+            },
+        },
+    }
+
+
+def _file_parts() -> dict[str, Schema]:
+    defaults = {key: _ref(KINDS[key].value) for key in DEFAULTS.aliases}
+    return {
+        "$schema": {},
+        "schema_version": {"enum": [SCHEMA_VERSION, int(SCHEMA_VERSION), None]},
+        "dataset_name": _text("string", "number", "null", pattern=_NAME, message="a name without line breaks"),
+        "num_questions": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_COUNT},
+        "tier": {"enum": [*TIERS, None]},
+        "ingest": {"enum": [True, False, None]},
+        "defaults": {"type": ["object", "null"], **_mapping(DEFAULTS, defaults, DEFAULTS_DESCRIPTIONS)},
+        "questions": {"type": "array", **_questions()},
+    }
+
+
+def _questions() -> Schema:
+    return {"minItems": 1, "items": _ref("question")}
+
+
+def _question() -> Schema:
+    keys = {key: _ref(kind.value) for key, kind in KINDS.items()}
+    schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed="question")
+    schema["allOf"].append(_unanswerable_without_answers())
+    return {
+        "title": "A question",
+        "description": "A mapping with the key question, or nothing but the text to ask.",
+        **_text("object", "string", "number"),
+        **schema,
+    }
+
+
+def _passage(*more_types: str) -> Schema:
+    keys = dict.fromkeys(PASSAGE.aliases, _text("string", "number", "null"))
+    schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed="text")
+    return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
+
+
+def _kinds() -> dict[str, Schema]:
+    """Return the schema of each kind of value by the kind's name; null is equivalent to a missing key."""
+    share = {"minimum": 0, "maximum": 1}
+    metrics = {
+        metric: {"type": "number", **share, "description": f"The least {metric} that passes, 0 to 1."}
+        for metric in ASSERTABLE
+    }
+    several = ("array", "string", "number", "null")
+    kinds = {
+        KeyKind.ID: _text("string", "number", "null", pattern=_ID, message="a text without ::, [, ] and line breaks"),
+        KeyKind.TEXT: _text("string", "number", "null"),
+        KeyKind.TEXTS: {**_text(*several), "items": _text("string", "number")},
+        KeyKind.MENTIONS: {**_mention(*several), "items": _ref("mention")},
+        KeyKind.PASSAGES: {**_passage("array", "null"), "items": _ref("passage")},
+        KeyKind.FLAG: {"type": ["boolean", "null"]},
+        KeyKind.REASON: _text("string", "boolean", "number", "null"),
+        KeyKind.COUNT: {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_COUNT},
+        KeyKind.THRESHOLDS: {
+            "type": ["number", "object", "null"], **share, "properties": metrics, "additionalProperties": False,
+        },
+        KeyKind.TAGS: {**_tag("array", "string", "null"), "items": _ref("tag")},
+        KeyKind.MAPPING: {**_value(), "type": ["object", "null"]},
+    }  # fmt: skip
+    return {kind.value: kinds[kind] for kind in KeyKind}
+
+
+def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is not blank") -> Schema:
+    """Return the schema of a value of these *types*; a text has to match the *pattern*."""
+    return {
+        "type": list(types),
+        "pattern": pattern,
+        "patternErrorMessage": f"Write {message}.",
+        "not": _ref("broken"),
+    }
+
+
+def _mention(*types: str) -> Schema:
+    return _text(*types, pattern=_MENTION, message="a text, or /.../ with no flag but i")
+
+
+def _tag(*types: str) -> Schema:
+    return _text(*types, pattern=_TAG, message="a letter, then letters, digits and _; not 'and', 'or' or 'not'")
+
+
+def _value() -> Schema:
+    """Return the schema of any JSON value without lone surrogates."""
+    whole = {"not": _ref("broken")}
+    return {**whole, "items": _ref("value"), "propertyNames": whole, "additionalProperties": _ref("value")}
+
+
+def _mapping(
+    vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: str = ""
+) -> Schema:
+    """Return the schema of a mapping with these *keys*, each under one of its names; the key *needed* is required."""
+    properties = {key: {"description": descriptions[key], **keys[key]} for key in vocabulary.aliases}
+    # Aliases are patterns, which editors do not propose, so that authors prefer the key's own name.
+    aliases: Schema = {}
+    rules: list[Schema] = []
+    for key, names in vocabulary.aliases.items():
+        same = [name for name in names if name not in INVERTED]
+        opposite = [name for name in names if name in INVERTED]
+        aliases |= _any_of(same, {"description": f"Same as {key}.", **keys[key]})
+        aliases |= _any_of(opposite, {"description": f"The opposite of {key}.", **keys[key]})
+        rules += _one_name_only((key, *names))
+    if needed:
+        others = {"patternProperties": _any_of(vocabulary.aliases[needed], {"type": "null"})}
+        rules.append({"if": others, "then": {"required": [needed], "properties": {needed: _GIVEN}}})
+    optional = {"patternProperties": aliases, "allOf": rules}
+    return {
+        "properties": properties,
+        **{keyword: value for keyword, value in optional.items() if value},
+        "additionalProperties": False,
+    }
+
+
+def _one_name_only(names: Sequence[str]) -> Iterable[Schema]:
+    for number, name in enumerate(names[:-1], start=1):
+        others = _any_of(names[number:], _ref("repeated"))
+        yield {"if": {"required": [name], "properties": {name: _GIVEN}}, "then": {"patternProperties": others}}
+
+
+def _unanswerable_without_answers() -> Schema:
+    flags = ("answerable", *QUESTION.aliases["answerable"])
+    says_so = [{"required": [name], "properties": {name: {"const": name in INVERTED}}} for name in flags]
+    answers = [name for name, key in QUESTION.real_names.items() if key in ANSWERS]
+    return {"if": {"anyOf": says_so}, "then": {"patternProperties": _any_of(answers, _ref("noAnswer"))}}
+
+
+def _any_of(names: Sequence[str], schema: Schema) -> Schema:
+    """Return the *schema* under one pattern that matches all *names*, which are words; empty without names."""
+    return {f"^(?:{'|'.join(names)}){END}": schema} if names else {}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}

@@ -1,0 +1,88 @@
+"""`compose_file` decodes a question file and parses it into nodes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.files.csv_nodes import compose_csv
+from pytest_ragcheck.questions.nodes.json_nodes import compose_json
+from pytest_ragcheck.questions.nodes.jsonl_nodes import compose_jsonl
+from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.questions.nodes.mistakes import Mistakes
+
+_FIRST_QUESTION = {
+    ".yaml": "a question, such as '- question: ...'",
+    ".yml": "a question, such as '- question: ...'",
+    ".json": """a question, such as [{"question": "..."}]""",
+    ".jsonl": """a question on each line, such as {"question": "..."}""",
+    ".csv": "the names of the keys into a first row, such as question,expected_answer, and a question into each other",
+}
+"""The remedy for an empty file by the ending of its name."""
+
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+# Characters that YAML forbids; both libyaml and PyYAML stop at the first one.
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
+    """
+    Return the tree of the file at *path*, whose ending gives the format; JSON Lines and CSV become a list.
+
+    Invalid lines and rows are noted as mistakes and skipped; None if no line is valid.
+
+    Raises:
+        Unreadable: The file is empty, is not UTF-8 text, or does not have the format of its ending.
+        OSError: The file cannot be read.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _FIRST_QUESTION:
+        known = ", ".join(_FIRST_QUESTION)
+        raise Unreadable(1, f"ends in {suffix!r}, and question files in {known}. Convert it, and name it so.")
+    text = _decoded(path.read_bytes())
+    node = _compose(text, suffix, mistakes) if text.strip() else None
+    if not mistakes.found and (node is None or (isinstance(node, Scalar) and node.is_null)):
+        raise Unreadable(1, f"is empty. Write {_FIRST_QUESTION[suffix]}, or delete the file.")
+    return node
+
+
+def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
+    if suffix == ".csv":
+        return compose_csv(text, mistakes)
+    if suffix == ".jsonl":
+        return compose_jsonl(text, mistakes)
+    return compose_json(text) if suffix == ".json" else _compose_yaml(text)
+
+
+def _compose_yaml(text: str) -> Node | None:
+    from pytest_ragcheck.questions.nodes.yaml_nodes import compose_yaml
+
+    if (odd := _UNPRINTABLE.search(text)) is not None:
+        code = f"U+{ord(odd[0]):04X}"
+        raise Unreadable(_line_at(text, odd.start()), f"has the control character {code}. Delete it.")
+    return compose_yaml(text)
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith(_UTF_16_MARKS):
+        raise Unreadable(1, "is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # `utf-8-sig` counts from the end of the byte order mark.
+        offset = error.start + len(content) - len(error.object)
+        line = content.count(b"\n", 0, offset) + 1
+        what = f"is not UTF-8: byte 0x{content[offset]:02x} at offset {offset}. Save it as UTF-8."
+        raise Unreadable(line, what) from error
+    if (offset := text.find("\0")) >= 0:
+        raise Unreadable(_line_at(text, offset), "has a NUL character, so it is no text. Save it as UTF-8 text.")
+    return text
+
+
+def _line_at(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

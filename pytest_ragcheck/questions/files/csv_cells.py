@@ -1,0 +1,84 @@
+"""
+`split_rows` splits CSV text into rows of cells with line numbers.
+
+The standard library's reader gives no line of a cell, treats a quote after a space as text, and limits the size of a
+cell for the whole process.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_ragcheck.questions.nodes.node import Unreadable
+from pytest_ragcheck.questions.nodes.node_values import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_QUOTED = re.compile(r' *"[^"]*(?:""[^"]*)*"')
+
+
+class Cell(NamedTuple):
+    """The text between two delimiters with its line, for `compose_csv`."""
+
+    text: str
+    """The text without its quotes, and without spaces outside of the quotes."""
+
+    line: int
+
+
+def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Cell]]:
+    """
+    Yield the rows of *text*, without empty rows.
+
+    Args:
+        text: Rows end with a line break outside of quotes.
+        delimiter: One character other than a quote, a space or a line break; empty for rows of a single cell.
+        line: The line of the file on which *text* begins.
+
+    Raises:
+        Unreadable: A quote is not closed, or text follows a closing quote; the rest cannot be split.
+    """
+    next_cell = _cell_pattern(delimiter).match
+    position = 0
+    row: list[Cell] = []
+    while position < len(text) or row:
+        found = next_cell(text, position)
+        if found is None:
+            raise _bad_quotes(text, position, line)
+        quoted, plain, end = found.groups()
+        if quoted is None:
+            row.append(Cell((plain or "").rstrip(" "), line))
+        else:
+            # Make a line break within a cell the same on every operating system.
+            row.append(Cell(quoted.replace('""', '"').replace("\r\n", "\n"), line))
+            line += quoted.count("\n")
+        position = found.end()
+        if end and end == delimiter:
+            continue
+        if any(cell.text.strip() for cell in row):
+            yield row
+        row = []
+        line += 1
+
+
+@lru_cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    escaped = re.escape(delimiter)
+    end = rf"{escaped}|\r\n?|\n|\Z" if delimiter else r"\r\n?|\n|\Z"
+    return re.compile(rf' *(?:"([^"]*(?:""[^"]*)*)" *|([^"{escaped}\r\n ][^{escaped}\r\n]*)?)({end})')
+
+
+def _bad_quotes(text: str, position: int, line: int) -> Unreadable:
+    quoted = _QUOTED.match(text, position)
+    if quoted is None:
+        return Unreadable(
+            line, "has a cell in quotes that is not closed. Close it, and write each quote inside of it twice."
+        )
+    behind = text[quoted.end() : quoted.end() + 20].partition("\n")[0].strip()
+    return Unreadable(
+        line + quoted[0].count("\n"),
+        f"has {shortened(behind)} behind the closing quote of a cell. Write each quote inside of a cell twice.",
+    )

@@ -1,0 +1,164 @@
+"""`compose_csv` turns CSV text into nodes: a header row with the names of the keys, then one question a row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.fields.entry import subject_of
+from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
+from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries, near_match
+from pytest_ragcheck.questions.files.csv_cells import Cell, split_rows
+from pytest_ragcheck.questions.nodes.json_nodes import compose_json
+from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
+from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable
+from pytest_ragcheck.questions.nodes.node_values import is_flag, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DELIMITERS = (",", ";", "\t")
+# Excel writes the delimiter in such a first line.
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
+
+_WORDS = re.compile(r"[\w -]+")
+
+_JSON_BEGINS_WITH = {
+    KeyKind.TEXTS: "[",
+    KeyKind.MENTIONS: "[",
+    KeyKind.TAGS: "[",
+    KeyKind.PASSAGES: "[{",
+    KeyKind.THRESHOLDS: "{",
+    KeyKind.MAPPING: "{[",
+}
+_NEVER_TEXTS = frozenset({KeyKind.FLAG, KeyKind.COUNT, KeyKind.THRESHOLDS})
+
+
+def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
+    """
+    Return the list of the questions in *text*; None if no row is valid, or the text has no rows.
+
+    Invalid rows and columns are noted as mistakes and skipped.
+    """
+    begin, line = 0, 1
+    if separator := _SEPARATOR_LINE.match(text):
+        begin, line = separator.end(), 2
+    delimiter = separator[1] if separator else _delimiter_of(text)
+    rows = split_rows(text[begin:], delimiter, line=line)
+    nodes: list[Node] = []
+    try:
+        header = next(rows, None)
+        columns = _read_header(mistakes, header) if header else None
+        if header is None or columns is None:
+            return None
+        line = header[0].line
+        for row in rows:
+            if _fits(Site(mistakes, "the row"), row, columns, delimiter):
+                nodes.append(_question_node(mistakes, row, columns, number=len(nodes) + 1))
+    except Unreadable as error:
+        Site(mistakes, "the file").mistake(error.line, error.text)
+    if not nodes and not mistakes.found:
+        raise Unreadable(line, "has a header and no questions. Write a row for each question, or delete the file.")
+    return ListNode(line, nodes) if nodes else None
+
+
+def _delimiter_of(text: str) -> str:
+    """
+    Return the delimiter that gives the header the most known names; empty for a header of one name.
+
+    The header decides, since names contain no delimiter, while questions and answers may contain any.
+    """
+    best, most = "", (0, 1)
+    for delimiter in _DELIMITERS:
+        try:
+            header = next(split_rows(text, delimiter), [])
+        except Unreadable:
+            continue  # a wrong delimiter puts quotes inside a cell; under the right one the mistake is noted later
+        count = (sum(_is_name(cell.text) for cell in header), len(header))
+        if count > most and len(header) > 1:
+            best, most = delimiter, count
+    return best
+
+
+def _is_name(text: str) -> bool:
+    return text in QUESTION.real_names or text in QUESTION.refused
+
+
+def _is_misspelt(text: str) -> bool:
+    return _WORDS.fullmatch(text) is not None and near_match(text, tuple(QUESTION.real_names)) is not None
+
+
+def _read_header(mistakes: Mistakes, header: Sequence[Cell]) -> list[str | None] | None:
+    """
+    Return the key of each column: empty for a nameless column, None for a column with a mistake.
+
+    The result is None if the header leaves all rows unreadable.
+    """
+    site = Site(mistakes, "the header")
+    line = header[0].line
+    names = [cell.text.strip() for cell in header]
+    found = ", ".join(shortened(name) for name in names)
+    if not any(_is_name(name) or _is_misspelt(name) for name in names):
+        site.mistake(
+            line,
+            f"names no key (found: {found}). Write the keys into the first row, such as question,expected_answer, "
+            "with ',', ';' or a tab between them.",
+        )
+        return None
+    typed = [
+        Entry(name, cell.line, Scalar(cell.line, name, quoted=True)) for name, cell in zip(names, header, strict=True)
+    ]
+    entries = named_entries(site, MappingNode(line, [entry for entry in typed if entry.key]), QUESTION)
+    if "question" not in entries:
+        site.mistake(line, f"has no 'question' (found: {found}). Name the column with the texts to ask so.")
+        return None
+    read = {id(entry) for entry in entries.values()}
+    return [entry.key if id(entry) in read or not entry.key else None for entry in typed]
+
+
+def _fits(site: Site, row: Sequence[Cell], columns: Sequence[str | None], delimiter: str) -> bool:
+    """Return whether each cell of *row* has a column, and note a mistake otherwise."""
+    nameless = (number for number, column in enumerate(columns[: len(row)], start=1) if column == "")
+    if len(row) < len(columns):
+        what = (
+            f"has {len(row)} of the header's {len(columns)} cells. "
+            "Write the others too, empty where nothing is given, and put a cell with a line break into quotes."
+        )
+    elif any(cell.text.strip() for cell in row[len(columns) :]):
+        what = f"has {len(row)} cells, and the header {len(columns)}. Put a cell that holds {delimiter!r} into quotes."
+    elif number := next((number for number in nameless if row[number - 1].text.strip()), 0):
+        what = (
+            f"has {shortened(row[number - 1].text)} in column {number}, which has no name in the header. "
+            "Name the column, or delete the cell."
+        )
+    else:
+        return True
+    site.mistake(row[0].line, what)
+    return False
+
+
+def _question_node(mistakes: Mistakes, row: Sequence[Cell], columns: Sequence[str | None], *, number: int) -> Node:
+    entries: list[Entry] = []
+    broken: list[tuple[str, Unreadable]] = []
+    for name, cell in zip(columns, row, strict=False):  # a row may have more empty cells
+        if name and cell.text.strip():
+            try:
+                entries.append(Entry(name, cell.line, _value(KINDS[QUESTION.real_names[name]], cell)))
+            except Unreadable as error:
+                broken.append((name, error))
+    node = MappingNode(row[0].line, entries)
+    if broken:
+        site = Site(mistakes, subject_of(node, number))
+        for name, what in broken:
+            site.mistake(what.line, f"has a cell under {name!r} that {what.text}")
+    return node
+
+
+def _value(kind: KeyKind, cell: Cell) -> Node:
+    text = cell.text.strip()
+    if text[0] in _JSON_BEGINS_WITH.get(kind, ""):
+        return compose_json(cell.text, line=cell.line, whole="cell")
+    bare = Scalar(cell.line, text, quoted=False)
+    if (kind in _NEVER_TEXTS and text not in NULLS) or (kind is KeyKind.REASON and is_flag(bare)):
+        return bare
+    return Scalar(cell.line, cell.text, quoted=True)

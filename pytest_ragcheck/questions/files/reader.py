@@ -1,0 +1,92 @@
+"""Reads a question file into a `QuestionSet`, or raises all of its mistakes."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.questions.fields.entry import EntryReader
+from pytest_ragcheck.questions.fields.file_level import read_top
+from pytest_ragcheck.questions.files.compose import compose_file
+from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
+from pytest_ragcheck.questions.nodes.node import Unreadable
+from pytest_ragcheck.questions.question import QuestionSet
+from pytest_ragcheck.redaction.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_SUFFIX = re.compile(r"_questions\.json\Z|(\.rag)?\.[^./]*\Z", re.IGNORECASE)
+
+
+def default_dataset_name(path: Path, root: Path) -> str:
+    """
+    The default dataset name: the path below *root* without its suffix, `/` as `__`.
+
+    For a file outside of *root* it is the file name without its suffix.
+    """
+    below = _below_root(path, root) or path.name
+    folder, slash, name = below.rpartition("/")
+    return (folder + slash).replace("/", "__") + (_SUFFIX.sub("", name) or "questions")
+
+
+def read_question_file(
+    path: Path, *, root: Path, known_metrics: Collection[str], reserved_tags: Collection[str] = ()
+) -> QuestionSet:
+    """
+    All questions of a YAML, JSON, JSON Lines or CSV file; the suffix decides the format.
+
+    Args:
+        path: The file.
+        root: The base folder of paths in errors and of default names.
+        known_metrics: The metrics that `thresholds` may name.
+        reserved_tags: Names of existing pytest markers, which cannot be tags.
+
+    Raises:
+        QuestionFileError: The file has mistakes; the error lists all of them by line.
+    """
+    mistakes = Mistakes(_below_root(path, root) or path.as_posix())
+    site = Site(mistakes, "the file")
+    try:
+        node = compose_file(path, mistakes)
+    except Unreadable as error:
+        site.mistake(error.line, error.text)
+        raise QuestionFileError(path, mistakes.texts()) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        text = f"{mistakes.shown_path}: the file cannot be read: {reason}. Check its name and its permissions."
+        raise QuestionFileError(path, [printable(text)]) from error
+    if node is None:
+        raise QuestionFileError(path, mistakes.texts())
+    top = read_top(site, node, known_metrics=known_metrics, reserved_tags=reserved_tags)
+    reader = EntryReader(
+        dataset_name=top.dataset_name or default_dataset_name(path, root),
+        path=path,
+        mistakes=mistakes,
+        known_metrics=known_metrics,
+        reserved_tags=reserved_tags,
+        defaults=top.defaults,
+    )
+    read = [reader.read(entry, number=number) for number, entry in enumerate(top.nodes, start=1)]
+    if mistakes.found:
+        raise QuestionFileError(path, mistakes.texts())
+    questions = tuple(question for question in read if question is not None)
+    return QuestionSet(
+        dataset_name=reader.dataset_name,
+        path=path,
+        questions=questions,
+        sets_thresholds=any(question.thresholds for question in questions),
+        tier=top.tier,
+        ingest=top.ingest,
+    )
+
+
+def _below_root(path: Path, root: Path) -> str | None:
+    """The path relative to *root* in posix form; None outside of it. Links are not followed, as in pytest."""
+    try:
+        return Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()  # noqa: PTH100 - see above
+    except ValueError:
+        return None

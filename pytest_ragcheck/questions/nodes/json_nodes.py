@@ -1,0 +1,150 @@
+"""Reads JSON into nodes with lines, which the standard library's reader does not keep."""
+
+from __future__ import annotations
+
+import json
+import re
+from json import JSONDecodeError
+
+from pytest_ragcheck.questions.nodes.node import (
+    MAX_DEPTH,
+    Entry,
+    ListNode,
+    MappingNode,
+    Node,
+    Scalar,
+    Unreadable,
+    too_deep,
+)
+from pytest_ragcheck.questions.nodes.node_values import shortened
+
+_SPACE = r"[ \t\n\r]*"
+_STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
+# Python's json module writes NaN and Infinity, which are not JSON. They are read here and refused by their field,
+# together with the other mistakes of the file.
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|NaN|-?Infinity"
+
+_VALUE = re.compile(rf"{_SPACE}(?:({_STRING})|({_NUMBER})|(true|false|null)|([\[{{]))")
+_KEY = re.compile(rf"{_SPACE}({_STRING}){_SPACE}:")
+_KEY_ALONE = re.compile(_SPACE + _STRING)
+_MARK = re.compile(rf"{_SPACE}([,\]}}])")
+_FOUND = re.compile(rf"{_SPACE}({_STRING}|{_NUMBER}|true|false|null|\"[^\n]{{0,20}}|[^\s{{}}\[\],:]{{1,20}}|.)")
+
+
+def compose_json(text: str, *, line: int = 1, whole: str = "file") -> Node:
+    """
+    The tree of the one JSON value in *text*.
+
+    Args:
+        text: JSON and white space.
+        line: The line of the file on which it begins.
+        whole: The name of *text* in a mistake at its end.
+
+    Raises:
+        Unreadable: It is not JSON, or nests too deep.
+    """
+    scanner = _Scanner(text, line, whole)
+    node = scanner.value("a value", depth=1)
+    scanner.end()
+    return node
+
+
+class _Scanner:
+    """Reads one value after another and counts the lines."""
+
+    def __init__(self, text: str, line: int, whole: str) -> None:
+        self._text = text
+        self._whole = whole
+        self._position = 0
+        self._line = line
+        self._counted = 0  # the lines are counted up to here
+
+    def value(self, wanted: str, *, depth: int) -> Node:
+        """The next value; *wanted* describes it for the error."""
+        token = _VALUE.match(self._text, self._position)
+        if token is None:
+            raise self._unexpected(wanted)
+        self._position = token.end()
+        index = token.lastindex or 0
+        line = self._line_at(token.start(index))
+        if index == 1:
+            return Scalar(line, self._decode(token[1]), quoted=True)
+        if index == 2:
+            return Scalar(line, token[2], quoted=False)
+        if index == 3:
+            return Scalar(line, token[3], quoted=False, literal=token[3] != "null")
+        if depth > MAX_DEPTH:
+            raise too_deep(line)
+        if token[4] == "[":
+            return ListNode(line, self._items(depth + 1))
+        return MappingNode(line, self._entries(depth + 1))
+
+    def _items(self, depth: int) -> list[Node]:
+        items: list[Node] = []
+        if self._closes("]"):
+            return items
+        wanted = "a value or ']'"
+        while True:
+            items.append(self.value(wanted, depth=depth))
+            if self._closes("]", separated=True):
+                return items
+            wanted = "a value"
+
+    def _entries(self, depth: int) -> list[Entry]:
+        entries: list[Entry] = []
+        if self._closes("}"):
+            return entries
+        wanted = "a key in quotes or '}'"
+        while True:
+            token = _KEY.match(self._text, self._position)
+            if token is None:
+                if alone := _KEY_ALONE.match(self._text, self._position):
+                    self._position, wanted = alone.end(), "':'"
+                raise self._unexpected(wanted)
+            self._position = token.end()
+            line = self._line_at(token.start(1))
+            key = self._decode(token[1])
+            entries.append(Entry(key, line, self.value("a value", depth=depth)))
+            if self._closes("}", separated=True):
+                return entries
+            wanted = "a key in quotes"
+
+    def _closes(self, mark: str, *, separated: bool = False) -> bool:
+        """Whether *mark* stands next; where values are *separated*, it or a comma has to."""
+        token = _MARK.match(self._text, self._position)
+        found = token[1] if token else None
+        if token and (found == mark or (separated and found == ",")):
+            self._position = token.end()
+        elif separated:
+            raise self._unexpected(f"',' or {mark!r}")
+        return found == mark
+
+    def end(self) -> None:
+        """Raises if anything but white space follows."""
+        if self._text[self._position :].strip(" \t\n\r"):
+            raise self._unexpected(f"the end of the {self._whole}")
+
+    def _line_at(self, position: int) -> int:
+        self._line += self._text.count("\n", self._counted, position)
+        self._counted = position
+        return self._line
+
+    def _decode(self, string: str) -> str:
+        if "\\" not in string:
+            return string[1:-1]
+        try:
+            decoded: str = json.loads(string)
+        except JSONDecodeError as error:
+            raise Unreadable(
+                self._line,
+                f"is not JSON: {string:.60} has an escape that JSON does not know. Write \\\\ for a backslash.",
+            ) from error
+        return decoded
+
+    def _unexpected(self, wanted: str) -> Unreadable:
+        found = _FOUND.match(self._text, self._position)
+        shown = shortened(found[1]) if found else f"the end of the {self._whole}"
+        line = self._line_at(found.start(1) if found else len(self._text.rstrip()))
+        return Unreadable(
+            line, f"is not JSON: {shown} stands where {wanted} belongs. Correct it there or shortly before."
+        )

@@ -1,0 +1,185 @@
+"""
+Reads texts, numbers and flags from nodes.
+
+A function that finds another kind of value adds a mistake and returns None, or the valid part of a list. The question
+of a mistake is not built, so the returned value has no effect.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.nodes.mistakes import Site
+
+MAX_COUNT = 999_999_999
+"""The largest count."""
+
+# JSON's numbers and YAML's `.7`. Digits with leading zeros, such as a postcode, are a text.
+_NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
+
+
+def seen(node: Node) -> str:
+    """The value of *node* in the words of a mistake."""
+    if isinstance(node, ListNode):
+        return "a list"
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    if node.is_null:
+        return "nothing"
+    if not node.quoted and (_NUMBER.fullmatch(node.text) or node.text.lower() in _FLAGS or node.text in _NOT_FINITE):
+        return node.text if len(node.text) <= 60 else f"{node.text[:60]}..."
+    return f"the text {shortened(node.text)}"
+
+
+def shortened(text: str) -> str:
+    """The beginning of *text* in quotes, on one line, printable."""
+    return repr(text if len(text) <= 60 else f"{text[:60]}...")
+
+
+def wrong(site: Site, entry: Entry, wanted: str) -> None:
+    """Adds the mistake that *entry* has another kind of value than *wanted*."""
+    site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.")
+
+
+def read_text(site: Site, entry: Entry, wanted: str = "a text") -> str | None:
+    """The text as typed, `1972` and `no` included; never blank."""
+    node = entry.value
+    if not isinstance(node, Scalar) or node.is_null or node.literal:
+        wrong(site, entry, "it in quotes" if isinstance(node, Scalar) and node.literal else wanted)
+        return None
+    if not node.text.strip():
+        site.mistake(entry.line, f"has a blank text under {entry.key!r}. Fill it in, or delete it.")
+        return None
+    return sound_text(site, entry, node.text)
+
+
+def sound_text(site: Site, entry: Entry, text: str) -> str | None:
+    """*text*, unless it has a lone surrogate, which UTF-8 cannot encode."""
+    if not text.isascii() and (surrogate := _LONE_SURROGATE.search(text)):
+        site.mistake(
+            entry.line,
+            f"has the lone surrogate \\u{ord(surrogate[0]):04x}, half a character, under {entry.key!r}. "
+            "Write the whole character or delete it.",
+        )
+        return None
+    return text
+
+
+def one_or_more(entry: Entry) -> list[Entry]:
+    """The items of a list; a single value counts as a list of one."""
+    if not isinstance(entry.value, ListNode):
+        return [entry]
+    return [Entry(entry.key, item.line, item) for item in entry.value.items]
+
+
+def read_texts(site: Site, entry: Entry) -> tuple[str, ...]:
+    """The texts of a list, or a single text."""
+    wanted = "a text or a list of texts"
+    texts = (read_text(site, item, wanted) for item in one_or_more(entry))
+    return tuple(text for text in texts if text is not None)
+
+
+def read_flag(site: Site, entry: Entry) -> bool | None:
+    """True or false; YAML's yes, no, on and off count."""
+    node = entry.value
+    if isinstance(node, Scalar) and is_flag(node):
+        return _FLAGS[node.text.lower()]
+    wrong(site, entry, "true or false, without quotes")
+    return None
+
+
+def is_flag(node: Node) -> bool:
+    """Whether *node* is a bare true or false."""
+    return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
+
+
+def read_whole_number(site: Site, entry: Entry, *, minimum: int) -> int | None:
+    """A whole number of *minimum* or more."""
+    number = number_in(entry.value)
+    # To JSON, 3 and 3.0 are one number.
+    if number is not None and number.is_integer() and minimum <= number <= MAX_COUNT:
+        return int(number)
+    wrong(site, entry, f"a whole number from {minimum} to {MAX_COUNT}")
+    return None
+
+
+def read_share(site: Site, entry: Entry) -> float | None:
+    """A number from 0 to 1."""
+    number = number_in(entry.value)
+    if number is not None and 0 <= number <= 1:
+        return number
+    wrong(site, entry, "a number from 0 to 1, such as 0.7")
+    return None
+
+
+def number_in(node: Node) -> float | None:
+    """The number in *node*, infinite if it is too large for a float; None if it holds none."""
+    if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):
+        return float(node.text)
+    return None
+
+
+def read_json_mapping(site: Site, entry: Entry) -> dict[str, Any] | None:
+    """A mapping of any JSON values."""
+    if not isinstance(entry.value, MappingNode):
+        wrong(site, entry, 'a mapping, such as {"team": "billing"}')
+        return None
+    return _json_mapping(site, entry.value)
+
+
+def without_repeats(site: Site, node: MappingNode) -> dict[str, Entry]:
+    """The entries of a mapping by key; a repeated key is a mistake."""
+    by_key: dict[str, Entry] = {}
+    for entry in node.entries:
+        if entry.key in by_key:
+            first = by_key[entry.key].line
+            site.mistake(entry.line, f"has the key {shortened(entry.key)} twice, first on line {first}. Keep one.")
+        else:
+            by_key[entry.key] = entry
+    return by_key
+
+
+def _json_mapping(site: Site, node: MappingNode) -> dict[str, Any]:
+    entries = without_repeats(site, node).values()
+    return {entry.key: _json_value(site, entry) for entry in entries if sound_text(site, entry, entry.key) is not None}
+
+
+def _json_value(site: Site, entry: Entry) -> Any:
+    node = entry.value
+    if isinstance(node, MappingNode):
+        return _json_mapping(site, node)
+    if isinstance(node, ListNode):
+        return [_json_value(site, item) for item in one_or_more(entry)]
+    return _json_scalar(site, entry, node)
+
+
+def _json_scalar(site: Site, entry: Entry, node: Scalar) -> Any:
+    if node.is_null:
+        return None
+    if not node.quoted:
+        if node.text in {"true", "True", "TRUE", "false", "False", "FALSE"}:
+            return node.text.lower() == "true"
+        if _NUMBER.fullmatch(node.text):
+            return _json_number(site, entry, node.text)
+        if node.text in _NOT_FINITE:
+            wrong(site, entry, "a finite number, or a text in quotes")
+    return sound_text(site, entry, node.text)
+
+
+def _json_number(site: Site, entry: Entry, text: str) -> int | float | None:
+    if _INTEGER.fullmatch(text) and len(text) <= 1000:
+        return int(text)
+    number = float(text)
+    if math.isfinite(number):
+        return number
+    wrong(site, entry, "a finite number, or a text in quotes")
+    return None

@@ -1,0 +1,9 @@
+"""Question files are found by the endings listed here."""
+
+from __future__ import annotations
+
+QUESTION_FILES = (".rag.yaml", ".rag.yml", ".rag.json", ".rag.jsonl", ".rag.csv")
+"""Endings, in lower case, of the question files that are collected in any folder."""
+
+RESULT_QUESTIONS = "_questions.json"
+"""Ending of a questions file that a run wrote; pytest collects such a file only if it is an argument."""

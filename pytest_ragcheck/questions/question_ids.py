@@ -1,0 +1,56 @@
+"""Makes and checks the ids of questions, which are parts of pytest node ids."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from pytest_ragcheck.questions.characters import UNPRINTABLE
+
+# Questions from a template often share their first words, and four digits alone would collide.
+_SLUG_LENGTH = 60
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
+
+
+def derived_id(question: str) -> str:
+    """
+    The id of a question that has none in its file: words of its text, `-` and four hex digits of its hash.
+
+    It depends on the text only.
+    """
+    normal = unicodedata.normalize("NFKC", question[:200]).lower()
+    # Marks belong to the letters of many scripts.
+    kept = "".join(char if unicodedata.category(char)[0] in "LNM" else " " for char in normal)
+    slug = "-".join(kept.split())
+    if len(slug) > _SLUG_LENGTH:
+        head, _, _ = slug[: _SLUG_LENGTH + 1].rpartition("-")
+        slug = head or slug[:_SLUG_LENGTH]
+    # A lone surrogate is refused later; the mistake needs an id too.
+    digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{slug or 'question'}-{digest[:4]}"
+
+
+def id_mistake(text: str) -> str | None:
+    """The reason why *text* cannot be an id, with the remedy, as the end of a sentence; None if it can."""
+    if "::" in text:
+        return "has '::' in its id, where pytest separates file and test. Write '-' or ':' instead."
+    if "[" in text or "]" in text:
+        return "has a square bracket in its id, where pytest begins a test's parameters. Write '(' or '-' instead."
+    if text != text.strip():
+        return "has white space around its id. Delete it."
+    if (unprintable := unprintable_in(text)) is not None:
+        return f"has the unprintable character U+{ord(unprintable):04X} in its id. Delete it, or write '-' instead."
+    return None
+
+
+def usable_id(text: str) -> str:
+    """*text* as a valid id, unchanged if it already is one."""
+    kept = text.replace("::", "__").replace("[", "(").replace("]", ")").strip()
+    return _UNPRINTABLE.sub("-", kept)
+
+
+def unprintable_in(text: str) -> str | None:
+    """The first invisible or line-breaking character of *text*; None if there is none."""
+    found = _UNPRINTABLE.search(text)
+    return found[0] if found else None

@@ -1,0 +1,82 @@
+"""`questions_document` builds `{dataset}_questions.json`, a file that reads back as the same questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
+from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.tiers import tier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_ragcheck.questions.question import GoldPassage, Question
+
+
+def questions_document(
+    dataset_name: str, questions: Sequence[Question], *, rows: Callable[[Iterable[Any]], Any] = list
+) -> dict[str, Any]:
+    """
+    Return the content of `{dataset}_questions.json`, a question file without defaults for the whole file.
+
+    *rows* collects the rows: `list` gives a JSON array, `iter` lets a writer write one row at a time.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "dataset_name": dataset_name,
+        "num_questions": len(questions),
+        **({"tier": GENERATION} if questions and tier_of(tuple(questions)) == GENERATION else {}),
+        **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
+        "questions": rows(map(question_row, questions)),
+    }
+
+
+def question_row(question: Question) -> dict[str, Any]:
+    """
+    Return the question as JSON types, its keys in a fixed order.
+
+    The first four keys are always present. `expected_answer` is null if unknown. `all_acceptable_answers` holds every
+    accepted answer, the expected one first. Other keys are left out if they have their default value.
+    """
+    row: dict[str, Any] = {
+        "id": question.id,
+        "question": question.question,
+        "expected_answer": question.expected_answer,
+        "all_acceptable_answers": list(question.acceptable_answers),
+    }
+    further = {
+        "must_mention": list(question.must_mention),
+        "must_not_mention": list(question.must_not_mention),
+        "gold_passages": [_passage_row(passage) for passage in question.gold_passages],
+        "distractors": [_passage_row(passage) for passage in question.distractors],
+        "answerable": None if question.answerable else False,
+        "thresholds": dict(question.thresholds),
+        "top_k": question.top_k,
+        "tags": list(question.tags),
+        "skip": question.skip,
+        "xfail": question.xfail,
+        "quarantine": question.quarantine,
+        "metadata": _json_value(question.metadata),
+    }
+    row.update((key, value) for key, value in further.items() if value not in (None, [], {}))
+    return row
+
+
+def _passage_row(passage: GoldPassage) -> dict[str, str]:
+    return {"text": passage.text} if passage.doc_id is None else {"doc_id": passage.doc_id, "text": passage.text}
+
+
+def _json_value(value: Any) -> Any:
+    """Return *value* as JSON types, since the metadata of a question from a call may hold any object."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(part) for part in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value)

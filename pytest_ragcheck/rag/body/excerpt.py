@@ -1,0 +1,49 @@
+"""Shortens a reply's body to one line of a terminal."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from pytest_ragcheck.redaction.printable import printable
+
+LONGEST = 300
+"""Characters of an excerpt, at most."""
+
+_SEARCHED = 100_000
+"""Maximum number of characters that are searched for HTML."""
+
+# Bounded by the next "<": none of these patterns reads any character twice.
+_HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^<>]*>([^<]*)", re.IGNORECASE)
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+
+
+def excerpt(text: str, longest: int = LONGEST) -> str:
+    """The first *longest* characters of the text on one line, `printable`."""
+    # Four times the length fills the line even if the text begins with much white space.
+    line = " ".join(text[: longest * 4].split())
+    line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+    return printable(line if len(line) <= longest else line[: longest - 1].rstrip() + "…")
+
+
+def is_html(text: str) -> bool:
+    """True if the text begins like an HTML page."""
+    text = text[:_SEARCHED].lstrip()
+    while text.startswith("<!--"):
+        text = text.partition("-->")[2].lstrip()
+    return _HTML_START.match(text) is not None
+
+
+def quoted(text: str) -> str:
+    """An excerpt for a message: JSON bare, HTML as its title, other text in quotes; `no body` if empty."""
+    if is_html(text):
+        title = _TITLE.search(text, 0, _SEARCHED)
+        words = title[1] if title else _UNSEEN.sub(" ", text[:_SEARCHED])
+        # Cut first: `unescape` raises ValueError for a character reference of more than 4,300 digits.
+        words = excerpt(html.unescape(excerpt(words, 1_000)), 120)
+        return f'HTML page "{words}"' if words else "HTML page without text"
+    line = excerpt(text)
+    if not line:
+        return "no body"
+    return line if line[0] in "{[" else f'"{line}"'

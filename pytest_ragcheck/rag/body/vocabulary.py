@@ -1,0 +1,61 @@
+"""Describes JSON values in words, and lists the keys under which RAG systems put answers and contexts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.body.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# In lower case without separators, the likeliest first, so that each entry covers all its spellings.
+ANSWER_NAMES = (
+    *("answer", "response", "result", "output", "outputtext", "answertext", "finalanswer", "generatedtext"),
+    *("generation", "text", "content", "message", "completion", "reply", "replies", "answers"),
+)
+CONTEXTS_NAMES = (
+    *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
+    *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),
+    *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "results", "hits"),
+)
+TEXT_NAMES = (
+    *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
+    *("node", "document", "retrievedreferences"),
+)
+
+_LONGEST_KEY = 60
+"""Maximum length of a key that is compared with these names."""
+
+
+def keys_among(value: Mapping[Any, Any], names: Sequence[str]) -> Iterator[str]:
+    """The keys that are spellings of one of *names*, in the order of the names."""
+    short = (key for key in value if isinstance(key, str) and len(key) <= _LONGEST_KEY)
+    spelled = {re.sub(r"[\W_]", "", key).lower(): key for key in short}
+    return (spelled[name] for name in names if name in spelled)
+
+
+def named(value: object) -> str:
+    """The kind of the value in the words of a sentence, such as `the number 3` or `an empty array`."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f'the string "{excerpt(value, 60)}"'
+    if isinstance(value, Mapping):
+        return f"an object with {keys_of(value)}"
+    if isinstance(value, (list, tuple)):
+        return f"an array of {len(value)}" if value else "an empty array"
+    return f"a {type(value).__name__}"
+
+
+def keys_of(value: Mapping[Any, Any], longest: int = 6) -> str:
+    """The first keys in quotes, and the number of further keys."""
+    if not value:
+        return "no keys"
+    keys = ", ".join(f'"{excerpt(str(key), 40)}"' for key in list(value)[:longest])
+    return keys if len(value) <= longest else f"{keys} and {len(value) - longest} more"

@@ -1,0 +1,137 @@
+"""The calls of a `RagClient`: questions, and documents for its server."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.questions.passages import context_of, named
+from pytest_ragcheck.questions.question import GENERATION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.questions.question import GoldPassage, Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+    from pytest_ragcheck.rag.function_endpoint import FunctionEndpoint
+    from pytest_ragcheck.rag.http_service import HttpService
+
+_log = logging.getLogger(__name__)
+
+
+class ClientCalls:
+    """
+    The coroutines that `RagClient` inherits and `BlockingRagClient` runs.
+
+    Args:
+        endpoint: The system under test.
+        top_k: How many contexts are requested for a question without its own `top_k`.
+    """
+
+    def __init__(self, endpoint: HttpService | FunctionEndpoint, top_k: int) -> None:
+        self._endpoint = endpoint
+        self._top_k = top_k
+
+    async def ask(self, question: Question) -> RagAnswer:
+        """
+        The system's answer to the question, with the question's own `top_k` if it has one.
+
+        In the tier `generation` the request carries the question's passages.
+        A question whose documents were uploaded asks for the chunks too.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        if question.tier == GENERATION:
+            return await self.query_with_context(question.question, context_of(question))
+        return await self.query(question.question, question.top_k, include_chunks=question.ingest)
+
+    async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
+        """
+        The system's answer to a text.
+
+        Args:
+            text: The question.
+            top_k: How many contexts are requested, >= 1; the client's own number if None.
+            include_chunks: Whether to request the texts and ids of the retrieved documents. A client with a shape
+                of its own ignores it.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        top_k = self._top_k if top_k is None else top_k
+        return await self._endpoint.ask(text, top_k, include_chunks=include_chunks)
+
+    async def query_with_context(
+        self, question: str, passages: Sequence[GoldPassage], session_id: str | None = None
+    ) -> RagAnswer:
+        """
+        The system's answer from the given passages (`POST /query/with-context`), without retrieval.
+
+        Raises:
+            EndpointError: There is no answer that can be judged; the subclasses say why.
+        """
+        return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], session_id)
+
+    async def upload_text_as_document(self, text: str, filename: str) -> str:
+        """
+        The id of the batch in which the server turns the text into a document (`POST /upload`).
+
+        Raises:
+            EndpointError: The server refused the text, or its reply has no batch id.
+        """
+        return await self.documents.upload(text, filename)
+
+    async def wait_for_batch(self, batch_id: str, timeout: float = 300.0, poll_interval: float = 2.0) -> bool:
+        """
+        True when every file of the batch is a document; False if one failed, or after *timeout* seconds.
+
+        If several polls in a row fail on the server's side, the result is False and the reason is logged.
+
+        Args:
+            batch_id: As `upload_text_as_document` returned it.
+            timeout: Seconds, >= 0.
+            poll_interval: Seconds between two polls (`GET /tasks/{batch_id}/status`).
+
+        Raises:
+            EndpointError: The server does not know the batch, or its replies have no usable status.
+        """
+        from pytest_ragcheck.rag.documents.document_routes import may_pass
+
+        routes = self.documents
+        try:
+            return (await routes.wait(batch_id, timeout_seconds=timeout, poll_seconds=poll_interval)).done
+        except EndpointError as error:
+            if not may_pass(error):
+                raise
+            _log.warning("batch %s: %s", batch_id, error)
+            return False
+
+    async def delete_document(self, document_id: str) -> bool:
+        """
+        True when the document is deleted (`DELETE /documents/{id}`), False if the server did not delete it.
+
+        The reason is logged; `documents.delete` raises it.
+        """
+        routes = self.documents
+        try:
+            return await routes.delete(document_id)
+        except EndpointError as error:
+            _log.warning("document %s is left: %s", document_id, error)
+            return False
+
+    @property
+    def documents(self) -> DocumentRoutes:
+        """
+        The server's routes for documents.
+
+        Raises:
+            UsageError: The system under test is a function.
+        """
+        return self._endpoint.documents
+
+    async def aclose(self) -> None:
+        """Closes the connections made from the running loop."""
+        await self._endpoint.aclose()

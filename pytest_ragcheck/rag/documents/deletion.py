@@ -1,0 +1,204 @@
+"""Deletes from the system exactly the documents that a run uploaded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
+from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
+from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
+
+_log = logging.getLogger(__name__)
+
+_LISTING_SECONDS = 1.0
+"""Pause between two listings while a document is awaited."""
+
+_UNKNOWN_BATCH = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
+
+_UNCLEAR = (
+    "which of several new documents of one name is this run's is not known; when no other run is at work, "
+    "ragcheck cleanup with the question file deletes them"
+)
+
+_NOBODY = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
+
+
+async def clean_up(
+    ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+) -> Documents:
+    """
+    Deletes every document of the ledger's run, and the ledger if none is left.
+
+    A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
+    ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed. If an earlier
+    cleanup has waited for a batch and the server no longer knows it, the batch makes no document.
+
+    Args:
+        ledger: The ledger of a run that has ended, or is ending.
+        routes: The routes of the server in the ledger.
+        room: Limits the requests to the server.
+        settling_seconds: Time limit for documents that the server may still create.
+    """
+    done = await take_out(ledger, routes, room, settling_seconds=settling_seconds)
+    if done.left:
+        ledger.write(told=True)
+    else:
+        ledger.remove()
+    return done
+
+
+async def take_out(
+    ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+) -> Documents:
+    """Like `clean_up`, but keeps the ledger, for a run that continues."""
+    entries = ledger.read()
+    left = await _find_unknown(ledger, entries, routes, room, settling_seconds)
+    left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
+    known = list(entries.documents.items())
+    down: list[str] = []
+    reasons = await asyncio.gather(*(_delete(ledger, document_id, routes, room, down) for document_id, _ in known))
+    left += [
+        Left(file_name=name, id=document_id, reason=reason)
+        for (document_id, name), reason in zip(known, reasons, strict=True)
+        if reason is not None
+    ]
+    _log_left(left, routes.shown)
+    return Documents(deleted=reasons.count(None), left=tuple(left))
+
+
+def give_up(ledger: Ledger) -> Documents:
+    """The documents left by a run without a client of the server; logged, as by `clean_up`."""
+    entries = ledger.read()
+    names = entries.before.keys() - entries.documents.values() - entries.refused
+    left = [Left(file_name=name, id=each, reason=_NOBODY) for each, name in entries.documents.items()]
+    left += [Left(file_name=name, id=None, reason=_NOBODY) for name in sorted(names)]
+    if not left:
+        ledger.remove()
+    _log_left(left, entries.base)
+    return Documents(left=tuple(left))
+
+
+async def _delete(
+    ledger: Ledger, document_id: str, routes: DocumentRoutes, room: Limiter, down: list[str]
+) -> str | None:
+    """The reason why the document could not be deleted; None if it is gone."""
+
+    async def delete() -> None:
+        # A server that does not answer gets no further requests.
+        if not down:
+            await routes.delete(document_id)
+
+    try:
+        await room.run(delete)
+    except EndpointError as error:
+        reason = str(error).partition("\n")[0]
+        if isinstance(error, EndpointUnreachable | EndpointTimeout):
+            down.append(reason)
+        return reason
+    if down:
+        return down[0]
+    ledger.write(gone=document_id)
+    return None
+
+
+async def _find_unknown(
+    ledger: Ledger, entries: Entries, routes: DocumentRoutes, room: Limiter, settling_seconds: float
+) -> list[Left]:
+    """Adds to the entries the documents of uploads whose ids are not known yet."""
+    settled = {*entries.documents.values(), *entries.unclear}
+    unknown = {name: before for name, before in entries.before.items() if name not in settled}
+    if not unknown and not entries.unclear:
+        return []
+    try:
+        unfinished = await _unfinished(entries, unknown, routes, room, settling_seconds)
+        # The server may still read uploads that it has not answered.
+        unanswered = unknown.keys() - entries.batches.keys() - entries.refused
+        listed = await _listed_with(unanswered | unfinished.keys(), unknown, routes, room, settling_seconds)
+    except EndpointError as error:
+        reason = str(error).partition("\n")[0]
+        return [Left(file_name=name, id=None, reason=reason) for name in unknown if name not in entries.refused]
+    _forget_what_is_gone(ledger, entries, {document.id for document in listed})
+    left = []
+    for name, before in unknown.items():
+        new = [document.id for document in listed if document.file_name == name and document.id not in before]
+        if len(new) == 1:
+            ledger.write(document=new[0], file_name=name)
+            entries.documents[new[0]] = name
+        elif new:
+            ledger.write(unclear=new, file_name=name)
+            entries.unclear[name] = new
+        elif name in unfinished:
+            left.append(Left(file_name=name, id=None, reason=unfinished[name]))
+    return left
+
+
+async def _unfinished(
+    entries: Entries, names: Iterable[str], routes: DocumentRoutes, room: Limiter, settling_seconds: float
+) -> dict[str, str]:
+    """By file name, the reason why the server may still create a document of an answered upload."""
+    batches = {name: entries.batches[name] for name in names if name in entries.batches}
+    down: list[str] = []
+
+    async def why(batch_id: str) -> str | None:
+        if down:
+            return down[0]
+        try:
+            status = await routes.wait(
+                batch_id, timeout_seconds=settling_seconds, poll_seconds=1.0, eager=True, asking=room.run
+            )
+        except EndpointError as error:
+            if entries.told and error.status in _UNKNOWN_BATCH:
+                return None
+            reason = f"its batch {batch_id} cannot be followed to the end: " + str(error).partition("\n")[0]
+            if isinstance(error, EndpointUnreachable | EndpointTimeout):
+                down.append(reason)
+            return reason
+        if status.done or status.failures:
+            return None
+        return f"the server is still reading it ({status.completed} of {status.total} files of batch {batch_id})"
+
+    reasons = await asyncio.gather(*map(why, batches.values()))
+    return {name: reason for name, reason in zip(batches, reasons, strict=True) if reason is not None}
+
+
+async def _listed_with(
+    awaited: Collection[str],
+    before: Mapping[str, Collection[str]],
+    routes: DocumentRoutes,
+    room: Limiter,
+    settling_seconds: float,
+) -> list[ServerDocument]:
+    """The server's documents, once each awaited name has a new one, or after the time limit."""
+    end = time.monotonic() + settling_seconds
+    while True:
+        listed = await room.run(routes.listed)
+        new = {each.file_name for each in listed if each.id not in before.get(each.file_name or "", ())}
+        rest = end - time.monotonic()
+        if new.issuperset(awaited) or rest <= 0:
+            return listed
+        await asyncio.sleep(min(_LISTING_SECONDS, rest))
+
+
+def _forget_what_is_gone(ledger: Ledger, entries: Entries, there: Collection[str]) -> None:
+    """Removes from the unclear documents those that were deleted meanwhile."""
+    for name, ids in list(entries.unclear.items()):
+        remaining = [each for each in ids if each in there]
+        if remaining != ids:
+            ledger.write(unclear=remaining, file_name=name)
+            entries.unclear[name] = remaining
+
+
+def _log_left(left: Iterable[Left], base: str) -> None:
+    for each in left:
+        _log.warning("%s: document %s (file %s) is left: %s", base, each.id, each.file_name, each.reason)

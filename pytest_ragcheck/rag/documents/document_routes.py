@@ -1,0 +1,243 @@
+"""Uploads, lists and deletes documents over the routes of a RAG server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+import anyio
+
+from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.vocabulary import keys_of
+from pytest_ragcheck.rag.body.vocabulary import named as kind_of
+from pytest_ragcheck.rag.http.exchange_failures import SentRequest
+from pytest_ragcheck.rag.http.retry import is_transient
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pytest_ragcheck.rag.http.route import HttpRoute
+
+_FIRST_PAUSE_SECONDS = 0.05
+
+_STATUS_RETRIES = 2
+"""Number of polls in a row that may fail; a poll changes nothing on the server."""
+
+_BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerDocument:
+    """A document as the server lists it."""
+
+    id: str
+    file_name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchStatus:
+    """The server's progress with the files of one upload."""
+
+    total: int
+    completed: int
+    failures: tuple[str, ...] = ()
+    """The server's reason for each failed task."""
+
+    @property
+    def done(self) -> bool:
+        """Whether every file has become a document."""
+        # A server may create the tasks after its reply, so that there are none at first.
+        return self.total > 0 and self.completed == self.total and not self.failures
+
+
+class DocumentRoutes:
+    """
+    `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
+
+    Args:
+        base_url: The base of the routes; its query-string is sent with every request.
+        route: Makes the route of a URL, with remedies by status.
+    """
+
+    def __init__(self, base_url: str, route: Callable[[str, Mapping[int, str]], HttpRoute]) -> None:
+        self._base_url = base_url
+        self._route = route
+        self.shown = shown_url(base_url)
+        """The base URL without secrets."""
+
+    async def upload(self, text: str, filename: str) -> str:
+        """
+        The id of the batch in which the server reads the text as a file.
+
+        Raises:
+            EndpointError: The server refused the text, or its reply has no batch id.
+        """
+        to_do: dict[int, str] = dict.fromkeys((404, 405), f"The server has to take documents by POST /upload: {_BASE}")
+        route = self._at("/upload", to_do)
+        file = (filename, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+        asked = SentRequest(method="POST", shown='a POST of multipart/form-data with text files under "files"')
+        response, body = await route.fetch(asked, files=[("files", file)])
+        reply = route.value(response, body)
+        batch_id = reply.get("batch_id") if isinstance(reply, Mapping) else None
+        if not isinstance(batch_id, str | int) or isinstance(batch_id, bool) or batch_id == "":
+            found = f'the reply to the upload of {filename} names no batch: "batch_id" is {_kind_at(reply, "batch_id")}'
+            raise route.unusable(response, body, ReplyMismatch(found, 'Return {"batch_id": "..."}.'))
+        return str(batch_id)
+
+    async def status(self, batch_id: str) -> BatchStatus:
+        """
+        The server's progress with a batch.
+
+        Raises:
+            EndpointError: The reply is missing or malformed.
+        """
+        to_do = {404: f"The server has to know a batch that it has just named: see its log, and {_BASE}"}
+        route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do)
+        response, body = await route.fetch(SentRequest(method="GET", shown="a GET"))
+        reply = route.value(response, body)
+        counts = {key: _count_at(reply, key) for key in ("total", "completed")}
+        total, completed = counts.values()
+        if total is None or completed is None:
+            key = next(key for key, count in counts.items() if count is None)
+            found = f'the status of batch {batch_id} has no whole number as "{key}": it is {_kind_at(reply, key)}'
+            to_return = 'Return {"total": 1, "completed": 0, "tasks": [{"status": "pending"}]}.'
+            raise route.unusable(response, body, ReplyMismatch(found, to_return))
+        return BatchStatus(total=total, completed=completed, failures=tuple(_failures(reply)))
+
+    async def wait(
+        self,
+        batch_id: str,
+        *,
+        timeout_seconds: float,
+        poll_seconds: float,
+        eager: bool = False,
+        asking: Callable[[Callable[[], Awaitable[BatchStatus]]], Awaitable[BatchStatus]] | None = None,
+    ) -> BatchStatus:
+        """
+        The batch's last status: it is done, one of its tasks failed, or the time limit is reached.
+
+        Args:
+            batch_id: As `upload` returned it.
+            timeout_seconds: Time limit, >= 0; there is at least one poll.
+            poll_seconds: Pause between two polls.
+            eager: Whether the first pauses are shorter, for fast servers.
+            asking: Runs each poll; called directly if None.
+
+        Raises:
+            EndpointError: Several polls in a row failed.
+        """
+        end = time.monotonic() + timeout_seconds
+        pause = min(_FIRST_PAUSE_SECONDS, poll_seconds) if eager else poll_seconds
+        failed = 0
+        while True:
+            try:
+                status = await (self.status(batch_id) if asking is None else asking(partial(self.status, batch_id)))
+            except EndpointError as error:
+                failed += 1
+                if failed > _STATUS_RETRIES or not may_pass(error) or time.monotonic() >= end:
+                    raise
+            else:
+                failed = 0
+                if status.done or status.failures or time.monotonic() >= end:
+                    return status
+            # One more poll at the time limit gives the final progress.
+            await anyio.sleep(max(0.0, min(pause, end - time.monotonic())))
+            pause = min(2 * pause, poll_seconds)
+
+    async def listed(self) -> list[ServerDocument]:
+        """
+        All documents on the server.
+
+        Raises:
+            EndpointError: The reply is missing or malformed.
+        """
+        to_do: dict[int, str] = dict.fromkeys(
+            (404, 405), f"The server has to list its documents by GET /documents: {_BASE}"
+        )
+        route = self._at("/documents", to_do)
+        response, body = await route.fetch(SentRequest(method="GET", shown="a GET"))
+        reply = route.value(response, body)
+        if not isinstance(reply, list):
+            found = f"the list of documents is {kind_of(reply)}, not an array"
+            raise route.unusable(response, body, ReplyMismatch(found, 'Return [{"id": "...", "file_name": "..."}].'))
+        return [self._document(route, response, body, index, row) for index, row in enumerate(reply)]
+
+    async def delete(self, document_id: str) -> bool:
+        """
+        True if the document is deleted, False if the server has none of this id.
+
+        Raises:
+            EndpointError: The server did not delete it.
+        """
+        to_do = {405: f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"}
+        route = self._at(f"/documents/{quote(document_id, safe='')}", to_do)
+        try:
+            await route.fetch(SentRequest(method="DELETE", shown="a DELETE"))
+        except EndpointStatusError as error:
+            if error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
+                return False
+            raise
+        return True
+
+    def _at(self, path: str, to_do: Mapping[int, str]) -> HttpRoute:
+        return self._route(joined(self._base_url, path), to_do)
+
+    def _document(self, route: HttpRoute, response: Any, body: bytes, index: int, row: object) -> ServerDocument:
+        found = row if isinstance(row, Mapping) else {}
+        document_id, name = found.get("id"), found.get("file_name")
+        if isinstance(document_id, bool) or not isinstance(document_id, str | int) or document_id == "":
+            problem = f'the list of documents has an entry [{index}] whose "id" is {_kind_at(row, "id")}'
+        elif name is not None and not isinstance(name, str):
+            problem = f'the list of documents has an entry [{index}] whose "file_name" is {kind_of(name)}'
+        else:
+            return ServerDocument(id=str(document_id), file_name=name)
+        mismatch = ReplyMismatch(problem, 'Return [{"id": "...", "file_name": "..."}].')
+        raise route.unusable(response, body, mismatch)
+
+
+def may_pass(error: EndpointError) -> bool:
+    """Whether the next poll may succeed: after a server error, or without a reply."""
+    if error.status is not None:
+        return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)
+    return is_transient(error) or isinstance(error, EndpointTimeout)
+
+
+def base_of(url: str) -> str:
+    """The base of a server's routes: its question route without a final `/query`, with its query-string."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/").removesuffix("/query")
+    return parts._replace(path=path, fragment="").geturl()
+
+
+def joined(base_url: str, path: str) -> str:
+    """The URL of a route below the base."""
+    parts = urlsplit(base_url)
+    return parts._replace(path=parts.path.rstrip("/") + path, fragment="").geturl()
+
+
+def _count_at(reply: object, key: str) -> int | None:
+    count = reply.get(key) if isinstance(reply, Mapping) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
+
+
+def _kind_at(reply: object, key: str) -> str:
+    """The kind of the value under the key; if it is missing, the keys that the reply has."""
+    if not isinstance(reply, Mapping):
+        return f"missing (the reply is {kind_of(reply)})"
+    return kind_of(reply[key]) if key in reply else f"missing (found {keys_of(reply)})"
+
+
+def _failures(reply: Mapping[str, Any]) -> Iterator[str]:
+    tasks = reply.get("tasks") or ()
+    for task in tasks.values() if isinstance(tasks, Mapping) else tasks if isinstance(tasks, list) else ():
+        if isinstance(task, Mapping) and task.get("status") == "failed":
+            reason = task.get("error") or task.get("error_message") or task.get("message")
+            yield excerpt(str(reason), 200) if reason else "the server gives no reason"

@@ -1,0 +1,51 @@
+"""The fate of the documents of a run, for its summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A document that is, or may be, still on the server."""
+
+    file_name: str
+    id: str | None
+    """The server's id; None if unknown."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """The documents of a run after its end."""
+
+    deleted: int = 0
+    kept: int = 0
+    """Number of documents that stay by `rag_keep_documents`."""
+
+    left: tuple[Left, ...] = ()
+    """The documents that could not be deleted."""
+
+    def __add__(self, other: Documents) -> Documents:
+        return Documents(
+            deleted=self.deleted + other.deleted, kept=self.kept + other.kept, left=(*self.left, *other.left)
+        )
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Documents:
+        """The value from the output of `asdict`, also by way of JSON."""
+        return cls(**{**row, "left": tuple(Left(**left) for left in row["left"])})
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the terminal."""
+        kept = f", {self.kept} kept (rag_keep_documents); ragcheck cleanup deletes them" if self.kept else ""
+        yield f"documents: {self.deleted} deleted{kept}"
+        for left in self.left:
+            yield f"WARNING: document {left.id or '?'} (file {left.file_name}) is left: {left.reason}"
+        if self.left:
+            yield "Delete what is left with: ragcheck cleanup --rag-url=URL"

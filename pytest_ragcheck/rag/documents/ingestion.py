@@ -1,0 +1,212 @@
+"""Uploads documents, and finds out their ids on the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import EndpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.rag.documents.ledger import Ledger
+    from pytest_ragcheck.rag.documents.uploads import Upload
+
+TIMEOUT_SECONDS = 300.0
+"""Time limit of the server for reading a document."""
+
+POLL_SECONDS = 2.0
+"""Maximum pause between two polls."""
+
+SETTLING_SECONDS = 10.0
+"""Time limit for uploads that are in progress at the end of the run."""
+
+_NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """The result of the ingestion of a run."""
+
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Our ids by the server's ids."""
+
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """By our id, the reason why the document is not, or may not be, in the system."""
+
+    def to_json(self) -> str:
+        """One JSON string, for other processes."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Ingested:
+        """The value from the output of `to_json`."""
+        return cls(**json.loads(text))
+
+
+async def ingest(
+    uploads: Sequence[Upload],
+    routes: DocumentRoutes,
+    *,
+    ledger: Ledger,
+    room: Limiter,
+    tell: Callable[[int], None] = lambda _: None,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+) -> Ingested:
+    """
+    Uploads the documents to the system.
+
+    Existing documents stay untouched. Exactly one new document of each name must be ours.
+
+    Args:
+        uploads: The documents; file names are unique.
+        routes: The routes of the server.
+        ledger: Records each upload before it begins.
+        room: Limits the requests to the server.
+        tell: Called with the number of finished documents each time it grows.
+        timeout_seconds: Time limit for each document, until the server has read it.
+    """
+    try:
+        before = _by_name(await room.run(routes.listed))
+        batch = _Batch(routes=routes, ledger=ledger, room=room, tell=tell, timeout_seconds=timeout_seconds)
+        ledger.write(base=routes.shown)
+        first, *others = uploads
+        # The first upload runs alone: a server without the route gets one request, not a thousand.
+        if (failure := await batch.upload(first, before)) is not None and batch.no_route:
+            return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), failure))
+        reasons = [failure, *await asyncio.gather(*(batch.upload(upload, before) for upload in others))]
+        after = _by_name(await room.run(routes.listed))
+    except EndpointError as error:
+        return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
+    ids: dict[str, str] = {}
+    failures: dict[str, str] = {}
+    for upload, reason in zip(uploads, reasons, strict=True):
+        known = before.get(upload.file_name, [])
+        new = [document_id for document_id in after.get(upload.file_name, []) if document_id not in known]
+        if len(new) == 1:
+            ledger.write(document=new[0], file_name=upload.file_name)
+            ids[new[0]] = upload.doc_id
+        elif len(new) > 1:
+            ledger.write(unclear=new, file_name=upload.file_name)
+        failure = reason or _why_unknown(upload, new, routes)
+        if failure is not None:
+            failures[upload.doc_id] = failure
+    return Ingested(ids=ids, failures=failures)
+
+
+async def has(routes: DocumentRoutes, ids: Collection[str], room: Limiter) -> bool:
+    """Whether the system lists all of these documents; True if it does not answer."""
+    try:
+        listed = await room.run(routes.listed)
+    except EndpointError:
+        return True
+    return {document.id for document in listed}.issuperset(ids)
+
+
+class _Batch:
+    """The concurrent uploads of an ingestion."""
+
+    def __init__(
+        self,
+        *,
+        routes: DocumentRoutes,
+        ledger: Ledger,
+        room: Limiter,
+        tell: Callable[[int], None],
+        timeout_seconds: float,
+    ) -> None:
+        self._routes = routes
+        self._ledger = ledger
+        self._room = room
+        self._tell = tell
+        self._timeout_seconds = timeout_seconds
+        self._done = 0
+        self.no_route = False
+        """Whether the server has no route for uploads."""
+
+    async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
+        """The reason why the upload failed; None if it succeeded."""
+        name = upload.file_name
+        shown = f"document {upload.doc_id!r} (file {name})"
+        try:
+            batch_id = await self._room.run(partial(self._send, upload, before.get(name, [])))
+        except EndpointError as error:
+            self.no_route = error.status in _NO_ROUTE
+            return f"{shown} was not taken: {error}"
+        try:
+            status = await self._routes.wait(
+                batch_id,
+                timeout_seconds=self._timeout_seconds,
+                poll_seconds=POLL_SECONDS,
+                eager=True,
+                asking=self._room.run,
+            )
+        except EndpointError as error:
+            self.no_route = error.status in _NO_ROUTE
+            return f"{shown} was uploaded, and the server does not say whether it was read: {error}"
+        self._done += 1
+        self._tell(self._done)
+        if status.failures:
+            return (
+                f"{self._routes.shown}: {shown} was uploaded, and the server could not read it: "
+                f"{'; '.join(status.failures)}\nSee the server's log."
+            )
+        if not status.done:
+            return (
+                f"{self._routes.shown}: {shown} was uploaded, and not read within {self._timeout_seconds:g} s "
+                f"({status.completed} of {status.total} files)\nSee whether what reads documents in the server runs."
+            )
+        return None
+
+    async def _send(self, upload: Upload, before: list[str]) -> str:
+        """The batch's id; a cancelled run waits for it, since the server may still create the document."""
+        self._ledger.write(upload=upload.file_name, before=before)
+        sending = asyncio.ensure_future(self._answered(upload))
+        try:
+            return await asyncio.shield(sending)
+        except asyncio.CancelledError:
+            with suppress(EndpointError, asyncio.TimeoutError):
+                await asyncio.wait_for(sending, SETTLING_SECONDS)
+            raise
+
+    async def _answered(self, upload: Upload) -> str:
+        """The batch's id, after the ledger has recorded it or the refusal."""
+        try:
+            batch_id = await self._routes.upload(upload.text, upload.file_name)
+        except EndpointError as error:
+            # After a gateway's 5xx the server may still create the document.
+            if error.status is not None and error.status // 100 == 4:
+                self._ledger.write(refused=upload.file_name)
+            raise
+        self._ledger.write(batch=batch_id, file_name=upload.file_name)
+        return batch_id
+
+
+def _why_unknown(upload: Upload, new: Sequence[str], routes: DocumentRoutes) -> str | None:
+    shown = f"document {upload.doc_id!r} (file {upload.file_name})"
+    if not new:
+        return (
+            f"{routes.shown}: {shown} was uploaded and read, and the server's list has no new document of that "
+            "file_name\nGET /documents has to list it under the name that it was uploaded with."
+        )
+    if len(new) > 1:
+        return (
+            f"{routes.shown}: {shown} was uploaded, and the server has {len(new)} new documents of that file_name: "
+            f"{', '.join(new)}\nAnother run seems to be at work there; all of them are left. Run one after the other."
+        )
+    return None
+
+
+def _by_name(documents: Sequence[ServerDocument]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for document in documents:
+        found.setdefault(document.file_name or "", []).append(document.id)
+    return found

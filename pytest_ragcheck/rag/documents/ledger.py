@@ -1,0 +1,166 @@
+"""
+Records each upload of a run on disk before it is sent, so that a cleanup needs nothing else.
+
+`{output}/.ragcheck/documents/{run}/` holds the ledger, one JSON object a line, and a lock for each process of the
+run. A folder without a held lock belongs to a run that ended without cleaning up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.concurrency.file_lock import FileLock, is_held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_FILE = "ledger.jsonl"
+
+
+@dataclass(slots=True, kw_only=True)
+class Entries:
+    """The content of a ledger."""
+
+    base: str = ""
+    """The base URL of the server, without secrets."""
+
+    before: dict[str, list[str]] = field(default_factory=dict)
+    """By file name, for each started upload, the ids of the documents that already had the name."""
+
+    batches: dict[str, str] = field(default_factory=dict)
+    """By file name, the server's batch."""
+
+    refused: set[str] = field(default_factory=set)
+    """The names of the files that the server refused with a status of 400 to 499."""
+
+    documents: dict[str, str] = field(default_factory=dict)
+    """By the server's id, the file names of our documents on the server."""
+
+    unclear: dict[str, list[str]] = field(default_factory=dict)
+    """By file name, new ids of which exactly one is ours, if it is not known which."""
+
+    kept: bool = False
+    """Whether the documents stay until a cleanup by command."""
+
+    failed: bool = False
+    """Whether an ended process of the run had a failure."""
+
+    told: bool = False
+    """Whether a cleanup has reported the documents that it could not delete."""
+
+    @property
+    def seen_to(self) -> bool:
+        """Whether the run is done with its documents."""
+        return self.kept or self.told
+
+
+class Ledger:
+    """
+    The ledger of one run; several processes may write to it.
+
+    Args:
+        folder: The folder of the run, created with the first line.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._held: FileLock | None = None
+
+    def hold(self) -> None:
+        """Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile."""
+        lock = self.folder / f"{os.getpid()}.lock"
+        if self._held is None or not lock.exists():
+            self.release()
+            self._make_folder()
+            self._held = FileLock(lock)
+            self._held.take()
+
+    def release(self) -> None:
+        """Releases the lock of this process."""
+        if self._held is not None:
+            self._held.free()
+            self._held = None
+
+    def write(self, **line: Any) -> None:
+        """Adds a line; it is on disk when this returns."""
+        self._make_folder()
+        with (self.folder / _FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read(self) -> Entries:
+        """The content of the ledger; an incomplete last line belongs to a step that did not begin."""
+        entries = Entries()
+        with suppress(FileNotFoundError):
+            for text in (self.folder / _FILE).read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    _apply(entries, json.loads(text))
+        return entries
+
+    def remove(self) -> None:
+        """Deletes the ledger and its folder, once the server has no documents of the run."""
+        self.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process of the run is still at work, this one included."""
+        return any(is_held(path) for path in self.folder.glob("*.lock"))
+
+    def _make_folder(self) -> None:
+        if not self.folder.is_dir():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            ignore = self.folder.parents[1] / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+
+
+def folder_of_documents(output: Path) -> Path:
+    """The folder of the ledgers of an output folder."""
+    return output / ".ragcheck" / "documents"
+
+
+def abandoned(output: Path) -> Iterator[Ledger]:
+    """The ledgers of ended runs with documents on a server, the oldest first."""
+    paths = folder_of_documents(output).glob(f"*/{_FILE}")
+    for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path)):
+        ledger = Ledger(path.parent)
+        if not ledger.alive:
+            yield ledger
+
+
+def ledgers_of(output: Path, run: str) -> Iterator[Ledger]:
+    """The ledgers of a run's processes."""
+    return map(Ledger, sorted(folder_of_documents(output).glob(f"{run}*")))
+
+
+def _apply(entries: Entries, line: dict[str, Any]) -> None:
+    match line:
+        case {"base": base}:
+            entries.base = base
+        case {"upload": name, "before": before}:
+            entries.before[name] = before
+            # Another worker may repeat the upload of a dead worker.
+            entries.batches.pop(name, None)
+            entries.refused.discard(name)
+        case {"batch": batch, "file_name": name}:
+            entries.batches[name] = batch
+        case {"refused": name}:
+            entries.refused.add(name)
+        case {"document": document_id, "file_name": name}:
+            entries.documents[document_id] = name
+        case {"unclear": ids, "file_name": name}:
+            entries.unclear[name] = ids
+        case {"gone": document_id}:
+            name = entries.documents.pop(document_id, None)
+            entries.before.pop(name or "", None)
+        case {"kept": _} | {"failed": _} | {"told": _}:
+            ((flag, value),) = line.items()
+            setattr(entries, flag, value)

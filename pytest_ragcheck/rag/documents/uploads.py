@@ -1,0 +1,64 @@
+"""Makes the files to upload from the passages of questions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.passages import documents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.questions.question import Question
+
+_UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_BYTES = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A document to upload."""
+
+    doc_id: str
+    """Our id of the document."""
+
+    text: str
+    file_name: str
+
+
+def uploads_of(questions: Iterable[Question]) -> list[Upload]:
+    """
+    Each distinct document of the questions with ingestion, once, in their order.
+
+    A file has the name of its document, with unsafe characters as `_`. Files that would share a name get a part of
+    their digests.
+    """
+    distinct = dict.fromkeys(
+        (str(passage.doc_id), passage.text)
+        for question in questions
+        if question.ingest
+        for passage in documents_of(question)
+    )
+    names = {key: _file_name(key[0]) for key in distinct}
+    # Some servers have file systems that ignore case.
+    taken = Counter(name.casefold() for name in names.values())
+    return [
+        Upload(
+            doc_id=doc_id,
+            text=text,
+            file_name=f"{name}{_digest(doc_id, text) if taken[name.casefold()] > 1 else ''}.txt",
+        )
+        for (doc_id, text), name in names.items()
+    ]
+
+
+def _file_name(doc_id: str) -> str:
+    return _UNSAFE.sub("_", doc_id).encode()[:_LONGEST_BYTES].decode(errors="ignore")
+
+
+def _digest(doc_id: str, text: str) -> str:
+    return "-" + hashlib.sha256(f"{doc_id}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -1,0 +1,36 @@
+"""`RagClient.from_settings` takes the part of a run's settings that describes the endpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class EndpointDescription(Protocol):
+    """The settings of an endpoint, for `RagClient.from_settings`; `EndpointSettings` implements this protocol."""
+
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def base_url(self) -> str | None: ...
+    @property
+    def shape(self) -> str | None: ...
+    @property
+    def request(self) -> str | None: ...
+    @property
+    def response(self) -> str | None: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def top_k(self) -> int: ...
+    @property
+    def timeout_seconds(self) -> float: ...
+
+
+class DescribesEndpoint(Protocol):
+    """The settings of a run, reduced to the endpoint, so that `rag` does not depend on the settings package."""
+
+    @property
+    def endpoint(self) -> EndpointDescription: ...

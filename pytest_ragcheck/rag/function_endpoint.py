@@ -1,0 +1,181 @@
+"""A RAG system that is a Python function in this process."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import anyio
+
+from pytest_ragcheck.concurrency.frames import is_users, shown_place
+from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.shapes.contract_reply import CONTRACT, read_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from pytest_ragcheck.questions.question import GoldPassage
+
+    Asked: TypeAlias = Callable[..., Any]
+
+
+class FunctionEndpoint:
+    """
+    An endpoint that calls `function(query)`, or `function(query, top_k=...)` if it takes `top_k`.
+
+    In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
+
+    Args:
+        function: Returns the contract's mapping or a `RagAnswer`. A coroutine function is awaited; any other runs
+            in a thread of its own, which is abandoned after the time limit.
+        timeout_seconds: Limit of a call.
+
+    Raises:
+        UsageError: The function has another signature.
+    """
+
+    def __init__(self, function: Asked, *, timeout_seconds: float) -> None:
+        if not callable(function):
+            raise UsageError(
+                f"RagClient.from_callable takes a function, not {excerpt(repr(function), 60)}. "
+                "Give a function(query) or function(query, top_k); a URL goes to RagClient(url)."
+            )
+        self._function = function
+        self._timeout_seconds = timeout_seconds
+        self.name = _qualified_name(function)
+        self._takes_top_k = self._check_signature()
+
+    async def ask(
+        self,
+        query: str,
+        top_k: int,
+        *,
+        include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
+    ) -> RagAnswer:
+        """The function's answer; raises an `EndpointError` if there is none."""
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {})
+
+    async def ask_with_context(
+        self,
+        query: str,
+        passages: Sequence[GoldPassage],
+        session_id: str | None = None,  # noqa: ARG002 - a function has no sessions
+    ) -> RagAnswer:
+        """The function's answer from these passages; raises an `EndpointError` if there is none."""
+        if not self._takes("context_passages"):
+            raise EndpointError(
+                f"{self.name}: takes no context_passages\n"
+                "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
+                '{"text": ..., "doc_id": ...}. Let it take them, or choose --rag-tier=end_to_end.',
+                url=self.name,
+            )
+        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
+        return await self._call(query, {"context_passages": rows})
+
+    @property
+    def documents(self) -> NoReturn:
+        """A function takes no documents."""
+        raise UsageError(
+            f"{self.name} is a function, which has no routes for documents: give it its documents in the rag_client "
+            "fixture, and do not ask for ingestion."
+        )
+
+    async def _call(self, query: str, keywords: dict[str, Any]) -> RagAnswer:
+        started = time.perf_counter()
+        call = functools.partial(self._function, query, **keywords)
+        with anyio.move_on_after(self._timeout_seconds):
+            try:
+                returned = await (call() if _is_async(self._function) else in_thread(call))
+                if inspect.isawaitable(returned):  # a plain function may return a coroutine
+                    returned = await returned
+            except EndpointError:
+                raise  # raised by another client inside the function
+            except Exception as error:
+                raise self._raised(error) from error
+            return self._read(returned, time.perf_counter() - started)
+        raise EndpointTimeout(
+            f"{self.name}: returned nothing within {self._timeout_seconds:g} s\n"
+            "Make it return sooner, or raise timeout_seconds.",
+            url=self.name,
+        )
+
+    async def aclose(self) -> None:
+        """Does nothing: a function has nothing to close."""
+
+    def _check_signature(self) -> bool:
+        """True if the function takes `top_k`."""
+        if self._takes("top_k"):
+            return True
+        if self._takes() or self._takes("context_passages"):
+            return False
+        raise UsageError(
+            f"{self.name}{inspect.signature(self._function)} cannot be asked. "
+            "RagClient.from_callable takes a function(query) or a function(query, top_k)."
+        )
+
+    def _takes(self, *keywords: str) -> bool:
+        """Whether the function can be called with a query and these keywords."""
+        try:
+            signature = inspect.signature(self._function)
+        except (TypeError, ValueError):  # some functions written in C have none
+            return not keywords
+        try:
+            signature.bind("query", **dict.fromkeys(keywords))
+        except TypeError:
+            return False
+        return True
+
+    def _read(self, returned: object, latency_seconds: float) -> RagAnswer:
+        own = returned if isinstance(returned, RagAnswer) else None
+        reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
+        if not isinstance(reply, Mapping):
+            found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
+            raise EndpointReplyError(
+                f"{self.name}: returned {found}\nReturn {CONTRACT}, or a RagAnswer.", url=self.name
+            )
+        try:
+            answer = read_reply(reply)
+        except ReplyMismatch as mismatch:
+            raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
+        if own is None:
+            return replace(answer, latency_seconds=latency_seconds)
+        if own.latency_seconds is not None:  # the function measured the latency itself
+            latency_seconds = own.latency_seconds
+        return replace(own, contexts=answer.contexts, latency_seconds=latency_seconds)
+
+    def _raised(self, error: Exception) -> EndpointError:
+        what = excerpt(f"{type(error).__name__}: {error}".rstrip(": "))
+        return EndpointError(
+            f"{self.name}: raised {what} ({_innermost_frame(error)})\n"
+            'Mend the function; where the system declines to answer, return "" as its answer.',
+            url=self.name,
+        )
+
+
+def _is_async(function: Asked) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _qualified_name(function: Asked) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _innermost_frame(error: Exception) -> str:
+    """`file:line` of the last frame in the user's own code; of the last frame at all if there is none there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_users(frame.filename)]
+    frame = (own or frames)[-1]
+    return shown_place(frame.filename, frame.lineno)

@@ -1,0 +1,179 @@
+"""Opens HTTP clients for each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+from weakref import WeakKeyDictionary
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from types import ModuleType
+    from typing import TypeAlias
+
+    import httpx
+    import httpx2
+
+    AnyClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
+    AnyResponse: TypeAlias = httpx.Response | httpx2.Response
+
+IDLE_SECONDS = 1.5
+"""
+How long an idle connection stays open.
+
+Below the 2 s of gunicorn and the 5 s of uvicorn and Node: a request over a connection that the server is closing
+would be lost.
+"""
+
+
+REQUESTS_A_CLIENT = 8
+"""
+Maximum number of concurrent requests over one client.
+
+A client scans its connections for each request, in quadratic time with httpx 0.28: 1,000 questions of 0.2 s, 128 at
+once, took 10.7 s over one client and 2.0 s over clients of 8; the ideal is 1.6 s.
+"""
+
+
+def http_library() -> ModuleType:
+    """httpx2 if it is installed, otherwise httpx; both have the same API."""
+    try:
+        return importlib.import_module("httpx2")
+    except ModuleNotFoundError:
+        return importlib.import_module("httpx")
+
+
+def library_of(http: object) -> ModuleType:
+    """
+    The library of a user's client.
+
+    Raises:
+        UsageError: The client is not an AsyncClient of httpx or httpx2.
+    """
+    for name in ("httpx2", "httpx"):
+        library = sys.modules.get(name)  # if not imported, it cannot be the client's
+        if library is not None and isinstance(http, library.AsyncClient):
+            return library
+    kind = f"{type(http).__module__}.{type(http).__qualname__}"
+    raise UsageError(f"http= takes an AsyncClient of httpx or httpx2, not {kind}. Write http=httpx.AsyncClient(...).")
+
+
+@lru_cache
+def unlogged(library: Any, shown: str) -> Any:
+    """A URL class whose text is *shown*, since the library logs the text of each request's URL."""
+    text_only = {"__str__": lambda _: shown, "__repr__": lambda _: f"URL({shown!r})"}
+    return type("URL", (library.URL,), text_only)
+
+
+class Connections:
+    """
+    The clients of *library* by event loop, opened on demand.
+
+    A client cannot be shared between loops: its connections belong to the loop that made them.
+
+    Raises:
+        UsageError: The environment names a proxy or a certificate file that the library cannot use.
+    """
+
+    def __init__(self, library: ModuleType) -> None:
+        self._library = library
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
+        try:
+            for scheme in ("http", "https", "all"):
+                # The library would pass the port 99999 on to the socket.
+                _ = urlsplit(getproxies().get(scheme)).port
+            self._tls = _tls(library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+            # Made early, so that an unusable environment shows here.
+            self._spare = [self._new_client()]
+        except (OSError, ValueError, ImportError, library.InvalidURL) as error:
+            raise UsageError(
+                f"no HTTP client can be made in this environment: {error}. "
+                "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from error
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[AnyClient]:
+        """A client of the running loop, for one request."""
+        loop = asyncio.get_running_loop()
+        opened = self._opened.get(loop)
+        if opened is None:
+            opened = self._opened[loop] = _LoopsClients()
+            # A started async generator is closed at the end of its loop (shutdown_asyncgens), and the clients with
+            # it: no connection outlives its loop, even without a call of aclose().
+            await anext(opened.until_closed)
+        shared = next((each for each in opened.clients if each.asking < REQUESTS_A_CLIENT), None)
+        if shared is None:
+            shared = _Shared(self._spare.pop() if self._spare else self._new_client())
+            opened.clients.append(shared)
+        shared.asking += 1
+        try:
+            yield shared.client
+        finally:
+            shared.asking -= 1
+
+    async def aclose(self) -> None:
+        """Closes the running loop's clients; those of another loop close when that loop ends."""
+        opened = self._opened.pop(asyncio.get_running_loop(), None)
+        if opened is not None:
+            await opened.until_closed.aclose()
+
+    def _new_client(self) -> AnyClient:
+        client: AnyClient = self._library.AsyncClient(
+            headers={"user-agent": "pytest-ragcheck"},
+            verify=self._tls,
+            # The engine limits concurrency; the default of 20 kept connections would reopen the others.
+            limits=self._library.Limits(
+                max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS
+            ),
+            # A cookie would carry the session of one question into the next.
+            cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
+        )
+        return client
+
+
+def _named_by(variable: str) -> tuple[Path, int] | None:
+    """The path in the environment variable and its modification time (0 if missing); None if not set."""
+    if not (name := os.environ.get(variable)):
+        return None
+    path = Path(name).absolute()
+    return path, path.stat().st_mtime_ns if path.exists() else 0
+
+
+@cache
+def _tls(library: ModuleType, *_: tuple[Path, int] | None) -> ssl.SSLContext:
+    """The library's context with these certificates, cached because loading them is slow."""
+    context: ssl.SSLContext = library.create_ssl_context()
+    return context
+
+
+@dataclass(slots=True)
+class _Shared:
+    client: AnyClient
+    asking: int = 0
+    """Number of its requests in progress."""
+
+
+class _LoopsClients:
+    def __init__(self) -> None:
+        self.clients: list[_Shared] = []
+        self.until_closed = self._until_closed()
+
+    async def _until_closed(self) -> AsyncGenerator[None, Any]:
+        try:
+            yield
+        finally:
+            for shared in self.clients:
+                await shared.client.aclose()

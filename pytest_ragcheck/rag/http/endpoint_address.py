@@ -1,0 +1,122 @@
+"""Checks the address of an endpoint, and shows it without its secrets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.http.headers import check_header, check_one_authorization
+from pytest_ragcheck.redaction import Redactor, shown_query, shown_url, url_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+EXAMPLE = "http://localhost:8000/query"
+
+_PLAIN_HEADERS = re.compile(r"(accept|cache|content)(-.*)?|connection|host|pragma|user-agent", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """The URL of an endpoint, and its secrets."""
+
+    url: str = field(repr=False)
+    """The whole URL, userinfo and query included."""
+
+    shown: str
+    """The URL for texts: without userinfo and fragment, with secret parameters redacted."""
+
+    redactor: Redactor = field(repr=False)
+    """Removes the secrets of URL and headers, which a reply may echo."""
+
+    @property
+    def host(self) -> str:
+        """The host name or IP address, without the port."""
+        return urlsplit(self.shown).hostname or ""
+
+
+def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[str, str]) -> Address:
+    """
+    The address of *url*, with the secrets of both sets of headers; *also_secret* is not checked.
+
+    Raises:
+        UsageError: The URL or a header cannot be sent; the text says what to write, and shows no header's value.
+    """
+    _check_url(url)
+    for name, value in headers.items():
+        check_header(name, value)
+    check_one_authorization(url, headers)
+    secrets = (*url_secrets(url), *_secrets_in_headers({**also_secret, **headers}))
+    return Address(url=url, shown=shown_url(url), redactor=Redactor(secrets))
+
+
+def _check_url(url: str) -> None:
+    if not isinstance(url, str):
+        raise UsageError(
+            f"RagClient takes the endpoint's URL as a str, not {type(url).__name__}. "
+            f"Write RagClient({EXAMPLE!r}); a function goes to RagClient.from_callable(function)."
+        )
+    if not url.strip():
+        raise UsageError(f"the endpoint's URL is empty. Write it in full, such as {EXAMPLE}.")
+    masked = _masked(url)
+    if any(character.isspace() or not character.isprintable() for character in url):
+        repaired = "".join(character for character in masked if character.isprintable() and character != " ")
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has white space or a control character in it. "
+            f"Write {repaired} or, inside the query-string, %20."
+        )
+    scheme, separator, _ = url.partition("://")
+    if not separator:
+        rest = re.sub(r"^https?:/*", "", masked, flags=re.IGNORECASE).lstrip("/")
+        raise UsageError(f"the endpoint's URL {masked!r} has no scheme. Write http://{rest} or https://{rest}.")
+    if scheme.lower() not in {"http", "https"}:
+        rest = masked.partition("://")[2]
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has the scheme {scheme!r}; only http and https can be asked. "
+            f"Write http://{rest} or https://{rest}."
+        )
+    _check_authority(url, masked)
+
+
+def _check_authority(url: str, masked: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a host that cannot be read. "
+            f"Write an IPv6 address in brackets: http://[::1]:8000/query."
+        ) from None
+    if not host:
+        raise UsageError(f"the endpoint's URL {masked!r} has no host. Write it in full, such as {EXAMPLE}.")
+    if not all(0 < len(label) < 64 for label in host.rstrip(".").split(".")):
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a host name with an empty part, or one of more than 63 characters. "
+            "Check it."
+        )
+    try:
+        wrong_port = parts.port == 0
+    except ValueError:
+        wrong_port = True
+    if wrong_port:
+        raise UsageError(
+            f"the endpoint's URL {masked!r} has a port that is not a number from 1 to 65535. "
+            f"Write it as in {EXAMPLE}; an IPv6 address goes in brackets, and a '/' or '@' in a password as %2F or %40."
+        )
+
+
+def _masked(url: str) -> str:
+    """A possibly malformed URL for a text, without everything up to the last `@`, which could be userinfo."""
+    head, mark, query = url.partition("#")[0].partition("?")
+    head = re.sub(r"^([a-z][a-z0-9+.-]*://)?.*@", r"\1", head, flags=re.IGNORECASE | re.DOTALL)
+    return head + mark + shown_query(query)
+
+
+def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:
+    for name, value in headers.items():
+        if not _PLAIN_HEADERS.fullmatch(name):
+            yield value
+            yield value.rpartition(" ")[2]  # the token of "Bearer TOKEN"

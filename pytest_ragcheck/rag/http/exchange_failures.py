@@ -1,0 +1,256 @@
+"""Turns each failure of an HTTP exchange into an `EndpointError` with its cause and its remedy."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from pytest_ragcheck.errors import (
+    EndpointError,
+    EndpointReplyError,
+    EndpointStatusError,
+    EndpointTimeout,
+    EndpointUnreachable,
+)
+from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
+from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+    from pytest_ragcheck.rag.http.endpoint_address import Address
+
+BODY_KEPT = 2_000
+"""Maximum number of characters of the body that an error carries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentRequest:
+    """A request as the text of a failure names it."""
+
+    method: str
+    shown: str
+    """The words for the whole request, such as `POST with the JSON {...}`."""
+
+
+def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
+    """The error of a reply that was not complete within the limit."""
+    to_do = {
+        Phase.CONNECTING: "Check that host and port can be reached from here (VPN, firewall).",
+        Phase.WAITING: "Make the RAG system answer sooner, or raise the limit (ini option rag_timeout).",
+        Phase.READING: "Check what holds the rest of it back, or raise the limit (ini option rag_timeout).",
+    }[phase]
+    text = f"{address.shown}: no whole reply within {seconds:g} s: the time ran out while {phase.value}\n{to_do}"
+    return EndpointTimeout(text, url=address.shown)
+
+
+def unreachable(address: Address, error: Exception, phase: Phase, before: BaseException | None) -> EndpointUnreachable:
+    """
+    The error of a connection that failed, or ended before the reply did.
+
+    Args:
+        address: The endpoint.
+        error: The exception of the HTTP library.
+        phase: The phase in which it was raised.
+        before: The exception that the caller was handling when the request was sent.
+    """
+    causes = list(causes_of(error, before))
+    tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
+    if tls is not None:
+        failure = _no_tls(address, tls)
+    elif phase is Phase.CONNECTING:
+        failure = _not_connected(address, causes)
+    else:
+        failure = _broken_off(causes, phase)
+    text = f"{address.shown}: {failure.found}\n{failure.to_do}"
+    return EndpointUnreachable(address.redactor.text(text), url=address.shown, transient=failure.transient)
+
+
+def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
+    """The error of a proxy that made no connection to the endpoint."""
+    words = excerpt(address.redactor.text(str(error)), 120)
+    text = (
+        f"{address.shown}: the proxy {_proxy(address) or 'before it'} made no connection ({words})\n"
+        f"Check HTTP_PROXY and HTTPS_PROXY, or add {address.host} to NO_PROXY."
+    )
+    return EndpointUnreachable(text, url=address.shown, transient=False)
+
+
+def wrong_status(
+    address: Address,
+    status: int,
+    reason: str,
+    headers: Mapping[str, str],
+    body: str,
+    *,
+    asked: SentRequest,
+    to_do: Mapping[int, str],
+) -> EndpointStatusError:
+    """
+    The error of a status outside 200 to 299.
+
+    Args:
+        address: The endpoint.
+        status: The status code.
+        reason: The reason phrase of the server.
+        headers: The reply's headers, by lower-case name.
+        body: The start of the body, decoded.
+        asked: The request.
+        to_do: Remedies by status that replace the usual ones.
+    """
+    body = address.redactor.text(body)
+    found = f"status {status} {excerpt(reason, 60)}".rstrip()
+    usual = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
+    advice = to_do.get(status) or usual.format(request=asked.shown, method=asked.method)
+    if 300 <= status < 400 and headers.get("location"):
+        found += f", which leads to {_redirect_target(address, headers['location'])}"
+        advice = (
+            "Redirects are not followed, since the headers would go along. "
+            "If that is the endpoint, set --rag-url to it; if it is a login page, set the ini option rag_headers."
+        )
+    return EndpointStatusError(
+        f"{address.shown}: {found} ({quoted(body)})\n{advice}",
+        url=address.shown,
+        status=status,
+        body=body[:BODY_KEPT],
+        retry_after_seconds=retry_after_seconds(headers),
+    )
+
+
+def unusable_reply(address: Address, status: int, mismatch: ReplyMismatch, body: str) -> EndpointReplyError:
+    """The error of a reply that does not keep the contract."""
+    found = mismatch.found if status == HTTPStatus.OK else f"{mismatch.found} (status {status})"
+    text = f"{address.shown}: {found}\n{mismatch.to_do}"
+    return EndpointReplyError(
+        address.redactor.text(text),
+        url=address.shown,
+        status=status,
+        body=address.redactor.text(body)[:BODY_KEPT],
+    )
+
+
+def raised_inside(address: Address, error: Exception) -> EndpointError:
+    """The error of an exception from the user's own HTTP client, or from the app behind it."""
+    what = excerpt(address.redactor.text(f"{type(error).__name__}: {error}"))
+    return EndpointError(
+        f"{address.shown}: the client given as http= raised {what}\nMend the client, or the app that it calls.",
+        url=address.shown,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    found: str
+    to_do: str
+    transient: bool = False
+    """True if a retry may succeed."""
+
+
+def _not_connected(address: Address, causes: Sequence[BaseException]) -> _Failure:
+    through = _proxy(address)
+    where = f" by the proxy {through}" if through else ""
+    for cause in causes:
+        if isinstance(cause, socket.gaierror):
+            host = urlsplit(through).hostname if through else address.host
+            return _Failure(
+                f"name not found: no address is known for {host!r}",
+                "Check the host in --rag-url, and that this machine's network knows it (VPN, DNS).",
+                transient=cause.errno == socket.EAI_AGAIN,
+            )
+        if isinstance(cause, ConnectionRefusedError):
+            return _Failure(
+                f"connection refused{where}",
+                "Start the RAG service, or set --rag-url to the port where it listens.",
+                transient=True,
+            )
+    # The innermost error has the system's own words, such as "Network is unreachable".
+    words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
+    what = excerpt((words or [str(causes[0]) or "closed while it was being made"])[-1])
+    to_do = "Check the address in --rag-url, and the network from here to it."
+    return _Failure(f"no connection{where}: {what}", to_do, transient=True)
+
+
+def _no_tls(address: Address, error: ssl.SSLError) -> _Failure:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _Failure(
+            f"TLS: certificate not accepted: {excerpt(error.verify_message).rstrip('.')}",
+            "Check the host in --rag-url. For an authority of your own set SSL_CERT_FILE to its certificate.",
+        )
+    if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}:
+        return _Failure(
+            "TLS: the port does not speak TLS",
+            f"If it speaks plain HTTP, set --rag-url to {address.shown.replace('https://', 'http://', 1)}.",
+        )
+    words = (error.reason or "handshake failed").replace("_", " ").lower()
+    return _Failure(f"TLS: {words}", "Check that the port speaks TLS, and whether it wants a client certificate.")
+
+
+def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
+    log = "See the server's log: it, or a proxy before it, broke off."
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+        return _Failure(f"connection reset while {phase.value}", log, transient=True)
+    # An exception of the parser (h11 or h2) means a malformed reply; httpx itself reports a closed connection.
+    parser = next((cause for cause in causes if type(cause).__module__.startswith(("h11", "h2"))), None)
+    if phase is Phase.READING:
+        words = excerpt(str(parser or causes[0]), 120)
+        return _Failure(f"the reply's body broke off: {words}", log, transient=True)
+    https = "whether the port wants https:// instead of http://."
+    if parser:
+        return _Failure(
+            f"what came back is not HTTP: {excerpt(str(parser), 120)}", f"Check the port in --rag-url, and {https}"
+        )
+    to_do = f"See the server's log, and check {https}"
+    return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)
+
+
+def causes_of(error: BaseException, before: BaseException | None = None) -> Iterator[BaseException]:
+    """The error and its causes, members of groups included, without the exception that was handled *before*."""
+    waiting: list[BaseException] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        yield cause
+        waiting += getattr(cause, "exceptions", ())  # an ExceptionGroup has one for each address
+        # httpcore's pool raises "from None", which leaves the cause in the context only.
+        led_to_it = cause.__cause__ or cause.__context__
+        if led_to_it is not None and led_to_it is not before:
+            waiting.append(led_to_it)
+
+
+def _proxy(address: Address) -> str | None:
+    """The proxy that the environment sets for the endpoint, without credentials."""
+    proxies = getproxies()
+    proxy = proxies.get(address.shown.partition(":")[0].lower()) or proxies.get("all")
+    return shown_url(proxy) if proxy and not proxy_bypass(address.host) else None
+
+
+def _redirect_target(address: Address, location: str) -> str:
+    try:
+        return excerpt(shown_url(urljoin(address.shown, location)))
+    except ValueError:
+        return f"{excerpt(location)!r}, which is no URL"
+
+
+_REFUSED = "The endpoint has to take {request}. To send it something else, set the ini option rag_request."
+_TO_DO = {
+    400: _REFUSED,
+    401: "Give the endpoint's credentials by the ini option rag_headers.",
+    403: "Check the credentials in the ini option rag_headers, and what they allow.",
+    404: "There is no such route: check the path in --rag-url.",
+    405: "The route has to take {method}: check the path in --rag-url, and the methods of the route.",
+    407: "Check the credentials in HTTP_PROXY and HTTPS_PROXY.",
+    413: "The request is too large for the endpoint: raise its limit.",
+    415: _REFUSED,
+    422: _REFUSED,
+    429: "Ask fewer questions at once, or raise the endpoint's limit.",
+    502: "A proxy got no reply from the RAG service: see whether the service runs, and its log.",
+    503: "The RAG service is not ready, or overloaded: see its log.",
+    504: "A proxy waited too long for the RAG service: see the service's log, and the proxy's limit.",
+}

@@ -1,0 +1,51 @@
+"""Tracks the progress of an HTTP exchange."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class Phase(Enum):
+    """A part of an exchange; error texts show the value."""
+
+    CONNECTING = "connecting"
+    WAITING = "waiting for the reply"
+    READING = "reading the reply's body"
+
+
+class Progress:
+    """Tracks an exchange by the trace events of the HTTP library."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.WAITING  # an app in this process reports no events
+        self.before: BaseException | None = None
+        """The exception that the caller was handling when the request was sent."""
+
+        self._connected: Any = None
+        """The connection that was opened last."""
+
+    async def cut_short(self) -> None:
+        """
+        Closes the connection of an exchange that was cancelled in the middle of a TLS handshake.
+
+        The library would leave the socket open, and the garbage collector would warn.
+        """
+        if self._connected is not None and self.phase is Phase.CONNECTING:
+            with anyio.CancelScope(shield=True):
+                await self._connected.aclose()
+
+    async def trace(self, event: str, details: Mapping[str, Any]) -> None:
+        """Receives a trace event of the library."""
+        if event.endswith((".connect_tcp.started", ".start_tls.started")):
+            self.phase = Phase.CONNECTING
+        elif event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._connected = details["return_value"]
+        elif event.endswith(".send_request_headers.started"):
+            self.phase = Phase.WAITING

@@ -1,0 +1,101 @@
+"""Fills in the user's headers from the environment, and checks them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_NAME = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII)
+_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?|")
+
+_OF_THE_BODY = {"content-length", "transfer-encoding"}
+"""Headers that mark the end of a request; a value other than the HTTP library's breaks the connection."""
+
+_FROM_ENVIRONMENT = re.compile(r"\{env:([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilledHeaders:
+    """Headers ready to be sent."""
+
+    headers: Mapping[str, str] = field(repr=False)
+    secrets: Sequence[str] = field(repr=False)
+    """The values that came from the environment."""
+
+
+def fill_in(headers: Iterable[tuple[str, str]], environment: Mapping[str, str]) -> FilledHeaders:
+    """
+    The headers with each `{env:NAME}` replaced by its variable.
+
+    Raises:
+        UsageError: A variable is not set, or a header cannot be sent.
+    """
+    filled: dict[str, str] = {}
+    secrets: list[str] = []
+    for name, value in headers:
+        variables = list(dict.fromkeys(_FROM_ENVIRONMENT.findall(value)))
+        for variable in variables:
+            if not environment.get(variable):
+                raise UsageError(
+                    f"{name} needs the environment variable {variable!r}, which is not set or empty. "
+                    f"Set it, or take the header out."
+                )
+        secrets += [environment[variable] for variable in variables]
+        filled[name] = _FROM_ENVIRONMENT.sub(lambda match: environment[match[1]], value)
+        named = f"the environment's {' and '.join(map(repr, variables))}" if variables else "what is written there"
+        check_header(name, filled[name], source=named)
+    return FilledHeaders(headers=filled, secrets=secrets)
+
+
+def check_header(name: str, value: str, *, source: str = "the place it comes from") -> None:
+    """
+    Refuses a header that cannot be sent.
+
+    Args:
+        name: The header's name.
+        value: The header's value; no text shows it.
+        source: The place where a user can correct the value.
+
+    Raises:
+        UsageError: The header cannot be sent.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UsageError(f"the header name {name!r} cannot be sent. Use letters, digits and '-' only.")
+    if name.lower() in _OF_THE_BODY:
+        raise UsageError(f"the header {name!r} cannot be set: it follows from the body of each request. Take it out.")
+    if not isinstance(value, str):
+        raise UsageError(f"the value of the header {name!r} is {type(value).__name__}, not str. Write it as text.")
+    if not _VALUE.fullmatch(value):
+        raise UsageError(
+            f"the value of the header {name!r} cannot be sent: it has a line break, another control character, "
+            "a character beyond ASCII, or white space at an end (its value is not shown). "
+            f"Check {source}: a secret read from a file often ends in a line break."
+        )
+
+
+def check_one_authorization(url: str, headers: Iterable[str], *, shown: str = "the endpoint's URL") -> None:
+    """
+    Refuses an `Authorization` header beside a user name in the URL, since the HTTP library would drop the header.
+
+    Args:
+        url: A valid URL.
+        headers: The names of the headers.
+        shown: The name of the URL in texts.
+
+    Raises:
+        UsageError: Both are given.
+    """
+    named = next((name for name in headers if name.lower() == "authorization"), None)
+    parts = urlsplit(url)
+    if named is not None and (parts.username or parts.password):
+        raise UsageError(
+            f"the header {named!r} cannot be sent beside the user name and password in {shown}, which are sent as the "
+            "same header. Take one of them out."
+        )

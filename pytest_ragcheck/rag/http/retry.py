@@ -1,0 +1,55 @@
+"""Decides which failures are worth a retry, and how long to wait before it."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.errors import MeasurementError
+
+LIMITED = 429
+
+OVERLOADED = frozenset({LIMITED, 503})
+"""Statuses that ask for fewer requests."""
+
+TRANSIENT = frozenset({408, 409, 502, 504}) | OVERLOADED
+"""Statuses after which the same request may succeed."""
+
+LONGEST_WAIT_SECONDS = 8.0
+_FIRST_WAIT_SECONDS = 0.25
+_MOST_DOUBLINGS = 10
+"""Keeps the power finite after many attempts; the longest wait is reached long before."""
+
+
+def is_overload(error: MeasurementError) -> bool:
+    """Whether the other side asks for fewer requests."""
+    return status_of(error) in OVERLOADED
+
+
+def is_transient(error: MeasurementError) -> bool:
+    """Whether a retry may succeed, by the error's own `transient` or else by its status."""
+    transient: bool | None = getattr(error, "transient", None)
+    return status_of(error) in TRANSIENT if transient is None else transient
+
+
+def status_of(error: MeasurementError) -> int | None:
+    """The HTTP status of the error; None without one."""
+    status: int | None = getattr(error, "status", None)
+    return status
+
+
+def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONGEST_WAIT_SECONDS) -> float:
+    """
+    Seconds to wait after a failed attempt: as requested by the server, otherwise doubling each time.
+
+    Random jitter spreads the retries. A requested wait of 0 is ignored, since some servers send it with every refusal.
+
+    Args:
+        error: The failure of the attempt.
+        attempt: Its number, from 1.
+        longest: Maximum of a wait that the server did not request.
+    """
+    asked: float | None = getattr(error, "retry_after_seconds", None)
+    wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
+    return (asked or wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret

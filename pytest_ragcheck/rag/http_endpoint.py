@@ -1,0 +1,85 @@
+"""An endpoint that answers questions over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
+from pytest_ragcheck.rag.http.exchange_progress import Progress
+from pytest_ragcheck.rag.http.route import HttpRoute
+from pytest_ragcheck.rag.shapes.shape import read_shape
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.http.connections import AnyResponse
+    from pytest_ragcheck.rag.shapes.shape import Shape
+
+
+class HttpEndpoint(HttpRoute):
+    """
+    An endpoint that is asked over HTTP.
+
+    Args:
+        url: The route for questions.
+        shape: The form of requests and replies; the contract if None.
+        route: Further arguments of `HttpRoute`.
+
+    Raises:
+        UsageError: URL, header or client cannot work.
+    """
+
+    def __init__(self, url: str, *, shape: Shape | None = None, **route: Any) -> None:
+        super().__init__(url, **route)
+        self._shape = read_shape() if shape is None else shape
+        self._asked = SentRequest(method=self._shape.request.method, shown=self._shape.request.shown)
+
+    async def ask(self, query: str, top_k: int) -> RagAnswer:
+        """The endpoint's answer; raises an `EndpointError` if there is none."""
+        return await self.ask_filled(self._shape.request.fill(query, top_k))
+
+    async def ask_filled(self, question: Any) -> RagAnswer:
+        """The answer to a question that already has the form of the shape's request."""
+        progress = Progress()
+        with anyio.move_on_after(self._timeout_seconds):
+            return await self._ask(question, progress)
+        raise timed_out(self._address, self._timeout_seconds, progress.phase)
+
+    async def _ask(self, question: Any, progress: Progress) -> RagAnswer:
+        if self._connections is None:
+            return await self._ask_over(self._http, question, progress)
+        async with self._connections.client() as client:
+            return await self._ask_over(client, question, progress)
+
+    async def _ask_over(self, client: Any, question: Any, progress: Progress) -> RagAnswer:
+        template = self._shape.request
+        request = {"content": template.content(question), "headers": template.headers}
+        return self._read(*await self._exchange(client, self._url_for(question), progress, self._asked, request))
+
+    def _url_for(self, question: Any) -> Any:
+        url = self._shape.request.url(self._address.url, question)
+        if url == self._address.url:
+            return self._url
+        try:
+            return self._library.URL(url)
+        except self._library.InvalidURL as error:
+            raise EndpointError(
+                f"{self.name}: the question makes no URL ({error})\n"
+                "Ask by POST: set rag_request to JSON, if the endpoint takes it.",
+                url=self.name,
+            ) from None
+
+    def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
+        self._check(response, body, self._asked)
+        reply = self.value(response, body)
+        try:
+            answer = self._shape.reading.read(reply)
+        except ReplyMismatch as mismatch:
+            from pytest_ragcheck.rag.shapes.variants import with_the_setting
+
+            raise self.unusable(response, body, with_the_setting(mismatch, reply, self._shape)) from None
+        return replace(answer, latency_seconds=latency_seconds)

@@ -1,0 +1,108 @@
+"""A RAG service over HTTP, with routes for questions, passages and documents."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, base_of, joined
+from pytest_ragcheck.rag.http.endpoint_address import read_address
+from pytest_ragcheck.rag.http.route import HttpRoute
+from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
+from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
+from pytest_ragcheck.rag.shapes.shape import read_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.questions.question import GoldPassage
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+WITH_CHUNKS = "server"
+"""The shape that requests the texts of the chunks and the ids of their documents."""
+
+_PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id": "..."}], "session_id": null}'
+"""The request as error texts show it; the sent request holds the passages of the question."""
+
+
+class HttpService:
+    """
+    A RAG service that is asked over HTTP.
+
+    Args:
+        url: The route for questions.
+        base_url: The base of its other routes; *url* without a final `/query` if None.
+        shape: The name of the endpoint's shape. If None, the contract, or `server` for requests of chunks.
+        request: Replaces the request of the shape.
+        response: Replaces the response of the shape.
+        route: Further arguments of `HttpRoute`.
+
+    Raises:
+        UsageError: URL, header, client or shape cannot work.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        base_url: str | None,
+        shape: str | None,
+        request: str | None,
+        response: str | None,
+        **route: Any,
+    ) -> None:
+        self._route = route
+        self._shape, self._request, self._response = shape, request, response
+        self._endpoint = HttpEndpoint(url, shape=read_shape(shape or CONTRACT, request, response), **route)
+        self._url = url
+        self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
+
+    @property
+    def name(self) -> str:
+        """The URL of the route for questions, without secrets."""
+        return self._endpoint.name
+
+    async def ask(self, query: str, top_k: int, *, include_chunks: bool = False) -> RagAnswer:
+        """The answer; raises an `EndpointError` if there is none."""
+        return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k)
+
+    async def ask_with_context(
+        self, query: str, passages: Sequence[GoldPassage], session_id: str | None = None
+    ) -> RagAnswer:
+        """The answer from these passages alone; raises an `EndpointError` if there is none."""
+        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
+        return await self._with_context.ask_filled({"query": query, "context_passages": rows, "session_id": session_id})
+
+    @property
+    def documents(self) -> DocumentRoutes:
+        """The routes for documents."""
+
+        def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
+            return HttpRoute(url, to_do=to_do, **self._beside())
+
+        return DocumentRoutes(self._base_url, route)
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running loop."""
+        await self._endpoint.aclose()
+
+    @cached_property
+    def _with_chunks(self) -> HttpEndpoint:
+        if self._shape is not None or self._request is not None or self._response is not None:
+            return self._endpoint
+        return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), **self._beside())
+
+    @cached_property
+    def _with_context(self) -> HttpEndpoint:
+        """The route for passages; its replies have the shape of the settings, if they name one."""
+        to_do: dict[int, str] = dict.fromkeys(
+            (404, 405),
+            "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
+            "(by default --rag-url without its final /query), or choose --rag-tier=end_to_end.",
+        )
+        shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
+        return HttpEndpoint(joined(self._base_url, "/query/with-context"), shape=shape, to_do=to_do, **self._beside())
+
+    def _beside(self) -> dict[str, Any]:
+        """The arguments of a further route, which shares the endpoint's connections."""
+        return {**self._route, "beside": self._endpoint}

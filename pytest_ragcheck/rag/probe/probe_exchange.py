@@ -1,0 +1,156 @@
+"""`post` sends one request of the probe with the client's own code, and keeps all details of the exchange."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
+
+MAX_REPLY_BYTES = 10_000_000
+"""Same as the client's default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The endpoint that `probe_endpoint` probes, and the settings of the probe."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    """Sent with every request; may hold secrets."""
+
+    question: str
+    top_k: int
+    """Number of contexts that the first question requests, >= 1."""
+
+    timeout_seconds: float
+    """Limit of a whole exchange, > 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request with its reply or its error, from which the checks are decided."""
+
+    sent: Mapping[str, Any]
+    seconds: float
+    """Duration from the start of the connection to the last byte of the reply, >= 0."""
+
+    connected: bool
+    """True if a connection was made."""
+
+    answer: RagAnswer | None = None
+    """None if the reply breaks the contract."""
+
+    error: EndpointError | None = None
+    """The reason if there is no answer."""
+
+    status: int | None = None
+    """None without a reply, or if the reply could not be decompressed."""
+
+    reason_phrase: str = ""
+    http_version: str = ""
+    content_type: str = ""
+    body: bytes = b""
+    """The decompressed body; only its start if the status is an error."""
+
+    local_port: int | None = None
+    """Identifies the connection; None if the transport does not expose it."""
+
+    @property
+    def found(self) -> str:
+        """Return the first line of the error, the cause; empty without an error."""
+        return "" if self.error is None else _first_line(self.error)
+
+    @property
+    def to_do(self) -> str:
+        """Return the remedy in the error, with the options of `ragcheck probe`; empty without an error."""
+        text = str(self.error or "").partition("\n")[2]
+        return text.replace("--rag-url", "the URL").replace("the ini option rag_headers", "--header")
+
+
+async def post(http: AnyClient, target: Target, body: Mapping[str, Any]) -> Exchange:
+    """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
+    endpoint = _Remembering(http, target, body)
+    started = time.perf_counter()
+    answer, error = None, None
+    try:
+        answer = await endpoint.ask("", 0)
+    except EndpointError as raised:
+        error = raised
+    seconds = time.perf_counter() - started
+    connected = endpoint.progress is not None and endpoint.progress.phase is not Phase.CONNECTING
+    response = endpoint.response
+    if response is None:
+        return Exchange(sent=body, seconds=seconds, connected=connected, error=error)
+    return Exchange(
+        sent=body,
+        seconds=seconds,
+        connected=connected,
+        answer=answer,
+        error=error,
+        status=response.status_code,
+        reason_phrase=response.reason_phrase,
+        http_version=response.http_version,
+        content_type=response.headers.get("content-type", ""),
+        body=endpoint.body,
+        local_port=endpoint.local_port,
+    )
+
+
+async def get_status(http: AnyClient, target: Target) -> int | None:
+    """Return the status of a GET request; None without a reply."""
+    with anyio.move_on_after(target.timeout_seconds):
+        try:
+            async with http.stream("GET", target.url, headers=dict(target.headers), timeout=None) as response:
+                return response.status_code
+        except Exception:  # any error of either HTTP library; the advice is the same
+            return None
+    return None
+
+
+class _Remembering(HttpEndpoint):
+    """An endpoint for one exchange, which sends the probe's body and keeps the response for `post`."""
+
+    def __init__(self, http: AnyClient, target: Target, body: Mapping[str, Any]) -> None:
+        super().__init__(
+            target.url,
+            headers=target.headers,
+            timeout_seconds=target.timeout_seconds,
+            max_reply_bytes=MAX_REPLY_BYTES,
+            http=http,
+        )
+        self._sent = dict(body)
+        self.progress: Any = None
+        self.response: AnyResponse | None = None
+        self.body = b""
+        self.local_port: int | None = None
+
+    async def _ask(self, question: dict[str, Any], progress: Any) -> RagAnswer:  # noqa: ARG002 - the probe has its own
+        self.progress = progress
+        return await super()._ask(self._sent, progress)
+
+    async def _read_body(self, response: AnyResponse) -> bytes:
+        # The address is available only while the connection is open.
+        stream = response.extensions.get("network_stream")
+        address = stream.get_extra_info("client_addr") if stream is not None else None
+        self.local_port = address[1] if address else None
+        return await super()._read_body(response)
+
+    def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
+        self.response, self.body = response, body
+        return super()._read(response, body, latency_seconds)
+
+
+def _first_line(error: EndpointError) -> str:
+    return str(error).partition("\n")[0].removeprefix(f"{error.url}: ")

@@ -1,0 +1,203 @@
+"""`Expression` finds values in a reply by JMESPath, and explains where in the reply a path ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.vocabulary import keys_of, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")
+
+
+class Expression:
+    """
+    One JMESPath expression of a shape; a top-level key, such as `answer`, works without the JMESPath library.
+
+    Args:
+        text: The expression, such as `result.text` or `references[].content[]`.
+
+    Raises:
+        ValueError: The text is not JMESPath; the message continues a sentence that starts with the expression.
+    """
+
+    __slots__ = ("_compiled", "is_key", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.is_key = _KEY.fullmatch(text) is not None
+        """True if the expression is a single top-level key of the reply."""
+
+        self._compiled: Any = None if self.is_key else _compiled(text)
+
+    def find(self, reply: object) -> Any:
+        """
+        Return the value of the expression in the reply; None if there is no such value.
+
+        Raises:
+            ValueError: A function of the expression rejects a value of the reply.
+        """
+        if self.is_key:
+            return reply.get(self.text) if isinstance(reply, Mapping) else None
+        return self._compiled.search(reply)
+
+    def dead_end(self, reply: object) -> str:
+        """
+        Return the point where the path ends in the reply, as a clause: `result has no "text" (found "answer")`.
+
+        The clause is empty if the path exists, in every element of arrays too. It is also empty for an expression with
+        filters or functions, which leave out values on purpose.
+        """
+        try:
+            if self.is_key:
+                _Place("", reply).key(self.text)
+            else:
+                _follow(self._compiled.parsed, [_Place("", reply)])
+        except _DeadEnd as end:
+            return end.clause
+        except _DoesMore:
+            return ""
+        return ""
+
+
+def written(key: str) -> str:
+    """Return the key as part of an expression: in double quotes unless it is a plain name."""
+    return key if _KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
+def _compiled(text: str) -> Any:
+    import jmespath
+    from jmespath.exceptions import JMESPathError
+    from jmespath.functions import Functions
+
+    if not text:
+        raise ValueError("is empty")
+    try:
+        compiled = jmespath.compile(text)
+    except JMESPathError as error:
+        raise ValueError(_mistake(text, getattr(error, "lex_position", 0))) from None
+    for node in _nodes(compiled.parsed):
+        if node["type"] == "function_expression" and node["value"] not in Functions.FUNCTION_TABLE:
+            raise ValueError(f"calls {node['value']}(), which is no function of JMESPath")
+    return compiled
+
+
+def _mistake(text: str, position: int) -> str:
+    if position >= len(text):
+        return "ends too early"
+    what = f"cannot be read from character {position + 1} on, {excerpt(text[position:], 20)!r}"
+    odd = text[position] not in _SYNTAX and not re.match(r"[A-Za-z0-9_]", text[position])
+    return f'{what}; a key that is no plain name stands in double quotes, such as "page-content"' if odd else what
+
+
+def _nodes(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):  # the bounds of a slice are numbers
+        yield node
+        for child in node["children"]:
+            yield from _nodes(child)
+
+
+class _DeadEnd(Exception):
+    def __init__(self, clause: str, depth: int) -> None:
+        super().__init__(clause)
+        self.clause = clause
+        self.depth = depth
+
+
+class _DoesMore(Exception):
+    """The expression has a filter or a function; `dead_end` catches this exception."""
+
+
+class _Place:
+    """A value within the reply and its path, as `_follow` visits them."""
+
+    __slots__ = ("depth", "path", "value")
+
+    def __init__(self, path: str, value: object, depth: int = 0) -> None:
+        self.path = path
+        self.value = value
+        self.depth = depth
+
+    def key(self, name: str) -> _Place:
+        path = f"{self.path}.{written(name)}" if self.path else written(name)
+        if not isinstance(self.value, Mapping):
+            raise self._end(f"is {named(self.value)}" + (f', without "{name}"' if self.path else ""))
+        if name not in self.value:
+            raise self._end(f'has no "{excerpt(name, 60)}" (found {keys_of(self.value)})')
+        return self._next(path, self.value[name])
+
+    def index(self, number: int) -> _Place:
+        values = self.value
+        if not isinstance(values, list | tuple) or not -len(values) <= number < len(values):
+            raise self._end(f"is {named(values)}, without [{number}]")
+        return self._next(f"{self.path}[{number}]", values[number])
+
+    def elements(self) -> list[_Place]:
+        if not isinstance(self.value, list | tuple):
+            raise self._end(f"is {named(self.value)}, not an array")
+        return [self._next(f"{self.path}[{index}]", value) for index, value in enumerate(self.value)]
+
+    def _next(self, path: str, value: object) -> _Place:
+        place = _Place(path, value, self.depth + 1)
+        if value is None:
+            raise place._end("is null")
+        return place
+
+    def _end(self, clause: str) -> _DeadEnd:
+        return _DeadEnd(f"{self.path or 'the reply'} {clause}", self.depth)
+
+
+def _follow(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
+    """
+    Return the places that a node of the expression selects, starting from *places*.
+
+    Raises:
+        _DeadEnd: One of the places lacks the key or element that the node names.
+        _DoesMore: The node is a filter or a function.
+    """
+    children, what = node["children"], node["type"]
+    if what == "field":
+        return [place.key(node["value"]) for place in places]
+    if what == "index":
+        return [place.index(node["value"]) for place in places]
+    if what in {"subexpression", "index_expression"}:
+        for child in children:
+            places = _follow(child, places)
+    elif what == "projection":
+        left = _follow(children[0], places)
+        flat = children[0]["type"] == "flatten"
+        places = _follow(children[1], left if flat else [each for place in left for each in place.elements()])
+    elif what == "flatten":
+        places = _flattened(children[0], places)
+    elif what == "function_expression" and node["value"] == "not_null":
+        places = [found for place in places for found in _first(children, place)]
+    elif what not in {"identity", "current"}:
+        raise _DoesMore
+    return places
+
+
+def _flattened(node: dict[str, Any], places: list[_Place]) -> list[_Place]:
+    inner = _follow(node, places)
+    if node["type"] != "projection":  # a single array; places of a projection are elements already
+        inner = [each for place in inner for each in place.elements()]
+    return [
+        each for place in inner for each in (place.elements() if isinstance(place.value, list | tuple) else [place])
+    ]
+
+
+def _first(choices: list[dict[str, Any]], place: _Place) -> list[_Place]:
+    """Return the places of the first choice that has any; else raise the dead end of the longest path."""
+    farthest = None
+    for choice in choices:
+        try:
+            return _follow(choice, [place])
+        except _DeadEnd as end:  # noqa: PERF203 - one or two choices
+            farthest = end if farthest is None or end.depth > farthest.depth else farthest
+    raise farthest or _DoesMore

@@ -1,0 +1,225 @@
+"""`Reading` turns a reply into a `RagAnswer`, by expressions for the answer, the contexts and the source ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
+from pytest_ragcheck.rag.shapes.expression import Expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIELDS = ("answer", "contexts", "source_ids")
+EXAMPLE = "answer=result.text contexts=result.sources[].text"
+
+_MEND_THE_CAUSE = "Mend its cause in the RAG system, and report such failures with status 500."
+
+# Skip quoted text, which may contain the name of a field, and the comparison `==`.
+_FIELD = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|(?<!\S)(?P<name>[A-Za-z_]\w*)\s*=(?!=)""", re.ASCII
+)
+
+
+class NotFound(ReplyMismatch):
+    """An expression finds nothing in the reply; `with_the_setting` suggests another expression."""
+
+    def __init__(self, field: str, found: str, to_do: str) -> None:
+        super().__init__(found, to_do)
+        self.field = field
+
+
+class IdsMismatch(ReplyMismatch):
+    """The reply has answer and contexts, but no id for each context; `with_the_setting` suggests a setting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The expressions for the parts of a reply; each `Shape` has one `Reading`."""
+
+    answer: Expression
+    contexts: Expression
+    source_ids: Expression | None = None
+    """None if the reply names no sources; an expression without a value in the reply has the same effect."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Reading:
+        """
+        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION`; the last is optional.
+
+        A field starts with its name and `=`, after white space or at the start of the text.
+
+        Raises:
+            ValueError: The text is invalid; the message continues a sentence that starts with the text.
+        """
+        expressions: dict[str, Expression] = {}
+        for name, expression in _split(text):
+            if name not in FIELDS:
+                raise ValueError(f"names {name!r}, which is no part of an answer; write {', '.join(FIELDS)}")
+            if name in expressions:
+                raise ValueError(f"gives {name} twice; give it once")
+            try:
+                expressions[name] = Expression(expression)
+            except ValueError as error:
+                raise ValueError(f"has a mistake: {name}={expression} {error}") from None
+        if "answer" not in expressions:
+            raise ValueError(f"does not say where the answer is; write it such as {EXAMPLE}")
+        if "contexts" not in expressions:
+            raise ValueError(
+                "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none"
+            )
+        return cls(**expressions)
+
+    def read(self, reply: object) -> RagAnswer:
+        """
+        Return the answer in the reply; top-level keys other than those of the expressions go to `extra`.
+
+        An empty answer is valid (the system abstained), and so is an empty list of contexts.
+
+        Raises:
+            ReplyMismatch: An expression finds nothing, or a value of another type.
+        """
+        text = _text(_find("answer", self.answer, reply), _label("answer", self.answer))
+        contexts = _contexts(_find("contexts", self.contexts, reply), _label("contexts", self.contexts))
+        taken = {self.answer.text, self.contexts.text}
+        extra = {key: value for key, value in reply.items() if key not in taken} if isinstance(reply, Mapping) else {}
+        return RagAnswer(text=text, contexts=contexts, source_ids=self._ids(reply, len(contexts)), extra=extra)
+
+    def _ids(self, reply: object, contexts: int) -> tuple[str, ...] | None:
+        if self.source_ids is None:
+            return None
+        ids = _found("source_ids", self.source_ids, reply)
+        if ids is None:
+            return None
+        label = _label("source_ids", self.source_ids)
+        if not isinstance(ids, list):
+            raise IdsMismatch(f"{label} is {named(ids)}, not an array of strings", "Name an id for each context.")
+        for index, each in enumerate(ids):
+            if not isinstance(each, str):
+                found = f"{_element(label, index)} is {named(each)}, not a string"
+                raise IdsMismatch(found, f"Make numbers texts in the expression, as in {_as_texts(self.source_ids)}.")
+        if len(ids) != contexts:
+            missing = self.source_ids.dead_end(reply)
+            found = f"{label} has {len(ids)} for {contexts} contexts" + (f": {missing}" if missing else "")
+            raise IdsMismatch(found, "Have it lead to one id for each context, in their order.")
+        return tuple(ids)
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the expression of each field."""
+    fields = [match for match in _FIELD.finditer(text) if match["name"]]
+    before = text[: fields[0].start()] if fields else text
+    if before.strip():
+        raise ValueError(f"does not begin with a field; write it such as {EXAMPLE}")
+    for match, following in zip_longest(fields, fields[1:]):
+        yield match["name"], text[match.end() : following.start() if following else None].strip()
+
+
+def _find(field: str, expression: Expression, reply: object) -> Any:
+    """Return the value of the expression; its path has to exist in every element."""
+    value = _found(field, expression, reply)
+    if expression.is_key:
+        if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
+            if error := _error_in(reply, field):
+                raise ReplyMismatch(f'the reply has no "{expression.text}" but {error}', _MEND_THE_CAUSE)
+            to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
+            raise NotFound(field, expression.dead_end(reply), to_do)
+        return value
+    # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
+    if dead_end := expression.dead_end(reply):
+        if error := _error_in(reply, field):
+            raise ReplyMismatch(f"{field}={expression.text} leads nowhere: the reply is {error}", _MEND_THE_CAUSE)
+        to_do = f"Correct {field}={expression.text}, or mend the reply."
+        if value is not None:
+            to_do += " Elements that may be left out are left out by a filter, as in items[?text].text."
+        raise NotFound(field, f"{field}={expression.text} leads nowhere: {dead_end}", to_do)
+    if value is None:
+        found = f"{field}={expression.text} finds nothing in the reply, which is {named(reply)}"
+        raise NotFound(field, found, f"Correct {field}={expression.text}.")
+    return value
+
+
+def _found(field: str, expression: Expression, reply: object) -> Any:
+    try:
+        return expression.find(reply)
+    except ValueError as error:  # raised by a function, such as length() of a number
+        found = f"{field}={expression.text} cannot be taken of this reply: {excerpt(str(error))}"
+        raise ReplyMismatch(found, f"Correct {field}={expression.text}.") from None
+
+
+def _error_in(reply: object, field: str) -> str:
+    """Return the error that the reply reports in place of an answer; empty without one."""
+    error = reply.get("error") if field == "answer" and isinstance(reply, Mapping) else None
+    if not error:
+        return ""
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("detail") or error
+    return f'an error: "{excerpt(error)}"' if isinstance(error, str) else f"an error: {named(error)}"
+
+
+def _label(field: str, expression: Expression) -> str:
+    return f'"{expression.text}"' if expression.is_key else f"{field}={expression.text}"
+
+
+def _as_texts(expression: Expression) -> str:
+    path, dot, key = expression.text.rpartition(".")
+    # A quoted key may contain a dot.
+    return f"source_ids={path}.to_string({key})" if dot and key.isidentifier() else "sources[].to_string(id)"
+
+
+def _element(label: str, index: int) -> str:
+    return f"{label}[{index}]" if label.startswith('"') else f"element {index} of {label}"
+
+
+def _text(value: object, label: str) -> str:
+    if not isinstance(value, str):
+        found = f"{label} is {named(value)}, not a string"
+        if value is None:
+            raise ReplyMismatch(found, 'Return "" where the system declines to answer.')
+        key = _key_of_text(value)
+        raise ReplyMismatch(found, f'Return the text that "{key}" holds.' if key else "Return the text of the answer.")
+    _refuse_lone_surrogates(value, label)
+    return value
+
+
+def _contexts(value: object, label: str) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise ReplyMismatch(f"{label} is one string, not an array", 'Return ["...", "..."], each passage a string.')
+    if not isinstance(value, Sequence):
+        found = f"{label} is {named(value)}, not an array of strings"
+        raise ReplyMismatch(found, "Return the retrieved texts, or [] where nothing was retrieved.")
+    for index, context in enumerate(value):
+        where = _element(label, index)
+        if not isinstance(context, str):
+            key = _key_of_text(context)
+            to_do = f'Return the "{key}" of each; further keys of the reply may hold the rest.' if key else ""
+            raise ReplyMismatch(
+                f"{where} is {named(context)}, not a string", to_do or "Return the text of each passage."
+            )
+        _refuse_lone_surrogates(context, where)
+    return tuple(value)
+
+
+def _key_of_text(value: object) -> str | None:
+    """Return the key under which an object has its text; None without one."""
+    if not isinstance(value, Mapping):
+        return None
+    return next((key for key in keys_among(value, TEXT_NAMES) if isinstance(value[key], str)), None)
+
+
+def _refuse_lone_surrogates(text: str, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        raise ReplyMismatch(
+            f"{where} holds half a character, \\u{code:04x}, at position {error.start}",
+            "Cut texts between characters: in UTF-16, as in JavaScript, an emoji counts as two.",
+        ) from None

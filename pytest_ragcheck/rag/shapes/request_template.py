@@ -1,0 +1,126 @@
+"""A template turns a question into a request: JSON for POST, or a query-string for GET."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from urllib.parse import quote, urlsplit
+
+from pytest_ragcheck.rag.body.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PLACEHOLDER = re.compile(r"\{(query|top_k)\}")
+_GET = re.compile(r"GET\s+")
+_EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
+
+
+class RequestTemplate(Protocol):
+    """A request with placeholders for the question and for `top_k`, as `HttpEndpoint` sends it."""
+
+    method: ClassVar[str]
+    headers: ClassVar[Mapping[str, str]]
+    """The headers that the form of the request needs."""
+
+    shown: str
+    """The request in words, for error texts."""
+
+    def fill(self, query: str, top_k: int) -> Any:
+        """Return the template with the values of this question."""
+        ...
+
+    def content(self, filled: Any) -> bytes | None:
+        """Return the body of the request."""
+        ...
+
+    def url(self, url: str, filled: Any) -> str:
+        """Return the URL of the request: the endpoint's *url* with the parameters of the request."""
+        ...
+
+
+def read_template(text: str) -> RequestTemplate:
+    """
+    Return the template of JSON, or of `GET name=value&name=value`, with `{query}` and `{top_k}`.
+
+    Raises:
+        ValueError: The text is neither, or lacks `{query}`; the message continues a sentence that starts with the text.
+    """
+    get = _GET.match(text)
+    template = QueryStringTemplate(text[get.end() :]) if get else JsonTemplate(text)
+    if "{query}" not in text:
+        raise ValueError(f"has no place for the question; write {{query}} where it goes, such as {_EXAMPLE}")
+    return template
+
+
+class JsonTemplate:
+    """A template of a JSON body with placeholders in its strings."""
+
+    method: ClassVar[str] = "POST"
+    headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json"}
+
+    def __init__(self, text: str) -> None:
+        try:
+            self._value = json.loads(text)
+        except ValueError as error:
+            where = f", from character {error.pos + 1} on," if isinstance(error, json.JSONDecodeError) else ""
+            raise ValueError(
+                f"is neither JSON{where} nor a query-string after GET; write it such as {_EXAMPLE} or GET q={{query}}"
+            ) from None
+        self.shown = f"POST with the JSON {excerpt(text, 200)}"
+
+    def fill(self, query: str, top_k: int) -> Any:
+        """Return the JSON value; a string that is only a placeholder becomes the value itself."""
+        return _filled(self._value, {"query": query, "top_k": top_k})
+
+    def content(self, filled: Any) -> bytes | None:
+        return json.dumps(filled).encode()
+
+    def url(self, url: str, filled: Any) -> str:  # noqa: ARG002 - all of it is in the body
+        return url
+
+
+class QueryStringTemplate:
+    """A template of a query-string whose placeholders become percent-encoded values."""
+
+    method: ClassVar[str] = "GET"
+    headers: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, text: str) -> None:
+        pairs = [pair.partition("=") for pair in text.split("&")]
+        if re.search(r"[\s#]", text) or not all(name and equals for name, equals, _ in pairs):
+            raise ValueError(
+                "has no query-string after GET; write it such as GET q={query}&k={top_k}, "
+                "with %20 for a blank, %26 for & and %23 for #"
+            )
+        self._text = text
+        self._names = {name for name, _, _ in pairs}
+        self.shown = f"GET with the query-string {excerpt(text, 200)}"
+
+    def fill(self, query: str, top_k: int) -> str:
+        """Return the query-string."""
+        # UTF-8 cannot encode a lone surrogate of a question; JSON can.
+        values = {"query": quote(query, safe="", errors="replace"), "top_k": str(top_k)}
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], self._text)
+
+    def content(self, filled: Any) -> bytes | None:  # noqa: ARG002 - all of it is in the URL
+        return None
+
+    def url(self, url: str, filled: Any) -> str:
+        """Return the endpoint's URL with the question; the template replaces parameters with the same names."""
+        parts = urlsplit(url)
+        kept = [pair for pair in parts.query.split("&") if pair and pair.partition("=")[0] not in self._names]
+        return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()
+
+
+def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(part, str):
+        if whole := _PLACEHOLDER.fullmatch(part):
+            return values[whole[1]]
+        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), part)
+    if isinstance(part, dict):
+        return {key: _filled(value, values) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_filled(value, values) for value in part]
+    return part

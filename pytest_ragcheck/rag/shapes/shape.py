@@ -1,0 +1,54 @@
+"""`read_shape` builds the shape of an endpoint: the form of its requests and of its replies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, read_name
+from pytest_ragcheck.rag.shapes.reading import Reading
+from pytest_ragcheck.rag.shapes.request_template import read_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from pytest_ragcheck.rag.shapes.request_template import RequestTemplate
+
+    T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The request template and the reply expressions of an endpoint, as `HttpEndpoint` uses them."""
+
+    request: RequestTemplate
+    reading: Reading
+    reads_the_contract: bool
+    """True if replies have to keep the contract, false if a setting describes other replies."""
+
+
+def read_shape(name: str = CONTRACT, request: str | None = None, response: str | None = None) -> Shape:
+    """
+    Return the named shape; a user's *request* or *response* replaces that of the shape.
+
+    Args:
+        name: One of `NAMED_SHAPES`.
+        request: A template for `read_template`.
+        response: Expressions for `Reading.from_text`.
+
+    Raises:
+        UsageError: An argument is invalid; the text gives the remedy.
+    """
+    named = _read("shape", name, read_name)
+    template = _read("request", named.request if request is None else request, read_template)
+    reading = _read("response", named.response if response is None else response, Reading.from_text)
+    return Shape(request=template, reading=reading, reads_the_contract=response is None and name == CONTRACT)
+
+
+def _read(what: str, text: str, read: Callable[[str], T]) -> T:
+    try:
+        return read(text.strip())
+    except ValueError as error:
+        raise UsageError(f"{what}: {text!r} {error}") from None

@@ -1,0 +1,164 @@
+"""`fitting_response` suggests a `rag_response` for a reply, by the keys that RAG systems use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, TEXT_NAMES, keys_among
+from pytest_ragcheck.rag.shapes.contract_reply import in_the_contracts_words
+from pytest_ragcheck.rag.shapes.expression import written
+from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.rag.shapes.shape import Shape
+
+_LONGEST = 200
+"""Maximum characters of a suggested setting; longer ones are not suggested."""
+
+_DEEPEST = 4
+"""Maximum levels between the array of contexts and their texts."""
+
+_WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
+
+
+def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
+    """Return the mismatch with a setting that fits the reply, if there is one."""
+    setting = fitting_response(reply)
+    if shape.reads_the_contract:
+        return _beside_the_contract(mismatch, reply, setting)
+    if setting and isinstance(mismatch, IdsMismatch):
+        return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
+    if setting:
+        return ReplyMismatch(mismatch.found, f"Set rag_response = {setting}")
+    answer = _answer(reply)
+    if isinstance(mismatch, NotFound) and mismatch.field == "contexts" and answer:
+        to_do = (
+            f"Set rag_response = answer={answer.expression} contexts=EXPRESSION with an expression that leads to them, "
+            "or contexts=`[]` if the reply has none."
+        )
+        return ReplyMismatch(mismatch.found, to_do)
+    return mismatch
+
+
+def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
+    """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
+    missing = isinstance(mismatch, NotFound)
+    if isinstance(mismatch, NotFound):
+        mismatch = in_the_contracts_words(mismatch, reply)
+    if setting:
+        to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
+    elif missing and reply and isinstance(reply, Mapping):
+        to_do = f"{mismatch.to_do} {_WHERE_THEY_ARE}"
+    else:
+        return mismatch
+    return ReplyMismatch(mismatch.found, to_do)
+
+
+def fitting_response(reply: object) -> str | None:
+    """Return a `rag_response` that reads answer and contexts from the reply; None if no known form fits."""
+    answer = _answer(reply)
+    contexts = _contexts(reply, answer.place) if answer else None
+    if answer is None or contexts is None:
+        return None
+    setting = f"answer={answer.expression} contexts={contexts}"
+    if len(setting) > _LONGEST:
+        return None
+    try:
+        Reading.from_text(setting).read(reply)
+    except ReplyMismatch:  # for example a lone surrogate, which no setting mends
+        return None
+    return setting
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An object within the reply and its path, where `_answer` and `_contexts` search."""
+
+    path: str
+    keys: Mapping[str, Any]
+
+    def to(self, key: str) -> str:
+        return f"{self.path}.{written(key)}" if self.path else written(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    expression: str
+    place: _Place
+
+
+def _answer(reply: object) -> _Answer | None:
+    for place in _places(reply):
+        for key in keys_among(place.keys, ANSWER_NAMES):
+            value = place.keys[key]
+            if isinstance(value, str):
+                return _Answer(place.to(key), place)
+            if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+                return _Answer(f"{place.to(key)}[0]", place)
+    return None
+
+
+def _contexts(reply: object, beside: _Place) -> str | None:
+    """Return the expression for the contexts; objects near the answer have priority."""
+    places = [beside, *_within(beside), *_places(reply)]
+    places += [inner for place in places for inner in _within(place)]
+    for place in places:
+        for key in keys_among(place.keys, CONTEXTS_NAMES):
+            path, value = place.to(key), place.keys[key]
+            if isinstance(value, str):
+                return f"[{path}]"
+            if isinstance(value, list):
+                plain = all(isinstance(each, str) for each in value)
+                found = path if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
+                if found:
+                    return found
+    return None
+
+
+def _places(reply: object) -> Iterator[_Place]:
+    """Yield the reply (or its only element), the objects in its keys, and the message of an OpenAI chat completion."""
+    top = ""
+    if isinstance(reply, list) and len(reply) == 1:
+        top, reply = "[0]", reply[0]
+    if not isinstance(reply, Mapping):
+        return
+    place = _Place(top, reply)
+    yield place
+    yield from _within(place)
+    choices = reply.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        choice = _Place(f"{place.to('choices')}[0]", choices[0])
+        yield from _within(choice)
+        yield choice
+
+
+def _within(place: _Place) -> Iterator[_Place]:
+    for key, value in place.keys.items():
+        # Every path below a long key would be too long.
+        if isinstance(key, str) and len(key) <= _LONGEST and isinstance(value, Mapping):
+            yield _Place(place.to(key), value)
+
+
+def _texts(path: str, values: Sequence[Any], deeper: int) -> str | None:
+    """Return the expression that extends *path*, the path of *values*, to a text of each value."""
+    if all(isinstance(value, str) for value in values):
+        return path
+    if deeper and all(isinstance(value, list) for value in values):
+        return _texts(f"{path}[]", _flat(values), deeper - 1)
+    if deeper and all(isinstance(value, Mapping) for value in values):
+        for key in keys_among(values[0], TEXT_NAMES):
+            if all(key in value for value in values):
+                found = _texts(f"{path}.{written(key)}", [value[key] for value in values], deeper - 1)
+                if found:
+                    return found
+    return None
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    """Return the elements with arrays flattened by one level, like `[]` in JMESPath."""
+    return [each for value in values for each in (value if isinstance(value, list) else [value])]

@@ -1,0 +1,53 @@
+"""Redacts the log records of HTTP libraries."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_ragcheck.redaction import Redactor
+
+# The loggers that emit: a filter on a parent does not see the records of its children.
+_HTTPCORE = ("connection", "http11", "http2", "proxy", "socks")
+_LOGGERS = (
+    *("httpx", "httpx2", "openai", "openai._base_client", "openai._response", "openai._legacy_response"),
+    *(f"httpcore.{part}" for part in _HTTPCORE),
+    *(f"httpcore2.{part}" for part in _HTTPCORE),
+)
+
+
+def redact_logs(redactor: Redactor) -> Callable[[], None]:
+    """
+    Redacts all log records of HTTP libraries until the returned function is called.
+
+    At level DEBUG these libraries log whole headers and URLs, and people share logs.
+    """
+    clean = _Clean(redactor)
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(clean)
+
+    def end() -> None:
+        for logger in loggers:
+            logger.removeFilter(clean)
+
+    return end
+
+
+class _Clean(logging.Filter):
+    """Replaces the message of each record by its formatted and redacted text."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self._redactor.text(record.getMessage()), ()
+        if record.exc_info:
+            record.exc_text = self._redactor.text(logging.Formatter().formatException(record.exc_info))
+            # A handler that formats the exception again would show the secrets.
+            record.exc_info = None
+        return True

@@ -1,0 +1,157 @@
+"""Patterns of secrets that are not known in advance, by their form or their context."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+REDACTED = "[redacted]"
+
+_SECRET_PARAMETER = re.compile(
+    r"(?:key|token|secret|signature|sig|passw(?:or)?d|pwd|auth|authorization|credentials?|session|sessionid|^code)$",
+    re.IGNORECASE,
+)
+_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|sign|credential|session", re.IGNORECASE)
+_LOOKS_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{20,}")
+# Anchored at the start of a run: otherwise each letter looks ahead for a digit, in quadratic time.
+_RANDOM_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}")
+_PARAMETER = re.compile(r"([?&]([\w.-]{1,80})=)([^&\s\"'<>\\\[\]#]{6,})")
+
+
+def looks_secret(value: str, shortest: int = 8) -> bool:
+    """Whether a value in the position of a secret is one, and not the next word of a sentence."""
+    return (
+        len(value) >= shortest and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "://" not in value
+    )
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether headers of this name hold secrets."""
+    return _SECRET_HEADER.search(name) is not None
+
+
+def is_secret_parameter(name: str, value: str) -> bool:
+    """Whether a URL parameter is secret; name and value are as in the URL, still encoded."""
+    if not value:
+        return False
+    return bool(_SECRET_PARAMETER.search(unquote_plus(name)) or _LOOKS_RANDOM.fullmatch(unquote_plus(value)))
+
+
+def blank_parameters(text: str) -> str:
+    """The text with the values of secret URL parameters redacted."""
+    return _PARAMETER.sub(_blank_parameter, text)
+
+
+def _blank_parameter(match: re.Match[str]) -> str:
+    return f"{match[1]}{REDACTED}" if _SECRET_PARAMETER.search(match[2]) else match[0]
+
+
+def _is_password(value: str) -> bool:
+    return looks_secret(value, shortest=6)
+
+
+def _is_basic_credential(value: str) -> bool:
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in decoded and decoded.isprintable()
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPattern:
+    """One kind of secret, found by its form or its context."""
+
+    hints: tuple[str, ...]
+    """Lower-case strings, one of which every match contains; searching for them first is faster."""
+
+    pattern: re.Pattern[str]
+    """Group 1 is kept, group 2 is the possible secret."""
+
+    proof: Callable[[str], bool] = bool
+    """The condition on group 2, checked outside of the pattern so that no character is read twice."""
+
+    def blank(self, match: re.Match[str]) -> str:
+        """The replacement of a match."""
+        return f"{match[1]}{REDACTED}" if self.proof(match[2]) else match[0]
+
+
+# A value has no bracket, so that redacting a text twice changes nothing.
+_VALUE = r"[^\s\"'`,;&<>\\\[\]]"
+_IS = r"(?:\\{0,2}[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:\\{0,2}[\"'])?"
+# Prefixes of the keys of well-known services. Prose has no underscore, so most texts skip the first group.
+_UNDERSCORED = (
+    "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "lsv2_", "hf_", "npm_", "dop_v1_", "shpat_",
+    "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+)  # fmt: skip
+_OTHERS = (
+    "sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AIza",
+    "ya29.", "SG.",
+)  # fmt: skip
+
+
+def _key_of_service(prefixes: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9])()((?:{'|'.join(map(re.escape, prefixes))})[\w.-]{{10,}})", re.ASCII)
+
+
+def _has_random_run(value: str) -> bool:
+    return _RANDOM_RUN.search(value) is not None
+
+
+PATTERNS = (
+    SecretPattern(
+        ("private key-----",),
+        re.compile(r"()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"),
+    ),
+    SecretPattern(
+        ("@",),
+        re.compile(r"(:(?:\\?/){2})([^\s/\"'<>\\\[\]?#]+)(?=@)"),
+        lambda value: ":" in value or looks_secret(value, 16),
+    ),
+    SecretPattern(
+        ("authorization",),
+        re.compile(rf"(authorization{_IS}(?:[A-Za-z][\w-]{{0,30}}\s{{1,4}})?)({_VALUE}+)", re.IGNORECASE),
+        looks_secret,
+    ),
+    SecretPattern(("bearer",), re.compile(r"(\bbearer\s{1,4})([\w.~+/=-]+)", re.IGNORECASE), looks_secret),
+    SecretPattern(
+        ("basic",), re.compile(r"(\bbasic\s{1,4})([A-Za-z0-9+/]+={0,2})", re.IGNORECASE), _is_basic_credential
+    ),
+    SecretPattern(
+        ("cookie",),
+        re.compile(rf"(cookie{_IS})([\w.-]+=[^\s;\"'\\\[\]]*(?:;\s?[\w.-]+=[^\s;\"'\\\[\]]*)*)", re.IGNORECASE),
+        looks_secret,
+    ),
+    SecretPattern(
+        ("passw", "pwd"), re.compile(rf"((?:passw(?:or)?d|pwd){_IS})({_VALUE}+)", re.IGNORECASE), _is_password
+    ),
+    SecretPattern(
+        ("key", "token", "secret", "passphrase", "signature", "credential", "session"),
+        re.compile(
+            r"((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
+            rf"secret|passphrase|signature|credentials?|session[-_]?id){_IS})({_VALUE}+)",
+            re.IGNORECASE,
+        ),
+        looks_secret,
+    ),
+    SecretPattern(
+        ("hooks.slack.com/", "/api/webhooks/"),
+        re.compile(r"(hooks\.slack\.com/\w{4,20}/|/api/webhooks/\d{1,30}/)([\w/-]{20,})"),
+    ),
+    SecretPattern(("_",), _key_of_service(_UNDERSCORED), _has_random_run),
+    SecretPattern(
+        ("sk-", "xai-", "pplx-", "pypi-", "glpat-", "dapi", "xox", "aiza", "ya29.", "sg."),
+        _key_of_service(_OTHERS),
+        _has_random_run,
+    ),
+    SecretPattern(("akia", "asia"), re.compile(r"\b()((?:AKIA|ASIA)[0-9A-Z]{16})\b")),
+    # No match starts inside another: otherwise a text of nothing but prefixes takes quadratic time.
+    SecretPattern(("eyj",), re.compile(r"(?<![\w.-])()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3})")),
+)

@@ -1,0 +1,248 @@
+"""A recorded run that stands in for the system and its judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
+from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.model.usage import note_use
+from pytest_ragcheck.judging.panel import judge_by_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.judging.model.usage import TokenUse
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.scores.score import Score
+
+DECIDED = frozenset({"unscored", "nothing_to_assert"})
+"""Kinds of ERROR that depend on the thresholds rather than on endpoint or judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The recorded values of one question."""
+
+    dataset_name: str
+    id: str
+    question: str
+    """The text of the question."""
+
+    answer: RagAnswer | None = None
+    """The answer; None if `error` has the reason."""
+
+    judge: JudgeIdentity | None = None
+    """The judge of the run; None without a judge."""
+
+    judgement: Judgement | None = None
+    material: str = ""
+    """Digest of the judge's material; empty without a judgement."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    """The scores by metric, the judge's included."""
+
+    use: TokenUse | None = None
+    """The tokens of the judge's models; None if unknown."""
+
+    error_kind: str = ""
+    error: str = ""
+    """The text of an ERROR; else empty."""
+
+    endpoint: str = ""
+    """The system without secrets; empty if none was asked."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The question's identity."""
+        return self.dataset_name, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """The recorded stand-ins for the client, judge and metrics of one question."""
+
+    client: RecordedSystem
+    judge: RecordedJudge | None
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A recorded run."""
+
+    name: str
+    """The recording's name in messages."""
+
+    rows: Mapping[tuple[str, str], Recorded]
+    """The recorded values by dataset name and id."""
+
+    @property
+    def judges(self) -> frozenset[JudgeIdentity | None]:
+        """The judges; None for questions without one."""
+        return frozenset(row.judge for row in self.rows.values())
+
+    async def ask(self, question: Question) -> RagAnswer:
+        """
+        Return the recorded answer.
+
+        Raises:
+            ReplayError: The recording lacks the question.
+            RecordedError: The system had failed.
+        """
+        return await self._system(question).ask(question)
+
+    def _system(self, question: Question) -> RecordedSystem:
+        return RecordedSystem(self.name, self.rows.get(_key(question)), first=next(iter(self.rows), None))
+
+    def replayed(
+        self, question: Question, judge: Judge | None, metrics: Sequence[Metric], *, repeats: int = 1
+    ) -> Replayed:
+        """
+        Return the stand-ins for one question.
+
+        Args:
+            question: The question in its current form.
+            judge: Who judges what the recorded judge did not; None: nobody is to judge. An `Unasked` without an
+                identity takes the recorded verdicts, whoever gave them.
+            metrics: Those of the run.
+            repeats: How often the judge is asked of one answer, >= 1; of a recorded judgement it was asked before.
+        """
+        row = self.rows.get(_key(question))
+        client = self._system(question)
+        if judge is None or row is None or (row.judge is None and judge_identity(judge) == ANYBODY):
+            return Replayed(client=client, judge=None, metrics=tuple(metrics))
+        recorded = RecordedJudge(row, judge, repeats=repeats)
+        local = [metric for metric in metrics if metric.local]
+        others = [RecordedMetric(metric, recorded) for metric in metrics if not metric.local]
+        return Replayed(client=client, judge=recorded, metrics=(*local, *others))
+
+
+class Unasked:
+    """
+    A judge with an identity that cannot be asked.
+
+    Args:
+        identity: The judge's identity; None for the judge of the recording.
+        problem: The reason why it cannot be asked, and the remedy.
+        is_model: True for a language model, whose other metrics may be recorded too.
+    """
+
+    def __init__(self, identity: JudgeIdentity | None, problem: str, *, is_model: bool) -> None:
+        self.identity = identity or ANYBODY
+        self.chat = self if is_model else None
+        self._problem = problem
+
+    async def ask(self, *_: object, **__: object) -> NoReturn:
+        """Raise a JudgeError."""
+        raise self._error()
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:  # noqa: ARG002 - the seam's names
+        """Raise a JudgeError."""
+        raise self._error()
+
+    def _error(self) -> JudgeError:
+        return JudgeError(f"there is no recorded verdict of this judge on this answer: {self._problem}")
+
+
+ANYBODY = JudgeIdentity(kind="recorded")
+"""The identity of any judge of a recording."""
+
+
+class RecordedSystem:
+    """Returns the recorded answer to one question, or raises the recorded ERROR."""
+
+    def __init__(self, name: str, row: Recorded | None, *, first: tuple[str, str] | None = None) -> None:
+        self.endpoint = row.endpoint if row else ""
+        self._name = name
+        self._row = row
+        self._first = first
+        """Of the recording the first question's dataset name and id."""
+
+    async def ask(self, question: Question) -> RagAnswer:
+        """Return the recorded answer, or raise ReplayError or RecordedError."""
+        row = self._row
+        if row is None:
+            # A dataset's name is its path below pytest's rootdir, which may differ today.
+            begins = f"; it begins with {self._first[1]!r} of {self._first[0]!r}" if self._first else ""
+            raise ReplayError(
+                f"{self._name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
+                "Record it: run once without --rag-replay."
+            )
+        if row.question != question.question:
+            raise ReplayError(
+                f"{self._name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
+                f"{row.question!r:.200}. Record it anew: run once without --rag-replay."
+            )
+        if row.answer is None:
+            raise RecordedError(row.error, kind=row.error_kind)
+        return row.answer
+
+
+class RecordedJudge:
+    """
+    Returns the recorded judgement of the same judge and material; asks the judge otherwise.
+
+    Args:
+        row: The recorded values of the question.
+        by: Today's judge.
+        repeats: The number of judgements, >= 1.
+    """
+
+    def __init__(self, row: Recorded, by: Judge, *, repeats: int = 1) -> None:
+        self.row = row
+        self._repeats = repeats
+        self._by = by
+        identity = judge_identity(by)
+        self.identity = row.judge if identity == ANYBODY and row.judge else identity
+
+    def applies(self, question: Question, answer: RagAnswer) -> bool:
+        """Return True if the recording has this judge's judgement of this answer."""
+        same = self.row.judge == self.identity
+        return same and bool(self.row.material) and self.row.material == material_digest(question, answer)
+
+    async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
+        """
+        The judgement.
+
+        Raises:
+            RecordedError: The same judge failed in the recorded run.
+            JudgeError: Today's judge fails.
+        """
+        row = self.row
+        if row.judgement is not None and self.applies(question, answer):
+            if row.use is not None:
+                note_use(row.use)
+            return row.judgement
+        if row.error and row.error_kind not in DECIDED and row.judge == self.identity:
+            raise RecordedError(row.error, kind=row.error_kind)
+        return await judge_by_all(question, answer, self._by, repeats=self._repeats)
+
+
+class RecordedMetric:
+    """Returns the recorded scores of a metric that may ask a server, if they apply."""
+
+    local = False
+
+    def __init__(self, metric: Metric, recorded: RecordedJudge) -> None:
+        self.names = metric.names
+        self._metric = metric
+        self._recorded = recorded
+
+    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
+        """Return the recorded scores, or today's."""
+        scores = self._recorded.row.scores
+        known = {name: scores[name] for name in self.names if name in scores}
+        if known and self._recorded.applies(question, answer):
+            return known
+        return await self._metric.score(question, answer)
+
+
+def _key(question: Question) -> tuple[str, str]:
+    return question.dataset_name, question.id

@@ -1,0 +1,191 @@
+"""Reads a `Recording` from a predictions file or the store of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.model.usage import TokenUse
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.replay.recorded_run import Recorded, Recording
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORE = "store.sqlite"
+"""The file name of a run's store."""
+
+_GIVE = "Give --rag-replay the {agent}_predictions.json of a run."
+
+
+def read_recording(path: Path, *, name: str) -> Recording:
+    """
+    Return the recording in a predictions file, or in the store of a run that did not end.
+
+    Args:
+        path: The file; `store.sqlite` is the name of a store.
+        name: How texts call it.
+
+    Raises:
+        UsageError: The file is neither; the text names its kind and the remedy.
+    """
+    try:
+        return Recording(
+            name=name, rows=_of_store(path) if path.name == STORE and path.is_file() else _by_identity(path)
+        )
+    except Unusable as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
+    document = read_document(path, give=_GIVE, anew="Record anew: run once without --rag-replay.")
+    found: dict[tuple[str, str], Recorded] = {}
+    for part in ("predictions", "errors"):
+        for fields in rows(document, part):
+            row = _recorded(fields, errored=part == "errors")
+            if found.setdefault(row.key, row) is not row:
+                raise Unusable(
+                    f"{fields.place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}"
+                )
+    return found
+
+
+def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
+    import sqlite3
+
+    from pytest_ragcheck.engine.store.store_file import rows as stored
+
+    try:
+        found = [_of_record(Record.from_json(json.dumps(document))) for document in stored(path.parent)]
+    except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+        raise Unusable(f"it is no store that can be read ({error}). {_GIVE}") from None
+    return {row.key: row for row in found}
+
+
+def _of_record(record: Record) -> Recorded:
+    cost = record.cost
+    system = {"input_tokens": cost.system_input_tokens, "output_tokens": cost.system_output_tokens}
+    said = {name: value for name, value in {**system, "cost_usd": cost.system_usd}.items() if value is not None}
+    answer = None
+    if record.answer is not None:
+        answer = RagAnswer(
+            text=record.answer,
+            contexts=record.contexts,
+            source_ids=record.source_ids,
+            latency_seconds=record.latency_seconds,
+            extra={"metrics": said} if said else {},
+        )
+    errored = record.verdict is Verdict.ERROR
+    use = TokenUse(
+        model="",
+        url=None,
+        input_tokens=cost.judge_input_tokens,
+        output_tokens=cost.judge_output_tokens,
+        recorded=True,
+        recorded_usd=cost.judge_usd,
+    )
+    return Recorded(
+        dataset_name=record.question.dataset_name,
+        id=record.question.id,
+        question=record.question.question,
+        answer=answer,
+        judge=record.judge,
+        judgement=record.judgement,
+        material=record.material,
+        scores=record.scores,
+        use=use if cost.asked_judge else None,
+        error_kind=record.error_kind if errored else "",
+        error=record.reason if errored else "",
+        endpoint=record.endpoint,
+    )
+
+
+def _recorded(fields: Fields, *, errored: bool) -> Recorded:
+    answered = not errored or "prediction" in fields.row
+    judgement = fields.object_or_null("judgement")
+    return Recorded(
+        dataset_name=fields.text("dataset_name"),
+        id=fields.text("question_id"),
+        question=fields.text("question"),
+        answer=_answer(fields) if answered else None,
+        judge=_judge(fields),
+        judgement=_judgement(judgement, fields) if judgement else None,
+        material=judgement.text("material") if judgement else "",
+        scores=_scores(fields) if answered else {},
+        use=_use(fields),
+        error_kind=fields.text("kind") if errored else "",
+        error=fields.text("message") if errored else "",
+        endpoint=fields.text_or_null("endpoint") or "",
+    )
+
+
+def _answer(fields: Fields) -> RagAnswer:
+    return RagAnswer(
+        text=fields.text("prediction"),
+        contexts=fields.texts("contexts"),
+        source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
+        latency_seconds=fields.number_or_null("latency_seconds"),
+        extra={"metrics": cost} if (cost := _system_cost(fields)) else {},
+    )
+
+
+def _system_cost(fields: Fields) -> dict[str, float]:
+    """As a system reports it in a reply."""
+    cost = fields.object_or_null("cost")
+    names = {"input_tokens": "system_input_tokens", "output_tokens": "system_output_tokens", "cost_usd": "system_usd"}
+    said = {name: cost.number_or_null(key) for name, key in names.items()} if cost else {}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _use(fields: Fields) -> TokenUse | None:
+    cost = fields.object_or_null("cost")
+    if cost is None or not any(name.startswith("judge_") for name in cost.row):
+        return None
+    return TokenUse(
+        model="",
+        url=None,
+        input_tokens=cost.whole_or_null("judge_input_tokens"),
+        output_tokens=cost.whole_or_null("judge_output_tokens"),
+        recorded=True,
+        recorded_usd=cost.number_or_null("judge_usd"),
+    )
+
+
+def _judge(fields: Fields) -> JudgeIdentity | None:
+    judge = fields.object_or_null("judge")
+    if judge is None:
+        return None
+    return JudgeIdentity(
+        kind=judge.text("kind"),
+        model=judge.text_or_null("model"),
+        url=judge.text_or_null("url"),
+        prompt_version=judge.text_or_null("prompt_version"),
+    )
+
+
+def _judgement(judgement: Fields, fields: Fields) -> Judgement:
+    votes = judgement.object_or_null("votes")
+    # With several answers, the judgement belongs to one answer, and the metrics to all.
+    several = any(len(asked) > 1 for asked in (fields.row.get("repeated") or {}).values())
+    scores = Fields(fields.numbers("metrics"), fields.place) if several else judgement
+    return Judgement(
+        answer_correctness=scores.number_or_null("answer_correctness"),
+        groundedness=scores.number_or_null("groundedness"),
+        votes={score: votes.list_of_numbers(score) for score in votes.row} if votes and not several else {},
+        error_message=judgement.text("error_message"),
+        abstained=judgement.boolean_or_null("abstained"),
+        unsupported_claims=fields.texts("unsupported_claims"),
+    )
+
+
+def _scores(fields: Fields) -> dict[str, Score]:
+    scores = {metric: Score(value) for metric, value in fields.numbers("metrics").items()}
+    if unscored := fields.object_or_null("unscored"):
+        scores |= {metric: Score.unscored(unscored.text(metric)) for metric in unscored.row}
+    return scores

@@ -1,0 +1,44 @@
+"""Chooses the judge of a replay, which needs no key for recorded judgements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.settings import DUMMY_API_KEY
+from pytest_ragcheck.judging.judge_choice import choose_judge, missing_for
+from pytest_ragcheck.replay.recorded_run import Unasked
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.replay.recorded_run import Recording
+
+CHOOSE = "no judge was chosen to judge anew. Give --rag-judge, or record anew: run once without --rag-replay."
+
+
+def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:
+    """
+    Return the chosen judge, or a stand-in for a judge that cannot be asked or was not chosen.
+
+    Raises:
+        UsageError: The judge lacks a setting other than its key.
+    """
+    if not settings.judge.is_chosen:
+        return Unasked(None, CHOOSE, is_model=any(judge and judge.model for judge in recording.judges))
+    if settings.judge.name == "openai" and missing_for(settings):
+        return _judge_without_key(settings)
+    return choose_judge(settings)
+
+
+def missing_for_replay(settings: Settings, recording: Recording) -> str:
+    """Return the reason why the recording cannot be judged, and the remedy; empty if it can."""
+    problem = missing_for(settings) if settings.judge.name == "openai" and settings.judge.is_chosen else ""
+    if not problem or _judge_without_key(settings).identity in recording.judges:
+        return ""
+    return f"{recording.name} was judged by another judge, and {problem}."
+
+
+def _judge_without_key(settings: Settings) -> Unasked:
+    # The recorded verdicts need no key, but new ones do.
+    known = choose_judge(settings.replace(judge_api_key=DUMMY_API_KEY))
+    return Unasked(getattr(known, "identity", None), f"{missing_for(settings)}.", is_model=True)

@@ -1,0 +1,110 @@
+"""Writes JSON files: redacted, rounded, atomic, and never outside the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.report.files.output_folder import not_written
+from pytest_ragcheck.report.files.result_documents import JUDGEMENT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+DECIMALS = 6
+
+_ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_SHORT_WAYS: dict[type, Callable[[Any], str]] = {float: repr, bool: {True: "true", False: "false"}.__getitem__}
+"""Encodings of the commonest values other than strings, ten times as fast as the encoder."""
+
+
+class JsonWriter:
+    """Writes JSON files into one folder, which the first file creates."""
+
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self.folder = folder
+        self._redactor = redactor
+
+    def write(self, name: str, document: dict[str, Any]) -> Path:
+        """
+        Write the whole document or nothing, and return the path.
+
+        An iterator among the document's values becomes an array, written row by row.
+        """
+        path = self.folder / name
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _replace(path, self._pieces(document))
+        except OSError as error:
+            raise not_written(path, error) from error
+        return path
+
+    def _pieces(self, document: dict[str, Any]) -> Iterator[str]:
+        """Yield the document's text in the format of `json.dumps` with an indent of two."""
+        between = "{"
+        for key, value in document.items():
+            yield f"{between}\n  {self._text(key)}: "
+            between = ","
+            if not isinstance(value, Iterator):
+                yield self._text(value, depth=1)
+                continue
+            before = "["
+            for row in value:
+                yield f"{before}\n    {self._text(row, depth=2)}"
+                before = ","
+            yield "[]" if before == "[" else "\n  ]"
+        yield "{}\n" if between == "{" else "\n}\n"
+
+    def _text(self, value: Any, *, depth: int = 0) -> str:
+        return _indented(self._redactor.document(value), "\n" + "  " * depth)
+
+
+def rounded(value: Any) -> Any:
+    """
+    Return the JSON value with every float rounded to `DECIMALS` decimals.
+
+    `metadata` belongs to the user, and `judgement` decides a run anew, so both keep their digits.
+    """
+    if isinstance(value, float):
+        return round(value, DECIMALS)
+    if isinstance(value, dict):
+        return {key: item if key in {"metadata", JUDGEMENT} else rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return value
+
+
+def _indented(value: Any, line: str) -> str:
+    """
+    Return the text of `json.dumps` with an indent of two, in a quarter of its time.
+
+    Args:
+        value: A redacted value of dicts, lists and scalars, without infinities.
+        line: A line break and the indent of the value's first line.
+    """
+    inner = line + "  "
+    if type(value) is dict:
+        begin, rows, end = "{", [f"{_ENCODED(key)}: {_indented(item, inner)}" for key, item in value.items()], "}"
+    elif type(value) is list:
+        begin, rows, end = "[", [_indented(item, inner) for item in value], "]"
+    else:
+        return _SHORT_WAYS.get(type(value), _ENCODED)(value)
+    return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
+
+
+def _replace(path: Path, pieces: Iterable[str]) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

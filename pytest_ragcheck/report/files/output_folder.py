@@ -1,0 +1,59 @@
+"""Checks before the run that result files can be written, and that they cannot replace the baseline."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE
+from pytest_ragcheck.errors import ResultsError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def check_folder(folder: Path) -> None:
+    """
+    Check that the folder, or the folder to be created, accepts files; leave nothing behind.
+
+    Raises:
+        ResultsError: Files cannot be written; the text has the reason and the remedy.
+    """
+    existing = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not existing.is_dir():
+        raise ResultsError(
+            f"{existing} is a file, and results go into a folder. Choose another with --rag-output.", path=existing
+        )
+    try:
+        tempfile.TemporaryFile(dir=existing).close()
+    except OSError as error:
+        raise not_written(folder, error) from None
+
+
+def check_outside(path: Path, folder: Path, *, name: str) -> None:
+    """
+    Check that a baseline is not in the output folder, where a second run would compare with the first.
+
+    Args:
+        path: The baseline.
+        folder: The output folder.
+        name: The baseline in the error text.
+
+    Raises:
+        UsageError: The baseline is in the folder, at any depth.
+    """
+    if path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(
+            f"{name}: it is in the output folder, whose files the next run replaces. "
+            f"Keep the baseline elsewhere, such as in {BASELINE_FILE}."
+        )
+
+
+def not_written(path: Path, error: OSError) -> ResultsError:
+    """Return the error text for a file or folder that cannot be written."""
+    return ResultsError(
+        f"{path}: cannot be written ({error.strerror or error}). "
+        f"Make room or give rights there, or choose another folder with --rag-output.",
+        path=path,
+    )

@@ -1,0 +1,237 @@
+"""Turns `Outcomes` and `Summary` into the JSON of the result files, whose schemas are in `summary/schemas`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import timezone
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck._version import __version__
+from pytest_ragcheck.questions.tiers import tier_of
+from pytest_ragcheck.report.terminal.gate_lines import decision_headline
+from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.verdict.record import members
+from pytest_ragcheck.verdict.repeats import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.questions.question import Origin
+    from pytest_ragcheck.rag.documents.documents_outcome import Documents
+    from pytest_ragcheck.summary.aggregate import Counts, Repeats, Summary, Totals
+    from pytest_ragcheck.summary.calibration.agreement import Agreement
+    from pytest_ragcheck.summary.gate.gate_decision import Decision
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+
+SCHEMA_VERSION = "1"
+JUDGEMENT = "judgement"
+"""The key of the judgement, which allows deciding a run anew."""
+
+
+def predictions_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
+    """
+    Return `{agent}_predictions.json`: a row for each PASS and FAIL, and the ERRORs beside them.
+
+    *rows* turns the generator of rows into an array, or leaves it, for a document that is written row by row.
+    """
+    return {
+        **_head(outcomes),
+        "complete": outcomes.complete,
+        "predictions": rows(_prediction(record, outcomes) for record in outcomes.measured),
+        "errors": rows(map(_error, outcomes.errors)),
+    }
+
+
+def summary_document(outcomes: Outcomes, summary: Summary) -> dict[str, Any]:
+    """Return `{agent}_summary.json`: the numbers of the run."""
+    origins = {questions.dataset_name: questions.origin for questions in outcomes.sets}
+    tiers = {questions.dataset_name: tier_of(questions.questions) for questions in outcomes.sets}
+    return {
+        **_head(outcomes),
+        **_totals(summary.totals),
+        "n_not_run": outcomes.not_run,
+        "on_demand": dict(sorted(outcomes.on_demand.items())),
+        "complete": outcomes.complete,
+        "judge": _judge(summary.judges),
+        "judge_agreement": {score: _agreement(each) for score, each in summary.agreements.items()},
+        **({"n_verdicts_from_cache": summary.verdicts_from_cache} if summary.verdicts_from_cache else {}),
+        **({"repeats": _repeats(summary.repeats)} if summary.repeats else {}),
+        **({"flaky": [asdict(each) for each in summary.flaky]} if summary.flaky else {}),
+        **({"gate": _gate(summary.decision)} if summary.decision is not None else {}),
+        "thresholds": dict(outcomes.thresholds),
+        "dropped": {metric: dict(reasons) for metric, reasons in summary.dropped.items()},
+        "endpoint": ", ".join(summary.endpoints),
+        "tier": tier_of(tuple(question for questions in outcomes.sets for question in questions.questions)),
+        **({"documents": _documents(outcomes.documents)} if outcomes.documents is not None else {}),
+        "plugin_version": __version__,
+        "datasets": {
+            name: {
+                "num_examples": totals.num_examples,
+                "tier": tiers[name],
+                **_totals(totals),
+                **_origin(origins.get(name)),
+            }
+            for name, totals in summary.datasets.items()
+        },
+    }
+
+
+def _head(outcomes: Outcomes) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "agent_name": outcomes.agent_name,
+        "dataset_name": outcomes.dataset_name,
+        "timestamp": outcomes.timestamp.astimezone(timezone.utc).isoformat(),
+        "num_examples": len(outcomes.measured),
+        **({"replay_of": outcomes.replay_of} if outcomes.replay_of else {}),
+    }
+
+
+def _documents(documents: Documents) -> dict[str, Any]:
+    return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
+
+
+def _prediction(record: Record, outcomes: Outcomes) -> dict[str, Any]:
+    measured = _measured(record)
+    tolerated = outcomes.tolerated.get((record.question.dataset_name, record.question.id))
+    return {
+        "question_id": record.question.id,
+        "dataset_name": record.question.dataset_name,
+        "question": record.question.question,
+        "prediction": measured.pop("prediction"),
+        "metrics": measured.pop("metrics"),
+        "metadata": {
+            **record.question.metadata,
+            **({"server_source_ids": list(ids)} if (ids := record.server_source_ids) is not None else {}),
+        },
+        "verdict": record.verdict.value,
+        "reason": record.reason,
+        **({"tolerated": tolerated} if tolerated else {}),
+        "blame": record.blame or None,
+        "thresholds": dict(record.thresholds),
+        **measured,
+        **_repeated(record),
+        **({"asked_again": list(record.asked_again)} if record.asked_again else {}),
+        **({"gate": record.evidence} if record.evidence else {}),
+        "labels": label_digests(record.question),
+        "overall_score_lacks": list(record.overall_lacks),
+        "prompt_version": record.judge.prompt_version if record.judge else None,
+        **_parties(record),
+    }
+
+
+def _error(record: Record) -> dict[str, Any]:
+    return {
+        "question_id": record.question.id,
+        "dataset_name": record.question.dataset_name,
+        "question": record.question.question,
+        "kind": record.error_kind,
+        "message": record.reason,
+        **_parties(record),
+        # The answer is kept, so that it can be judged again if the judge had failed.
+        **({} if record.answer is None else _measured(record)),
+    }
+
+
+def _measured(record: Record) -> dict[str, Any]:
+    """Return the answer with its measurements."""
+    scores = record.scores.items()
+    return {
+        "prediction": record.answer,
+        "metrics": {metric: score.value for metric, score in scores if score.value is not None},
+        "contexts": list(record.contexts),
+        "source_ids": None if record.source_ids is None else list(record.source_ids),
+        "unscored": {metric: score.reason for metric, score in scores if score.value is None},
+        "unsupported_claims": list(record.unsupported_claims),
+        "latency_seconds": record.latency_seconds,
+        **({"cost": record.cost.known()} if record.cost.known() else {}),
+        JUDGEMENT: _judgement(record),
+    }
+
+
+def _parties(record: Record) -> dict[str, Any]:
+    return {
+        "judge": members(record.judge) if record.judge else None,
+        "endpoint": record.endpoint,
+        "tier": record.question.tier,
+        "top_k": record.top_k,
+    }
+
+
+def _judgement(record: Record) -> dict[str, Any] | None:
+    said = record.judgement
+    if said is None:
+        return None
+    return {
+        "answer_correctness": said.answer_correctness,
+        "groundedness": said.groundedness,
+        "error_message": said.error_message,
+        "abstained": said.abstained,
+        "material": record.material,
+        **({"votes": {score: list(votes) for score, votes in said.votes.items()}} if said.votes else {}),
+    }
+
+
+def _repeated(record: Record) -> dict[str, Any]:
+    """Return the repeated values; empty if neither the system nor the judge was asked again."""
+    if not record.repeated:
+        return {}
+    return {
+        "repeated": {metric: [list(judgements) for judgements in values] for metric, values in record.repeated.items()},
+        "spread": {metric: spread(values) for metric, values in record.repeated.items()},
+        "unstable": list(record.unstable),
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    return {
+        "overall_metrics": {metric: statistics.mean for metric, statistics in totals.metrics.items()},
+        "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
+        "counts": _counts(totals.counts),
+        "blame": dict(totals.blame),
+        "abstention": dict(totals.abstention),
+        "performance": dict(totals.performance),
+        **({} if totals.n_without_gold is None else {"n_without_gold": totals.n_without_gold}),
+    }
+
+
+def _origin(origin: Origin | None) -> dict[str, Any]:
+    return {"origin": asdict(origin)} if origin else {}
+
+
+def _counts(counts: Counts) -> dict[str, int]:
+    return {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped}
+
+
+def _repeats(repeats: Repeats) -> dict[str, Any]:
+    return {
+        "unstable": {metric: len(ids) for metric, ids in repeats.unstable.items()},
+        "variance": {metric: asdict(variance) for metric, variance in repeats.variances.items()},
+    }
+
+
+def _gate(decision: Decision) -> dict[str, Any]:
+    comparison = decision.comparison
+    return {
+        **asdict(decision.terms),
+        "baseline": None if comparison is None else comparison.baseline.name,
+        "red": decision.red,
+        "reason": decision_headline(decision),
+    }
+
+
+def _agreement(agreement: Agreement) -> dict[str, Any]:
+    return {
+        "n": agreement.n,
+        "accuracy": agreement.accuracy,
+        "balanced_accuracy": agreement.balanced_accuracy,
+        "threshold": agreement.threshold,
+    }
+
+
+def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
+    if len(judges) == 1:
+        return asdict(judges[0])
+    return {"kind": "several" if judges else "unknown", "judges": [asdict(judge) for judge in judges]}

@@ -1,0 +1,143 @@
+"""Writes the result files of a run, and decides whether they replace the last full ones."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.question_rows import questions_document
+from pytest_ragcheck.report.files.file_names import safe_name, unique_names
+from pytest_ragcheck.report.files.json_writer import JsonWriter, rounded
+from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
+from pytest_ragcheck.summary.shards import shard_document, shard_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+    from pytest_ragcheck.summary.aggregate import Summary
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The result files that a run wrote."""
+
+    predictions: Path
+    summary: Path
+    questions: tuple[Path, ...]
+    partial: str
+    """The reason why the last full results were kept; empty for a full run."""
+
+    def lines(self, start: Path) -> Iterator[str]:
+        """Yield the paths of the summary and the predictions, relative to *start*, and why the run is partial."""
+        for path in (self.summary, self.predictions):
+            yield f"results: {path.relative_to(start) if path.is_relative_to(start) else path}"
+        if self.partial:
+            yield f"partial: {self.partial}"
+
+
+def write_results(
+    outcomes: Outcomes,
+    summary: Summary,
+    folder: Path,
+    redactor: Redactor,
+    *,
+    would_collect: Callable[[str], bool] = lambda _: False,
+) -> Written:
+    """
+    Write the question files, the predictions and the summary of a run.
+
+    A partial run writes `{agent}.partial_*.json`, so that the last full result stays. A full run deletes the older
+    partial files if it has all of their datasets, since a reader of the folder would count questions twice.
+
+    Args:
+        outcomes: The outcomes of the run.
+        summary: Their summary.
+        folder: The output folder.
+        redactor: Removes the secrets.
+        would_collect: Whether the run would have a dataset if its file still existed. The absence of such a dataset
+            does not make the run partial.
+
+    Raises:
+        ResultsError: A file cannot be written.
+    """
+    agent = safe_name(outcomes.agent_name)
+    why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json", would_collect)
+    prefix = f"{agent}.partial" if why_partial else agent
+    names = unique_names([questions.dataset_name for questions in outcomes.sets])
+    writer = JsonWriter(folder, redactor)
+    questions = tuple(
+        writer.write(
+            f"{name}_questions.json", questions_document(questions.dataset_name, questions.questions, rows=iter)
+        )
+        for name, questions in zip(names, outcomes.sets, strict=True)
+    )
+    predictions = predictions_document(outcomes, rows=partial(map, rounded))
+    written = Written(
+        predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions)),
+        summary=writer.write(f"{prefix}_summary.json", rounded(summary_document(outcomes, summary))),
+        questions=questions,
+        partial=why_partial,
+    )
+    if not why_partial:
+        _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
+    return written
+
+
+def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
+    """
+    Write one shard of a run, for `ragcheck merge`. A run without shards is its only shard.
+
+    Raises:
+        ResultsError: The file cannot be written.
+    """
+    name = shard_name(safe_name(outcomes.agent_name), *(outcomes.shard or (1, 1)))
+    return JsonWriter(folder, redactor).write(name, shard_document(outcomes, rows=iter))
+
+
+def is_result_of(path: Path, folder: Path, agent: str) -> bool:
+    """Return True if a full or partial run of the agent writes its predictions there."""
+    names = (f"{safe_name(agent)}_predictions.json", f"{safe_name(agent)}.partial_predictions.json")
+    return path.resolve() in {(folder / name).resolve() for name in names}
+
+
+def _why_partial(outcomes: Outcomes, last_full: Path, would_collect: Callable[[str], bool]) -> str:
+    if outcomes.shard is not None and outcomes.shard[1] > 1:
+        return f"shard {outcomes.shard[0]} of {outcomes.shard[1]}; ragcheck merge puts all of them together"
+    if outcomes.not_run:
+        return f"{outcomes.not_run} of the collected questions were not run"
+    if not outcomes.complete:
+        return outcomes.cut_short
+    missing = _lacking(outcomes, _datasets_in(last_full), would_collect)
+    if not missing:
+        return ""
+    return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start anew"
+
+
+def _lacking(outcomes: Outcomes, datasets: set[str], would_collect: Callable[[str], bool]) -> list[str]:
+    """Return the datasets without questions in the run that may still exist."""
+    absent = datasets - {questions.dataset_name for questions in outcomes.sets}
+    return sorted(name for name in absent if not would_collect(name))
+
+
+def _take_away_partial(outcomes: Outcomes, summary: Path, would_collect: Callable[[str], bool]) -> None:
+    """Delete the files of an earlier partial run if the full run has all of its datasets that still exist."""
+    datasets = _datasets_in(summary)
+    if datasets and not _lacking(outcomes, datasets, would_collect):
+        # The summary goes last, so that the next full run finds the rest after an interruption.
+        for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _datasets_in(summary: Path) -> set[str]:
+    """Return the datasets of a summary file; empty for a missing or unreadable file."""
+    try:
+        return set(json.loads(summary.read_bytes())["datasets"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()

@@ -1,0 +1,147 @@
+"""The result files of a run as JSON values, from the run itself or from disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+from pytest_ragcheck.summary.flaky import Flaky
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Unusable, read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+
+Document = dict[str, Any]
+
+ENDING = "_predictions.json"
+"""The end of a predictions file's name."""
+
+_GIVE = "Give the {agent}_predictions.json of a run."
+_ANEW = "Run the questions once more to have such a file."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The result files of one run, as JSON values."""
+
+    predictions: Document
+    summary: Document
+    questions: Sequence[Document] = ()
+    """The rows of the existing `{dataset}_questions.json`; without them no expected answers or tags are shown."""
+
+    baseline: Baseline | None = None
+    """The run's baseline."""
+
+    notes: Sequence[str] = ()
+    """The gate's lines, as in the terminal."""
+
+    gate: str | None = None
+    """The gate's objection to the run, in one line; empty for none; None without a gate."""
+
+    xfailed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By identity, the reason of an expected FAIL (xfail)."""
+
+    asked: Mapping[tuple[str, str], Document] = field(init=False)
+    """The rows of the questions files, by dataset name and id."""
+
+    def __post_init__(self) -> None:
+        asked = {(file["dataset_name"], row["id"]): row for file in self.questions for row in file["questions"]}
+        object.__setattr__(self, "asked", asked)
+
+
+def read_results(path: Path) -> Results:
+    """
+    Return the results around a predictions file, with the decision of the run's own gate.
+
+    The summary must lie beside the predictions file. Questions files beside it are read too.
+
+    Raises:
+        UsageError: A file is not a result file.
+    """
+    predictions = _predictions(path)
+    summary_path = path.with_name(path.name.removesuffix(ENDING) + "_summary.json")
+    summary = _json(summary_path)
+    if "metric_statistics" not in summary:
+        raise UsageError(f"{summary_path}: it is no summary of a run. Keep the files of a run together.")
+    return Results(
+        predictions=predictions,
+        summary=summary,
+        questions=tuple(_questions(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
+        notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
+        gate=summary.get("gate", {}).get("reason"),
+        xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},
+    )
+
+
+def predictions_path(path: Path, *, partial: bool = False) -> Path:
+    """
+    Return the predictions file named by its path, by its path without the ending, or by its folder.
+
+    Args:
+        path: The given path.
+        partial: True to accept a partial run's file if the folder has no other.
+
+    Raises:
+        UsageError: The folder has several predictions files.
+    """
+    if path.is_dir():
+        every = sorted(path.glob(f"*{ENDING}"))
+        full = [each for each in every if not each.name.endswith(f".partial{ENDING}")]
+        found = full or (every if partial else [])
+        if len(found) != 1:
+            names = ", ".join(each.name for each in found) or "none"
+            raise UsageError(f"{path}: of a folder the one {ENDING} file is read, and it has {names}. Name the file.")
+        return found[0]
+    if not path.exists():
+        longer = path.with_name(path.name + ENDING)
+        return longer if longer.exists() else path
+    return path
+
+
+def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
+    """Return the rows with PASS or FAIL, then the ERRORs."""
+    yield from document.get("predictions", ())
+    yield from document.get("errors", ())
+
+
+def key_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the identity of a row's question."""
+    return row["dataset_name"], row["question_id"]
+
+
+def _predictions(path: Path) -> Document:
+    try:
+        document: Document = read_document(path, give=_GIVE, anew=_ANEW)
+        if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
+            raise TypeError  # noqa: TRY301 - the same text
+    except Unusable as error:
+        raise UsageError(f"{path}: {error}") from None
+    except (KeyError, TypeError):
+        raise UsageError(f"{path}: it has rows that no run wrote. {_GIVE}") from None
+    return document
+
+
+def _questions(folder: Path, datasets: set[str]) -> Iterable[Document]:
+    for path in sorted(folder.glob("*_questions.json")):
+        document = _json(path)
+        if document.get("dataset_name") in datasets and isinstance(document.get("questions"), list):
+            for number, row in enumerate(document["questions"]):
+                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+                    raise UsageError(f'{path}: questions[{number}] has no text under "id". {AS_WRITTEN}')
+            yield document
+
+
+def _json(path: Path) -> Document:
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be read ({error.strerror}). Keep the files of a run together.") from None
+    except ValueError:
+        raise UsageError(f"{path}: it is not JSON. Take the files as the run wrote them.") from None
+    return document if isinstance(document, dict) else {}

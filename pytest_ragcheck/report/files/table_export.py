@@ -1,0 +1,61 @@
+"""Exports the results as one flat table, a row for each question."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.report.files.results_reader import all_rows, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_ragcheck.report.files.results_reader import Document, Results
+
+_FIRST = (
+    *("dataset_name", "question_id", "question", "expected_answer", "prediction", "verdict", "reason", "error_kind"),
+    *("blame", "latency_seconds", "n_contexts", "tags"),
+)
+
+
+def export_csv(results: Results) -> str:
+    """Return a CSV row for each question; a cell without a measurement is empty."""
+    rows = list(flat_rows(results))
+    metrics = dict.fromkeys(name for row in rows for name in row if name not in _FIRST)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*_FIRST, *metrics], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def export_jsonl(results: Results) -> str:
+    """Return a JSON object for each line; metrics without a measurement are absent."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in flat_rows(results))
+
+
+def flat_rows(results: Results) -> Iterator[dict[str, Any]]:
+    """Return a row for each question, in the order of the predictions file, ERRORs last."""
+    for row in all_rows(results.predictions):
+        yield _flat(row, results.asked.get(key_of(row), {}))
+
+
+def _flat(row: Document, asked: Document) -> dict[str, Any]:
+    found = {
+        "dataset_name": row["dataset_name"],
+        "question_id": row["question_id"],
+        "question": row["question"],
+        "expected_answer": asked.get("expected_answer"),
+        "prediction": row.get("prediction"),
+        "verdict": row.get("verdict", "ERROR"),
+        "reason": row.get("reason", row.get("message", "")),
+        "error_kind": row.get("kind"),
+        "blame": row.get("blame"),
+        "latency_seconds": row.get("latency_seconds"),
+        "n_contexts": len(row["contexts"]) if "contexts" in row else None,
+        "tags": " ".join(asked.get("tags", ())) or None,
+        **row.get("metrics", {}),
+    }
+    return {name: value for name, value in found.items() if value is not None}

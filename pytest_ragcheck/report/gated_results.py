@@ -1,0 +1,53 @@
+"""Applies a gate to results that are read from files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines
+from pytest_ragcheck.summary.flaky import flaky_in_run
+from pytest_ragcheck.summary.gate.baseline_comparison import compare
+from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
+from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.summary.outcomes_reader import outcomes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_ragcheck.report.files.results_reader import Results
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
+    from pytest_ragcheck.summary.gate_rules import GateRules
+
+
+def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str]) -> Results:
+    """
+    Return the results with this gate's decision in place of the run's own.
+
+    Args:
+        results: Read from files.
+        baseline: The earlier run; None to compare with nothing.
+        terms: The rules of the gate.
+        clean: Removes secrets from a text.
+    """
+    outcomes = outcomes_of(results.predictions, results.summary, results.questions)
+    comparison = None
+    if baseline is not None:
+        comparison = compare(
+            baseline,
+            outcomes,
+            clean=clean,
+            would_meet=lambda _dataset, _id: outcomes.complete,
+            missing_allowed=terms.missing == "allowed",
+            reworded_apart=terms.gate in COMPARING,
+        )
+    decision = decide(outcomes, comparison, terms)
+    flaky = flaky_in_run(outcomes.measured, baseline, clean=clean)
+    return replace(
+        results,
+        baseline=baseline,
+        notes=(*decision_lines(decision), *flaky_lines(flaky)),
+        gate=decision_headline(decision),
+        xfailed=tolerated(outcomes, terms, baseline, clean=clean),
+    )

@@ -1,0 +1,244 @@
+"""Renders a comparison of agents as lines, Markdown, CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.summary.agent_comparison import Agent, Agents, QuestionOfAll
+    from pytest_ragcheck.summary.paired import Difference
+
+PASS_RATE = "pass rate"  # noqa: S105 - a share, no password
+
+_TITLES = {"exact_match": "Exact Match", "f1": "F1", "bertscore_f1": "BERTScore", "mrr": "MRR", "map": "MAP"}
+"""Column titles that are not the capitalised words of the metric."""
+
+_TEXT_CHARS = 70
+
+
+def agents_lines(compared: Agents, *, most_shown: int) -> Iterator[str]:
+    """Return the comparison for the terminal."""
+    yield _questions_words(compared)
+    yield from _warnings(compared)
+    yield ""
+    yield from _aligned(_table(compared))
+    yield ""
+    if len(compared.agents) > 1 and any(_significant(agent) for agent in compared.agents):
+        yield "* more than noise, by the tests of the gate"
+    yield from _flip_lines(compared)
+    differing = [question for question in compared.questions if question.differs]
+    if differing and most_shown:
+        yield ""
+        yield f"questions with different verdicts, {min(most_shown, len(differing))} of {len(differing)}:"
+        yield from _aligned(_question_table(compared, differing[:most_shown]))
+
+
+def agents_markdown(compared: Agents, *, most_shown: int) -> Iterator[str]:
+    """Return the comparison for a pull request or a wiki."""
+    yield f"**{_cell(_questions_words(compared))}**"
+    for warning in _warnings(compared):
+        yield ""
+        yield _cell(warning)
+    yield ""
+    yield from _markdown_table(_table(compared))
+    for line in _flip_lines(compared):
+        yield ""
+        yield _cell(line)
+    differing = [question for question in compared.questions if question.differs]
+    if differing and most_shown:
+        yield ""
+        yield f"Questions with different verdicts, {min(most_shown, len(differing))} of {len(differing)}:"
+        yield ""
+        yield from _markdown_table(_question_table(compared, differing[:most_shown]))
+
+
+def frame_csv(compared: Agents) -> str:
+    """Return a CSV row for each agent, with a column for each metric; empty without a value."""
+    rows: list[dict[str, Any]] = [
+        {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
+        for agent in compared.agents
+    ]
+    return _csv(["Agent", *map(_title, compared.metrics)], rows)
+
+
+def questions_csv(compared: Agents) -> str:
+    """Return a CSV row for each question, with each agent's verdict and metrics."""
+    columns = ["dataset_name", "question_id", "question"]
+    names = [agent.name for agent in compared.agents]
+    for name in names:
+        columns += [f"{name} verdict", *(f"{name} {metric}" for metric in compared.metrics)]
+    rows = []
+    for question in compared.questions:
+        row: dict[str, Any] = dict(zip(columns, (*question.key, question.question), strict=False))
+        for name, found in zip(names, question.rows, strict=True):
+            if found is not None:
+                row[f"{name} verdict"] = found.verdict.value
+                row |= {f"{name} {metric}": value for metric, value in found.metrics.items()}
+        rows.append(row)
+    return _csv(columns, rows)
+
+
+def agents_document(compared: Agents) -> dict[str, Any]:
+    """Return the comparison as a JSON document."""
+    return {
+        "schema_version": "1",
+        "n_questions": len(compared.questions),
+        "n_common": compared.n_common,
+        "judges_differ": compared.judges_differ,
+        "reworded": [_identity(key) for key in compared.reworded],
+        "agents": [_agent_document(agent) for agent in compared.agents],
+        "questions": [
+            {
+                **_identity(question.key),
+                "question": question.question,
+                "verdicts": [row and row.verdict.value for row in question.rows],
+                "metrics": [row and dict(row.metrics) for row in question.rows],
+            }
+            for question in compared.questions
+        ],
+    }
+
+
+def _agent_document(agent: Agent) -> dict[str, Any]:
+    return {
+        "agent_name": agent.name,
+        "counts": {verdict.value.lower(): count for verdict, count in agent.counts.items()},
+        "means": dict(agent.means),
+        "n_only": agent.n_only,
+        "differences": {metric: _difference_document(each) for metric, each in agent.differences.items()},
+        "pass_rate_difference": agent.pass_rate and _difference_document(agent.pass_rate),
+        "gained": [_identity(key) for key in agent.gained],
+        "lost": [_identity(key) for key in agent.lost],
+    }
+
+
+def _difference_document(difference: Difference) -> dict[str, Any]:
+    return asdict(difference)
+
+
+def _identity(key: tuple[str, str]) -> dict[str, str]:
+    return {"dataset_name": key[0], "question_id": key[1]}
+
+
+def _questions_words(compared: Agents) -> str:
+    line = f"{len(compared.agents)} agents, {compared.n_common} questions in common"
+    more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
+    return f"{line}; further ones: {', '.join(more)}" if more else line
+
+
+def _warnings(compared: Agents) -> Iterator[str]:
+    if compared.judges_differ:
+        yield "the answers were judged by several versions of prompts or rules: the scores may not mean the same"
+    if compared.reworded:
+        ids = ", ".join(key[1] for key in compared.reworded[:5])
+        yield f"{len(compared.reworded)} questions have another text in some of the files: {ids}"
+
+
+def _table(compared: Agents) -> list[list[str]]:
+    """Return the rows of all agents; those after the first have their difference from the first."""
+    first, *others = compared.agents
+    head = ["metric", first.name]
+    for agent in others:
+        head += [agent.name, "difference", "95 % interval", "n"]
+    table = [head]
+    for metric in (PASS_RATE, *compared.metrics):
+        row = [metric, _value(first, metric)]
+        for agent in others:
+            difference = agent.pass_rate if metric == PASS_RATE else agent.differences.get(metric)
+            row += [_value(agent, metric), *_difference_cells(difference)]
+        table.append(row)
+    for verdict in Verdict:
+        row = [verdict.value, str(first.counts[verdict])]
+        for agent in others:
+            row += [str(agent.counts[verdict]), "", "", ""]
+        table.append(row)
+    return table
+
+
+def _value(agent: Agent, metric: str) -> str:
+    if metric == PASS_RATE:
+        measured = agent.counts[Verdict.PASS] + agent.counts[Verdict.FAIL]
+        return f"{agent.counts[Verdict.PASS] / measured:.3f}" if measured else "-"
+    return f"{agent.means[metric]:.3f}" if metric in agent.means else "-"
+
+
+def _difference_cells(difference: Difference | None) -> list[str]:
+    if difference is None:
+        return ["-", "", ""]
+    mark = "*" if difference.significant else ""
+    interval = f"{difference.low:+.3f} to {difference.high:+.3f}" if difference.n > 1 else "-"
+    return [f"{difference.value:+.3f}{mark}", interval, str(difference.n)]
+
+
+def _significant(agent: Agent) -> bool:
+    found = [*agent.differences.values(), *([agent.pass_rate] if agent.pass_rate else [])]
+    return any(difference.significant for difference in found)
+
+
+def _flip_lines(compared: Agents) -> Iterator[str]:
+    first, *others = compared.agents
+    for agent in others:
+        flips = f"newly passing {len(agent.gained)}, newly failing {len(agent.lost)}"
+        yield f"{agent.name} against {first.name}: {flips}{_weight(agent)}"
+
+
+def _weight(agent: Agent) -> str:
+    """Whether the flips are more than noise, as the gate has it before it asks again."""
+    if agent.pass_rate is None or not (agent.gained or agent.lost):
+        return ""
+    noise = "more than noise" if agent.pass_rate.significant else "no more than noise"
+    return f"; {noise} (p = {agent.pass_rate.p:.3f}), unconfirmed: the gate would ask the newly failing ones again"
+
+
+def _question_table(compared: Agents, questions: Sequence[QuestionOfAll]) -> list[list[str]]:
+    table = [["question", *(agent.name for agent in compared.agents), "text"]]
+    for question in questions:
+        verdicts = [row.verdict.value if row else "-" for row in question.rows]
+        text = " ".join(question.question.split())
+        shown = text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 3]}..."
+        table.append(["::".join(question.key), *verdicts, shown])
+    return table
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = [f"{row[0]:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))]
+        if table[0][-1] == "text":
+            cells[-1] = row[-1]
+        yield "  ".join(cells).rstrip()
+
+
+def _markdown_table(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    head, *rows = table
+    yield f"| {' | '.join(map(_cell, head))} |"
+    yield f"| --- |{' ---: |' * (len(head) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+
+
+def _cell(text: str) -> str:
+    """Return the text escaped for a cell of a Markdown table."""
+    text = " ".join(text.split())
+    for char in "\\`*_[]<>|#~":
+        text = text.replace(char, f"\\{char}")
+    return text
+
+
+def _title(metric: str) -> str:
+    return _TITLES.get(metric, metric.replace("_", " ").title())
+
+
+def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

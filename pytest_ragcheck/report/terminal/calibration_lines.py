@@ -1,0 +1,203 @@
+"""Renders a `Calibration` as lines, JSON, or an SVG picture."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import timezone
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck._version import __version__
+from pytest_ragcheck.judging.judge_names import judge_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.summary.calibration.confusion import Confusion
+    from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
+
+_WIDTH, _HEIGHT = 40, 12
+_TEXT_CHARS = 300
+
+_WORDS = {
+    "groundedness": ("grounded", "not grounded"),
+    "answer_correctness": ("right", "wrong"),
+    "abstained": ("refusals", "other answers"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """An answer that the judge and people rate differently."""
+
+    id: str
+    score: float
+    good: bool
+    """The label of the people."""
+
+    question: str
+    answer: str
+    reason: str
+    """The main weakness by the judge; may be empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A judge measured on the labelled answers of a file."""
+
+    file: str
+    sha256: str
+    label: str
+    score: str
+    judge: JudgeIdentity
+    timestamp: datetime
+    calibration: Calibration
+    n_unscored: int
+    """Answers that the score does not apply to; no number includes them."""
+
+    errors: Sequence[str]
+    """Failures of answers that could not be judged; no number includes them."""
+
+    disagreements: Sequence[Disagreement]
+    """All disagreements, the widest first."""
+
+
+def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
+    """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
+    told = measured.calibration
+    good, bad = _WORDS[measured.score]
+    groups = f" in {told.n_groups} groups" if told.n_groups < told.n else ""
+    counts = f"{told.n} answers{groups}, {told.n_good} {good}, {told.n - told.n_good} {bad}"
+    yield f"judge: {judge_words(measured.judge)}"
+    yield f"{measured.score} against {measured.label} of {measured.file}: {counts}"
+    if measured.n_unscored:
+        yield f"{measured.n_unscored} further answers have no {measured.score}: the judge does not score them"
+    if measured.errors:
+        yield f"{len(measured.errors)} further answers could not be judged, the first: {measured.errors[0]}"
+    yield ""
+    yield f"{'':<18} value  95 % interval"
+    for name, estimate in told.estimates.items():
+        yield f"{name:<18} {estimate.value:5.3f}  {estimate.low:5.3f} to {estimate.high:5.3f}"
+    yield ""
+    yield from _confusion_lines(told.confusion, told.threshold, good, bad)
+    if told.best_threshold is not None and told.at_best is not None:
+        best = told.at_best
+        yield (
+            f"best threshold here: {told.best_threshold:.3f} (balanced accuracy {best.balanced_accuracy or 0:.3f}, "
+            f"tpr {best.tpr or 0:.3f}, tnr {best.tnr or 0:.3f}); chosen on these very answers, so expect a little less"
+        )
+    if told.curve:
+        yield ""
+        yield from _curve_lines(told)
+    if measured.disagreements:
+        yield ""
+        shown = measured.disagreements[:most_shown]
+        yield f"widest disagreements, {len(shown)} of {len(measured.disagreements)}:"
+        for row in shown:
+            yield from _disagreement_lines(row, measured.score, good, bad)
+
+
+def calibration_document(measured: Measured, *, most_shown: int) -> dict[str, Any]:
+    """Return the JSON document: every number by its name, with intervals."""
+    told = measured.calibration
+    return {
+        "schema_version": "1",
+        "timestamp": measured.timestamp.astimezone(timezone.utc).isoformat(),
+        "plugin_version": __version__,
+        "file": measured.file,
+        "sha256": measured.sha256,
+        "label": measured.label,
+        "score": measured.score,
+        "judge": asdict(measured.judge),
+        "n": told.n,
+        "n_good": told.n_good,
+        "n_bad": told.n - told.n_good,
+        "n_groups": told.n_groups,
+        "n_unscored": measured.n_unscored,
+        "n_errors": len(measured.errors),
+        "threshold": told.threshold,
+        **{name: estimate.value for name, estimate in told.estimates.items()},
+        "intervals": {name: [estimate.low, estimate.high] for name, estimate in told.estimates.items()},
+        "confusion": asdict(told.confusion),
+        "best_threshold": told.best_threshold,
+        "at_best_threshold": told.at_best and _at_best(told.at_best),
+        "curve": [asdict(point) for point in told.curve],
+        "disagreements": [asdict(row) for row in measured.disagreements[:most_shown]],
+    }
+
+
+def curve_svg(measured: Measured) -> str:
+    """Return the ROC curve as SVG, with a mark at the threshold."""
+    side, margin = 320, 44
+    told = measured.calibration
+
+    def place(fpr: float, tpr: float) -> str:
+        return f"{margin + fpr * side:.1f},{margin / 2 + (1 - tpr) * side:.1f}"
+
+    line = " ".join(place(point.fpr, point.tpr) for point in told.curve)
+    x, y = place(_fpr(told.confusion), told.confusion.tpr or 0.0).split(",")
+    area = told.estimates["roc_auc"]
+    title = f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {told.n} answers"
+    width, height = side + 2 * margin, side + 2 * margin
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" \
+font-size="12">
+<title>{title}</title>
+<rect width="{width}" height="{height}" fill="#fff"/>
+<rect x="{margin}" y="{margin / 2:g}" width="{side}" height="{side}" fill="none" stroke="#999"/>
+<polyline points="{place(0, 0)} {place(1, 1)}" fill="none" stroke="#bbb" stroke-dasharray="4 4"/>
+<polyline points="{line}" fill="none" stroke="#0b5cad" stroke-width="2"/>
+<circle cx="{x}" cy="{y}" r="5" fill="#b3261e"><title>threshold {told.threshold:g}</title></circle>
+<text x="{margin + side / 2:g}" y="{side + margin * 1.2:g}" text-anchor="middle">share of bad answers that pass</text>
+<text transform="translate({margin * 0.6:g} {margin / 2 + side / 2:g}) rotate(-90)" text-anchor="middle">share of good \
+answers that pass</text>
+<text x="{width / 2:g}" y="{height - 12}" text-anchor="middle">{title}</text>
+</svg>
+"""
+
+
+def _at_best(told: Confusion) -> dict[str, Any]:
+    rates = {"accuracy": told.accuracy, "balanced_accuracy": told.balanced_accuracy, "tpr": told.tpr, "tnr": told.tnr}
+    return {**rates, "kappa": told.kappa, **asdict(told)}
+
+
+def _fpr(told: Confusion) -> float:
+    return 0.0 if told.tnr is None else 1 - told.tnr
+
+
+def _confusion_lines(told: Confusion, threshold: float, good: str, bad: str) -> Iterator[str]:
+    width = max(len(good), len(bad)) + 2
+    yield f"{f'at threshold {threshold:g}':<20} {'pass':>6} {'fail':>6}"
+    yield f"  {good:<{width}} {told.good_passed:>{24 - width}} {told.good_failed:>6}"
+    yield f"  {bad:<{width}} {told.bad_passed:>{24 - width}} {told.bad_failed:>6}"
+
+
+def _curve_lines(told: Calibration) -> Iterator[str]:
+    """Yield the ROC curve in characters: `o` the curve, `X` the threshold, `.` a random judge."""
+    rows = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
+
+    def mark(fpr: float, tpr: float, char: str) -> None:
+        rows[_HEIGHT - round(tpr * _HEIGHT)][round(fpr * _WIDTH)] = char
+
+    for step in range(_WIDTH + 1):
+        mark(step / _WIDTH, step / _WIDTH, ".")
+    for before, after in pairwise(told.curve):
+        for step in range(_WIDTH + 1):
+            share = step / _WIDTH
+            mark(before.fpr + share * (after.fpr - before.fpr), before.tpr + share * (after.tpr - before.tpr), "o")
+    mark(_fpr(told.confusion), told.confusion.tpr or 0.0, "X")
+    for number, row in enumerate(rows):
+        label = {0: "1.0", _HEIGHT: "0.0"}.get(number, "")
+        yield f"{label:>4} |{''.join(row).rstrip()}"
+    yield f"     +{'-' * (_WIDTH + 1)}"
+    yield f"      0.0{'share of bad answers that pass':^{_WIDTH - 5}}1.0"
+
+
+def _disagreement_lines(row: Disagreement, score: str, good: str, bad: str) -> Iterator[str]:
+    yield f"- {row.id}: {score} {row.score:.2f}, people say: {good if row.good else bad}"
+    for name in ("question", "answer", "reason"):
+        text = " ".join(getattr(row, name).split())
+        if text:
+            yield f"    {name}: {text if len(text) <= _TEXT_CHARS else text[: _TEXT_CHARS - 3] + '...'}"

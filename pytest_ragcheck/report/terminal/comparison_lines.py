@@ -1,0 +1,202 @@
+"""A comparison with a baseline as a person reads it: regressions first, each with its numbers before and now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.verdict.failure_text import below, cut
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+
+_SHOWN = 10
+"""Questions of one group that are shown."""
+
+_TEXT_LIMIT = 160
+"""Characters of a reason or a question that are shown."""
+
+ACCEPT = "If this is as it should be, accept the new answers: ragcheck baseline accept PREDICTIONS"
+
+
+def headline(comparison: Comparison) -> str:
+    """What turns the gate red, in one line: `2 newly failing, 1 missing against baseline.json`."""
+    counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
+    return printable(f"{_counted(counts)} against {comparison.baseline.name}")
+
+
+def regressions_text(comparison: Comparison) -> str:
+    """The failure text of the gate; its first line is the headline."""
+    return "\n".join((headline(comparison), "", *map(printable, Writer(comparison).regressions()), "", ACCEPT))
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """All that differs from the baseline, for the end of a run."""
+    return map(printable, _lines(comparison))
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    groups = {
+        "newly failing": comparison.newly_failing,
+        "missing": comparison.missing,
+        "failing as expected": comparison.expected_failing,
+        "not measured": comparison.not_measured,
+        "asked otherwise": comparison.apart,
+        "still failing": comparison.still_failing,
+        "newly passing": comparison.newly_passing,
+        "new": comparison.new,
+    }
+    counts = {title: len(rows) for title, rows in groups.items()}
+    yield f"baseline {comparison.baseline.name}: {_counted({**counts, 'as before': len(comparison.still_passing)})}"
+    write = Writer(comparison)
+    yield from write.regressions()
+    yield from write.others()
+    yield from _notes(comparison, write.name)
+
+
+class Writer:
+    """Writes the groups of one comparison, and names questions by their dataset too where there are several."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        changes = (*comparison.compared, *comparison.apart, *comparison.not_measured)
+        now = (change.now for change in changes)
+        names = {dataset for dataset, _ in comparison.baseline.rows}
+        names |= {record.question.dataset_name for record in (*now, *comparison.new)}
+        self._several = len(names) > 1
+
+    def regressions(self) -> Iterator[str]:
+        """The groups that turn the gate red."""
+        yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
+        yield from self.missing()
+
+    def missing(self) -> Iterator[str]:
+        """The questions that are not there any more."""
+        missing = self._comparison.missing
+        yield from _group(
+            "missing", [f"{self.name(row)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
+        )
+
+    def others(self) -> Iterator[str]:
+        """The groups that do not."""
+        yield from self.changes("failing as expected", self._comparison.expected_failing, _worse)
+        yield from self.changes("not measured", self._comparison.not_measured, lambda change: _cut(change.now.reason))
+        yield from self.changes("asked otherwise, and not compared", self._comparison.apart, _otherwise)
+        yield from self.changes("still failing", self._comparison.still_failing, _worse)
+        yield from self.changes("newly passing", self._comparison.newly_passing, _better)
+        new = self._comparison.new
+        yield from _group(
+            "new", [f"{self._name(r.question.dataset_name, r.question.id)}: {r.verdict.value}" for r in new]
+        )
+
+    def name(self, row: BaselineRow) -> str:
+        """The question's id, with its dataset where there are several."""
+        return self._name(*row.key)
+
+    def _name(self, dataset_name: str, id: str) -> str:  # noqa: A002 - the question's own word
+        return f"{dataset_name}::{id}" if self._several else id
+
+    def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
+        """A group of changes, each with its words; nothing where it is empty."""
+        return _group(title, [f"{self.name(change.before)}: {words(change)}" for change in changes])
+
+
+def _group(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"{title}:"
+        yield from (f"  {line}" for line in lines[:_SHOWN])
+    if len(lines) > _SHOWN:
+        yield f"  ... and {len(lines) - _SHOWN} more"
+
+
+def _notes(comparison: Comparison, name: Callable[[BaselineRow], str]) -> Iterator[str]:
+    if changed := comparison.changed:
+        yield f"compared although the question's text changed: {_some(name(change.before) for change in changed)}"
+    if rows := comparison.not_run:
+        datasets = dict.fromkeys(row.dataset_name for row in rows)
+        yield f"not compared, because not run: {_questions(len(rows))} of {_some(datasets)}"
+    if changes := comparison.judged_otherwise:
+        before = _some(dict.fromkeys(change.before.prompt_version or "no named prompt" for change in changes))
+        now = _some(dict.fromkeys(_judge(change.now.judge) for change in changes))
+        yield f"the baseline was judged by {before}, this run by {now}: verdicts may differ for that alone"
+    if changes := comparison.asserted_otherwise:
+        yield f"{_questions(len(changes))} had other thresholds in the baseline: verdicts may differ for that alone"
+
+
+def _worse(change: Change) -> str:
+    """The scores that are too low, before and now, and the reason."""
+    words = ", ".join(
+        _score(metric, change.before.metrics.get(metric), value, change.now.thresholds[metric], "<")
+        for metric, value in change.now.shortfalls.items()
+    )
+    if change.before.verdict is Verdict.ERROR:
+        words = f"{_error_before(change)}, now {words}"
+    return f"{words}: {_cut(change.now.reason)}" if change.now.reason else words
+
+
+def _otherwise(change: Change) -> str:
+    """What changed, and the verdicts before and now."""
+    evidence = evidence_of(change.now)
+    why = evidence.apart if evidence is not None and evidence.apart else "its text changed"
+    return f"{change.before.verdict.value} -> {change.now.verdict.value}: {why}"
+
+
+def _better(change: Change) -> str:
+    """The scores that were too low, before and now."""
+    if change.before.verdict is Verdict.ERROR:
+        return _error_before(change)
+    before, now = change.before, change.now
+    numbers = [
+        _score(metric, before.metrics[metric], value, now.thresholds[metric], ">=")
+        for metric in now.thresholds
+        if before.metrics.get(metric, 1.0) < before.thresholds.get(metric, 0.0)
+        and (value := now.scores[metric].value) is not None
+    ]
+    return ", ".join(numbers) or "what was too low is not asserted any more"
+
+
+def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:
+    """`groundedness 0.91 -> 0.41 < 0.70`, with as many decimals as it takes to tell unequal numbers apart."""
+    numbers = [number for number in (before, now, threshold) if number is not None]
+    shown = [f"{number:.2f}" for number in numbers]
+    for digits in range(3, 7):
+        if len(set(shown)) < len(set(numbers)):
+            shown = [f"{number:.{digits}f}" for number in numbers]
+    if relation == "<" and shown[-2] == shown[-1]:
+        shown[-2:] = below(now, threshold).split(" < ")
+    *first, last = shown
+    return f"{metric} {' -> '.join(first)} {relation} {last}"
+
+
+def _error_before(change: Change) -> str:
+    return f"ERROR before ({change.before.error_kind})"
+
+
+def _judge(judge: JudgeIdentity | None) -> str:
+    if judge is None:
+        return "none"
+    return " ".join(filter(None, (judge.kind, judge.model, judge.prompt_version)))
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {title}" for title, count in counts.items() if count) or "nothing was compared"
+
+
+def _questions(count: int) -> str:
+    return "1 question" if count == 1 else f"{count} questions"
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = [f"{len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
+    return ", ".join((*listed[:_SHOWN], *more))
+
+
+def _cut(text: str) -> str:
+    return cut(text, _TEXT_LIMIT)

@@ -1,0 +1,54 @@
+"""The drift of contexts, ids, latency and refusals as a person reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_ragcheck.summary.gate.world_drift import BeforeAndNow, WorldDrift
+
+_SHOWN = 5
+_FEWER_CONTEXTS = 0.95
+_SLOWER = 1.25
+"""Ratios beyond which a difference is named."""
+
+_MORE_REFUSALS, _LEAST = 0.05, 2
+"""Share of the questions, and number of them, from which a difference of the refusals is named."""
+
+
+def drift_lines(drift: WorldDrift) -> Iterator[str]:
+    """A line for each change that is no verdict; nothing if the world is as it was."""
+    if drift.ids_renamed:
+        yield (
+            f"the system's document ids have changed: {drift.n_known_ids} of {drift.n_ids} occur in the baseline, "
+            f"{drift.known_texts:.0%} of the texts do; metrics by id say nothing here"
+        )
+    elif drift.lost_gold_ids:
+        more = f" and {len(drift.lost_gold_ids) - _SHOWN} more" if len(drift.lost_gold_ids) > _SHOWN else ""
+        yield (
+            f"gold documents that the baseline's contexts had and no reply has: "
+            f"{', '.join(drift.lost_gold_ids[:_SHOWN])}{more}"
+        )
+    contexts = drift.contexts
+    if contexts is not None and contexts.now < _FEWER_CONTEXTS * contexts.before:
+        yield f"fewer contexts: {contexts.now:.1f} a question, {contexts.before:.1f} in the baseline"
+    yield from _latency(drift.latency_median, drift.latency_p95)
+    refusals = drift.refusals
+    if refusals is not None and abs(refusals.now - refusals.before) >= max(_LEAST, _MORE_REFUSALS * drift.n):
+        yield f"answers that abstain: {refusals.now:.0f} of {drift.n}, {refusals.before:.0f} in the baseline"
+
+
+def _latency(middle: BeforeAndNow | None, p95: BeforeAndNow | None) -> Iterator[str]:
+    if middle is None or p95 is None or not (_differs(middle) or _differs(p95)):
+        return
+    yield (
+        f"latency: median {middle.now:.2f} s, p95 {p95.now:.2f} s "
+        f"(in the baseline {middle.before:.2f} s and {p95.before:.2f} s)"
+    )
+
+
+def _differs(pair: BeforeAndNow) -> bool:
+    high, low = max(pair.now, pair.before), min(pair.now, pair.before)
+    return high > _SLOWER * low and high - low > 0.05

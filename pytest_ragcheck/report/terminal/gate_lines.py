@@ -1,0 +1,83 @@
+"""What the gate decided, as a person reads it: first what is held against the run, then what is not and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.terminal.comparison_lines import ACCEPT, comparison_lines, regressions_text
+from pytest_ragcheck.report.terminal.findings_lines import findings_headline, findings_lines, held_lines
+from pytest_ragcheck.summary.gate.wilson_interval import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+    from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
+
+OTHERWISE = (
+    "Make a new baseline by a full run of today's kind, or set rag_baseline_allow = other-settings to compare all "
+    "the same."
+)
+
+
+def decision_lines(decision: Decision) -> Iterator[str]:
+    """What the gate found, for the end of a run; nothing where it had nothing to look at."""
+    comparison = decision.comparison
+    if comparison is not None and decision.otherwise:
+        yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.otherwise)}")
+    elif comparison is not None and decision.findings is not None:
+        yield from comparison_lines(comparison)
+        yield from map(printable, findings_lines(comparison, decision.findings, decision))
+    elif comparison is not None:
+        yield from comparison_lines(comparison)
+    if decision.rate is not None:
+        yield _rate_line(decision.rate)
+
+
+def decision_text(decision: Decision) -> str:
+    """Why the gate is red, its failure text, whose first line says it all; empty where it is green."""
+    return "\n\n".join(_red_texts(decision))
+
+
+def decision_headline(decision: Decision) -> str:
+    """The same in one line."""
+    return "; ".join(text.partition("\n")[0] for text in _red_texts(decision))
+
+
+def _red_texts(decision: Decision) -> Iterator[str]:
+    comparison = decision.comparison
+    if comparison is not None and decision.baseline_red:
+        if decision.otherwise:
+            yield _refusal_text(comparison, decision.otherwise)
+        elif decision.findings is not None:
+            yield _findings_text(comparison, decision.findings)
+        else:
+            yield regressions_text(comparison)
+    if decision.rate is not None and decision.rate.is_too_low:
+        yield f"pass rate {_share(decision.rate)} is below {decision.rate.lowest:g}"
+
+
+def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
+    lines = (f"{comparison.baseline.name} was made otherwise: {'; '.join(differences)}", "", OTHERWISE)
+    return "\n".join(map(printable, lines))
+
+
+def _findings_text(comparison: Comparison, findings: GateFindings) -> str:
+    first = f"{findings_headline(comparison, findings)} against {comparison.baseline.name}"
+    return "\n".join(map(printable, (first, "", *held_lines(comparison, findings), "", ACCEPT)))
+
+
+def _rate_line(rate: Rate) -> str:
+    if not rate.passed + rate.failed:
+        return f"gate rate:{rate.lowest:g}: no question has a PASS or a FAIL"
+    return f"gate rate:{rate.lowest:g}: pass rate {_share(rate)}"
+
+
+def _share(rate: Rate) -> str:
+    """The rate with its interval, which is for the reader alone."""
+    n = rate.passed + rate.failed
+    low, high = wilson(rate.passed, n)
+    # Cut and not rounded, so that 0.8996 is not seen to be 0.90.
+    return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"

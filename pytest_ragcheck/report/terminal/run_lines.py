@@ -1,0 +1,176 @@
+"""The header and summary lines of a run, for the terminal; the caller prints them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.judge_names import judge_words
+from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
+from pytest_ragcheck.scores.catalogue import JUDGED, NO_EMBEDDING_MODEL, OVERALL, RAGAS_BY_EMBEDDINGS, SEMANTIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.questions.question import Origin, QuestionSet
+    from pytest_ragcheck.summary.aggregate import Repeats, Summary
+    from pytest_ragcheck.summary.calibration.agreement import Agreement
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+
+
+_MOST_IDS_NAMED = 5
+
+
+def header_lines(
+    settings: Settings, *, endpoint: str, judge: str, sets: Iterable[QuestionSet], folder: str
+) -> list[str]:
+    """Return the header: endpoint, judge, assertions and output folder."""
+    asserted = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items())
+    parts = [
+        f"{'replay of' if settings.run.replay else 'endpoint'} {endpoint}",
+        f"judge {judge}",
+        asserted or "nothing is asserted but what questions ask for; the others are measured and pass",
+        f"results in {folder}",
+    ]
+    lines = ["ragcheck: " + "; ".join(parts)]
+    sets = list(sets)
+    lines += [f"ragcheck: {each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
+    if settings.run.tier == GENERATION:
+        lines.append("ragcheck: tier generation: the passages go along with the questions, nothing is retrieved")
+    if other := [
+        f"{each.dataset_name} ({tier})" for each in sets if (tier := each.tier) not in (None, settings.run.tier)
+    ]:
+        lines.append(f"ragcheck: of a tier of their own: {', '.join(other)}")
+    if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
+        lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
+    if lacking := without_embeddings(settings):
+        names = ", ".join(lacking)
+        lines.append(f"ragcheck: {names} cannot be measured: {NO_EMBEDDING_MODEL}")
+    return lines
+
+
+def _origin_words(origin: Origin) -> str:
+    """Return which questions of a dataset are in the run."""
+    taken = f"all {origin.available} questions"
+    if origin.samples is not None and origin.samples < origin.available:
+        taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
+    split = f", split {origin.split}" if origin.split else ""
+    left_out = f"; {origin.left_out} rows are left out, for their question is blank" if origin.left_out else ""
+    return f"{taken} of {origin.source}{split}{left_out}"
+
+
+def without_embeddings(settings: Settings) -> tuple[str, ...]:
+    """Return the chosen metrics that cannot be measured without an embedding model."""
+    if settings.judge.embedding_model:
+        return ()
+    by_model = RAGAS_BY_EMBEDDINGS if "ragas" in settings.run.metrics and settings.judge.name == "openai" else ()
+    return (*by_model, *(SEMANTIC if "semantic" in settings.run.metrics else ()))
+
+
+def run_thresholds(settings: Settings) -> dict[str, float]:
+    """Return the run's own thresholds by metric."""
+    both = dict.fromkeys(JUDGED, settings.gate.threshold) if settings.judged else {}
+    minimums = settings.gate.minimums
+    if not settings.judged:
+        minimums = {metric: minimum for metric, minimum in minimums.items() if metric not in JUDGED}
+    return {**both, **minimums}
+
+
+def score_words(record: Record) -> str:
+    """Return the asserted scores in a few words, for a verbose line; empty without any."""
+    scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
+    return " ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None)
+
+
+def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Return the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers."""
+    yield from _metric_lines(summary)
+    yield from scorecard_lines(summary)
+    yield from _limit_lines(outcomes, summary)
+    if summary.repeats is not None:
+        yield from _repeat_lines(summary.repeats)
+    counts = summary.totals.counts
+    line = f"{counts.passed} PASS, {counts.failed} FAIL, {counts.errors} ERROR, {counts.skipped} skipped"
+    yield f"{line}, {outcomes.not_run} not run" if outcomes.not_run else line
+    if outcomes.documents is not None:
+        yield from outcomes.documents.lines()
+    yield from _origin_lines(outcomes, summary)
+
+
+def _metric_lines(summary: Summary) -> Iterator[str]:
+    if summary.totals.metrics:
+        width = max(map(len, (*summary.totals.metrics, "metric")))
+        yield f"{'metric':<{width}}   mean    min    max    std  scored  unscored"
+        for metric, s in summary.totals.metrics.items():
+            yield (
+                f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
+                f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
+            )
+
+
+def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Yield what the numbers leave out, and the parts of the system that the failures point at."""
+    for metric, reasons in summary.dropped.items():
+        yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
+    yield from _rate_lines(summary.totals.abstention)
+    lacking = Counter(metric for record in outcomes.measured for metric in record.overall_lacks)
+    if lacking:
+        yield f"{OVERALL} without {', '.join(f'{metric} on {count}' for metric, count in lacking.items())}"
+    if without_gold := summary.totals.n_without_gold:
+        yield f"retrieval counts as 0 on {without_gold}: no gold passages, though others of the dataset have some"
+    if summary.totals.blame:
+        parts = ", ".join(f"{part} {count}" for part, count in summary.totals.blame.items())
+        yield f"blame: {parts}"
+
+
+def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Yield the judges, and the origin of answers and verdicts."""
+    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
+    yield from _cost_lines(summary.totals.performance)
+    yield from _earlier_lines(outcomes, summary)
+    yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
+
+
+def _agreement_words(agreement: Agreement | None) -> str:
+    if agreement is None:
+        return ""
+    return f"  agrees with people on {agreement.accuracy:.0%} of {agreement.n} answers"
+
+
+def _earlier_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
+    """Yield what comes from an earlier run."""
+    if outcomes.replay_of:
+        yield f"answers: recorded in {outcomes.replay_of}"
+    if summary.verdicts_from_cache:
+        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
+
+
+def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
+    parts = []
+    if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
+        read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
+        parts.append(f"judge {read:,} tokens in, {written:,} out")
+    if "cost_usd" in performance:
+        parts.append(f"${performance['cost_usd']:.4f} in all that is known")
+    if parts:
+        yield f"cost: {'; '.join(parts)}"
+
+
+def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:
+    if "unanswerable_accuracy" in abstention:
+        rates = ", ".join(f"{name} {rate:.3f}" for name, rate in abstention.items())
+        yield f"abstention: {rates}"
+
+
+def _repeat_lines(repeats: Repeats) -> Iterator[str]:
+    for metric, variance in repeats.variances.items():
+        parts = (("the judge's", variance.judge), ("the system's", variance.system))
+        said = ", ".join(f"{value:.4f} {whose}" for whose, value in parts if value is not None)
+        if variance.judge or variance.system:
+            yield f"variance of {metric}: {said}"
+    for metric, ids in repeats.unstable.items():
+        more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
+        yield f"unstable: {metric} of {', '.join(ids[:_MOST_IDS_NAMED])}{more}"

@@ -1,0 +1,118 @@
+"""The catalogue lists the names of all metrics, their groups, and the metrics that thresholds accept."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+JUDGED = ("answer_correctness", "groundedness")
+"""The two scores of the judge, asserted by default."""
+
+ABSTAINED = "abstained"
+"""1.0 if the system abstained, else 0.0; asserted at 1.0 for unanswerable questions."""
+
+MENTIONS = ("must_mention", "must_not_mention")
+"""Shares of required mentions in the answer, and of forbidden mentions absent from it; asserted at 1.0."""
+
+OVERLAP = ("exact_match", "f1")
+"""Overlap with the acceptable answers by the rules of SQuAD v2."""
+
+LEXICAL = ("rouge_l", "chrf")
+"""Overlap with the acceptable answers by the order of words and by parts of words."""
+
+RAGAS = ("ragas_answer_relevancy", "ragas_answer_correctness", "ragas_context_relevance", "ragas_faithfulness")
+"""The formulas of the ragas library, computed from facts that a model lists."""
+
+RAGAS_BY_EMBEDDINGS = RAGAS[:2]
+"""The RAGAS metrics that need embeddings."""
+
+NO_EMBEDDING_MODEL = "there is no embedding model: set rag_embedding_model"
+"""The reason in the unscored metrics of `RAGAS_BY_EMBEDDINGS`."""
+
+RAGAS_STAND_INS = (
+    "offline_answer_relevancy", "offline_answer_correctness", "offline_context_relevance", "offline_faithfulness",
+)  # fmt: skip
+"""Substitutes for the RAGAS metrics; the substitutes count words and need no model."""
+
+SEMANTIC = ("embedding_similarity",)
+"""Similarity of meaning to the acceptable answers, between whole texts."""
+
+BERTSCORE = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+"""Similarity of meaning to the acceptable answers, between words in their contexts."""
+
+CUTOFFS = (1, 3, 5, 10)
+"""The cutoff ranks of retrieval; those above the number of requested contexts are left out."""
+
+RETRIEVAL = (
+    *(f"{measure}_at_{k}" for measure in ("recall", "precision", "ndcg", "hit_rate") for k in CUTOFFS),
+    "mrr",
+    "map",
+)
+"""Measures of how well the contexts rank the gold passages."""
+
+OVERALL = "overall_score"
+"""The weighted mean of other metrics."""
+
+DEFAULT_WEIGHTS: Mapping[str, float] = MappingProxyType(dict(zip(RAGAS, (0.30, 0.30, 0.25, 0.15), strict=True)))
+"""The default weights of `overall_score`."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "judge": JUDGED,
+        "overlap": OVERLAP,
+        "lexical": LEXICAL,
+        "retrieval": RETRIEVAL,
+        "abstention": (ABSTAINED,),
+        "performance": (),
+        "ragas": (*RAGAS, *RAGAS_STAND_INS),
+        "semantic": SEMANTIC,
+        "bertscore": BERTSCORE,
+    }
+)
+"""The groups that `rag_metrics` takes, with their metrics; `performance` measures whole runs."""
+
+DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
+"""The default groups."""
+
+LOCAL_PACKAGES = ("torch", "transformers")
+"""The packages that local models need."""
+
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": LOCAL_PACKAGES}
+)
+"""The packages that the groups with an extra of the same name need."""
+
+JUDGE_GROUPS = frozenset({"judge", "ragas"})
+"""The groups that need a choice of judge, even if it is `none`."""
+
+METRICS = (
+    *JUDGED,
+    *RAGAS,
+    *RAGAS_STAND_INS,
+    OVERALL,
+    *OVERLAP,
+    *LEXICAL,
+    *SEMANTIC,
+    *BERTSCORE,
+    *RETRIEVAL,
+    ABSTAINED,
+    *MENTIONS,
+)
+"""All metrics in display order; higher is better for each."""
+
+ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
+"""The metrics that `--rag-min` and a question's `thresholds` accept; other keys of a question assert the rest."""
+
+
+def listed(metrics: Iterable[str]) -> str:
+    """Return the metrics as readable text; metrics that differ only in their cutoff appear once, with `K`."""
+    return ", ".join(dict.fromkeys(re.sub(r"_at_\d+$", "_at_K", metric) for metric in metrics))
+
+
+def group_of(metric: str) -> str | None:
+    """Return the group that measures the metric; None for mentions, the weighted score and users' metrics."""
+    return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

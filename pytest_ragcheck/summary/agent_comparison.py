@@ -1,0 +1,181 @@
+"""The predictions files of several agents -> how they compare, question by question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
+from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
+from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
+from pytest_ragcheck.summary.paired import Difference, mean_difference, rate_difference
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+
+Key = tuple[str, str]
+"""Dataset name and id of a question."""
+
+_ERROR_RATE = 0.01
+"""As `rag_false_alarms` by default; a difference has two directions, so that twice as many are marked by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One agent's results."""
+
+    name: str
+    counts: Mapping[Verdict, int]
+    means: Mapping[str, float]
+    """By metric the mean over the agent's own questions, as in its summary."""
+
+    n_only: int
+    """How many of its questions not all of the others have."""
+
+    differences: Mapping[str, Difference]
+    """By metric how much higher than the first agent's, over the questions that both have; empty of the first."""
+
+    pass_rate: Difference | None
+    """Its share of PASS beside the first agent's, over the questions that both measured; None of the first."""
+
+    gained: tuple[Key, ...]
+    """PASS here, FAIL for the first agent."""
+
+    lost: tuple[Key, ...]
+    """FAIL here, PASS for the first agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionOfAll:
+    """One question with what each agent made of it, in the agents' order; None where it was not asked."""
+
+    key: Key
+    question: str
+    rows: tuple[BaselineRow | None, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether not all agents that were asked came to the same verdict."""
+        return len({row.verdict for row in self.rows if row is not None}) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agents:
+    """Several agents over the same questions; the first is what the others are held against."""
+
+    agents: tuple[Agent, ...]
+    metrics: tuple[str, ...]
+    """Those that any agent has, in the order of the files."""
+
+    questions: tuple[QuestionOfAll, ...]
+    """Every question that any agent was asked."""
+
+    n_common: int
+    """How many questions all agents were asked."""
+
+    reworded: tuple[Key, ...]
+    """Questions whose text is not the same for all; they are compared all the same."""
+
+    judges_differ: bool
+    """Whether the files name several versions of the judge's prompt or rules, so that scores may not mean the same."""
+
+
+def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
+    """
+    The agents side by side.
+
+    Args:
+        results: Two or more, each with the agent's name; the first is what the others are held against.
+
+    Raises:
+        UsageError: Two agents have no question in common.
+    """
+    first_name, first = results[0]
+    for name, other in results[1:]:
+        if not first.rows.keys() & other.rows.keys():
+            raise UsageError(
+                f"{first_name} ({first.name}) and {name} ({other.name}) have no question in common, by dataset name "
+                f"and id. Compare results over the same question files."
+            )
+    common = set(first.rows).intersection(*(other.rows for _, other in results))
+    keys = dict.fromkeys(key for _, baseline in results for key in baseline.rows)
+    questions = tuple(_of_all(key, [baseline for _, baseline in results]) for key in keys)
+    return Agents(
+        agents=tuple(_agent(name, baseline, first, common) for name, baseline in results),
+        metrics=tuple(dict.fromkeys(m for _, b in results for row in b.rows.values() for m in row.metrics)),
+        questions=questions,
+        n_common=len(common),
+        reworded=tuple(q.key for q in questions if len({row.question for row in q.rows if row is not None}) > 1),
+        judges_differ=len(_versions(results)) > 1,
+    )
+
+
+def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent:
+    counts = Counter(row.verdict for row in own.rows.values())
+    both = [] if own is first else [(first.rows[key], row) for key, row in own.rows.items() if key in first.rows]
+    measured = [(a, b) for a, b in both if Verdict.ERROR not in (a.verdict, b.verdict)]
+    passed = [(a.verdict is Verdict.PASS, b.verdict is Verdict.PASS) for a, b in measured]
+    return Agent(
+        name=name,
+        counts={verdict: counts[verdict] for verdict in Verdict},
+        means=_means(own),
+        n_only=len(own.rows.keys() - common),
+        differences=_differences(measured),
+        pass_rate=_rate_difference(passed) if passed else None,
+        gained=tuple(b.key for (_, b), flip in zip(measured, passed, strict=True) if flip == (False, True)),
+        lost=tuple(b.key for (_, b), flip in zip(measured, passed, strict=True) if flip == (True, False)),
+    )
+
+
+def _means(own: Baseline) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for row in own.rows.values():
+        for metric, value in row.metrics.items():
+            values.setdefault(metric, []).append(value)
+    return {metric: math.fsum(found) / len(found) for metric, found in values.items()}
+
+
+def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[str, Difference]:
+    pairs: dict[str, tuple[list[float], list[float]]] = {}
+    for before, after in measured:
+        for metric in before.metrics.keys() & after.metrics.keys():
+            first, second = pairs.setdefault(metric, ([], []))
+            first.append(before.metrics[metric])
+            second.append(after.metrics[metric])
+    return {metric: _mean_difference(first, second) for metric, (first, second) in sorted(pairs.items())}
+
+
+def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
+    """The interval, and the gate's test of means in the direction of the difference."""
+    found = mean_difference(before, after)
+    low, high = (after, before) if found.value <= 0 else (before, after)
+    p = lower_sum_p(list(zip(low, high, strict=True)))
+    return replace(found, p=p, significant=p <= _ERROR_RATE * (1 - COUNT_SHARE))
+
+
+def _rate_difference(passed: Sequence[tuple[bool, bool]]) -> Difference:
+    """The interval, and the gate's count test in the direction of the difference, of one saved run."""
+    found = rate_difference([a for a, _ in passed], [b for _, b in passed])
+    flips = passed.count((True, False)), passed.count((False, True))
+    more, fewer = max(flips), min(flips)
+    return replace(
+        found,
+        p=binomial_p(more, fewer, 1),
+        significant=more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE),
+    )
+
+
+def _of_all(key: Key, results: Sequence[Baseline]) -> QuestionOfAll:
+    rows = tuple(baseline.rows.get(key) for baseline in results)
+    return QuestionOfAll(key=key, question=next(row.question for row in rows if row is not None), rows=rows)
+
+
+def _versions(results: Sequence[tuple[str, Baseline]]) -> set[str | None]:
+    measured = (row for _, b in results for row in b.rows.values() if row.verdict is not Verdict.ERROR)
+    return {row.prompt_version for row in measured}

@@ -1,0 +1,83 @@
+"""The agreement that `ragcheck calibrate` measured, shown beside the means of a run with the same judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """A judge's agreement with people on labelled answers."""
+
+    path: Path
+    score: str
+    """The score that was labelled."""
+
+    judge: JudgeIdentity
+    n: int
+    """The number of answers, >= 1."""
+
+    accuracy: float
+    """Share of right verdicts at `threshold`, 0..1."""
+
+    balanced_accuracy: float | None
+    """Mean over the good and the bad answers, 0..1; None with one kind only."""
+
+    threshold: float
+    """0..1."""
+
+
+def read_agreements(paths: Iterable[Path]) -> tuple[Agreement, ...]:
+    """
+    Return the agreements in the files.
+
+    Raises:
+        UsageError: A file is not from `ragcheck calibrate --output`, or two have the same score and judge.
+    """
+    found: list[Agreement] = []
+    for path in paths:
+        agreement = _read(path)
+        for other in found:
+            if (other.score, other.judge) == (agreement.score, agreement.judge):
+                raise UsageError(
+                    f"rag_calibration: {other.path} and {path} are both of {agreement.score} by the same judge. "
+                    f"Name one of them."
+                )
+        found.append(agreement)
+    return tuple(found)
+
+
+def agreements_of(agreements: Iterable[Agreement], judges: Sequence[JudgeIdentity]) -> dict[str, Agreement]:
+    """Return the agreement of the run's judge by score; empty for a run with several judges."""
+    return {each.score: each for each in agreements if [each.judge] == list(judges)}
+
+
+def _read(path: Path) -> Agreement:
+    try:
+        document: Any = json.loads(path.read_bytes())
+        balanced = document.get("balanced_accuracy")
+        return Agreement(
+            path=path,
+            score=str(document["score"]),
+            judge=JudgeIdentity(**document["judge"]),
+            n=int(document["n"]),
+            accuracy=float(document["accuracy"]),
+            balanced_accuracy=None if balanced is None else float(balanced),
+            threshold=float(document["threshold"]),
+        )
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        problem = "is not what ragcheck calibrate writes"
+    raise UsageError(
+        f"rag_calibration: {path} {problem}. Make it with: ragcheck calibrate LABELLED.jsonl --output {path}"
+    )

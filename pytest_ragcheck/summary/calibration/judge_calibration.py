@@ -1,0 +1,102 @@
+"""Compares a judge's scores with people's labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.calibration.bootstrap import estimates
+from pytest_ragcheck.summary.calibration.confusion import Judged, confusion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.summary.calibration.bootstrap import RateEstimate
+    from pytest_ragcheck.summary.calibration.confusion import Confusion
+
+__all__ = ["Calibration", "CurvePoint", "Judged", "calibrate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """A point of the ROC curve."""
+
+    threshold: float | None
+    """The threshold; None for one above every score."""
+
+    tpr: float
+    fpr: float
+    """Share of the bad answers that pass, 0..1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The agreement of one score of a judge with people's labels."""
+
+    n: int
+    n_good: int
+    n_groups: int
+    threshold: float
+    """The lowest score that passes, 0..1."""
+
+    confusion: Confusion
+    estimates: Mapping[str, RateEstimate]
+    """`accuracy balanced_accuracy tpr tnr kappa roc_auc`; one that is not defined is absent."""
+
+    best_threshold: float | None
+    """The threshold with the highest balanced accuracy on these answers; None if undefined."""
+
+    at_best: Confusion | None
+    """The point of the best threshold."""
+
+    curve: tuple[CurvePoint, ...]
+    """The ROC curve from (0, 0) to (1, 1); empty if people rate all answers alike."""
+
+
+def calibrate(judged: Sequence[Judged], *, threshold: float) -> Calibration:
+    """
+    Return the agreement of the scores with the labels.
+
+    Args:
+        judged: At least one answer.
+        threshold: The lowest score that passes, 0..1.
+    """
+    best = _best_threshold(judged, threshold)
+    return Calibration(
+        n=len(judged),
+        n_good=sum(row.good for row in judged),
+        n_groups=len({row.group for row in judged}),
+        threshold=threshold,
+        confusion=confusion(judged, threshold),
+        estimates=estimates(judged, threshold),
+        best_threshold=best,
+        at_best=None if best is None else confusion(judged, best),
+        curve=tuple(_curve(judged)),
+    )
+
+
+def _curve(judged: Sequence[Judged]) -> Iterable[CurvePoint]:
+    n_good = sum(row.good for row in judged)
+    n_bad = len(judged) - n_good
+    if not n_good or not n_bad:
+        return
+    good = bad = 0
+    yield CurvePoint(threshold=None, tpr=0.0, fpr=0.0)
+    for score, rows in groupby(sorted(judged, key=lambda row: -row.score), key=lambda row: row.score):
+        labels = [row.good for row in rows]
+        good += sum(labels)
+        bad += len(labels) - sum(labels)
+        yield CurvePoint(threshold=score, tpr=good / n_good, fpr=bad / n_bad)
+
+
+def _best_threshold(judged: Sequence[Judged], current: float) -> float | None:
+    """Return a threshold halfway between two scores, the nearest to *current* among equals."""
+    # Rounded, since equal gains may differ in the last digit.
+    gains = [(p.threshold, round(p.tpr - p.fpr, 12)) for p in _curve(judged) if p.threshold is not None]
+    if not gains:
+        return None
+    most = max(gain for _, gain in gains)
+    lower = [*(threshold for threshold, _ in gains[1:]), 0.0]
+    found = [(high + low) / 2 for (high, gain), low in zip(gains, lower, strict=True) if gain == most]
+    return min(found, key=lambda threshold: abs(threshold - current))

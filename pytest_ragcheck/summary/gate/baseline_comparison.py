@@ -1,0 +1,200 @@
+"""`Baseline` and `Outcomes` -> `Comparison`: what became better or worse, what is new and what is gone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+
+_FILE_DECIMALS = 6
+"""A threshold in the file has no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One question that is in the baseline and in the run."""
+
+    before: BaselineRow
+    now: Record
+    reworded: bool
+    """Whether the question has another text now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A run against a baseline. Every question of either stands in exactly one of the groups."""
+
+    baseline: Baseline
+    newly_failing: tuple[Change, ...]
+    """PASS before, FAIL now."""
+
+    expected_failing: tuple[Change, ...]
+    """PASS before, FAIL now, and it is not held against the run: xfail, or in quarantine."""
+
+    still_failing: tuple[Change, ...]
+    """FAIL or ERROR before, FAIL now."""
+
+    newly_passing: tuple[Change, ...]
+    """FAIL or ERROR before, PASS now."""
+
+    still_passing: tuple[Change, ...]
+    apart: tuple[Change, ...]
+    """Asked otherwise than in every saved run: the labels changed, and no recorded score means the same."""
+
+    not_measured: tuple[Change, ...]
+    """ERROR now, whatever before."""
+
+    missing: tuple[BaselineRow, ...]
+    """No longer there."""
+
+    not_run: tuple[BaselineRow, ...]
+    """Skipped, deselected, or out of what the run was asked to do."""
+
+    new: tuple[Record, ...]
+    """Not in the baseline."""
+
+    missing_allowed: bool = False
+    """Whether a question may be missing."""
+
+    @property
+    def lost(self) -> tuple[BaselineRow, ...]:
+        """The missing questions that turn the gate red."""
+        return () if self.missing_allowed else self.missing
+
+    @property
+    def worse(self) -> bool:
+        """Whether the gate is red."""
+        return bool(self.newly_failing or self.lost)
+
+    @property
+    def compared(self) -> tuple[Change, ...]:
+        """The questions that have a PASS or a FAIL now, by group."""
+        return (
+            *self.newly_failing,
+            *self.expected_failing,
+            *self.still_failing,
+            *self.newly_passing,
+            *self.still_passing,
+        )
+
+    @property
+    def changed(self) -> tuple[Change, ...]:
+        """The questions that have another text now; each stands in its group too."""
+        return tuple(change for change in (*self.compared, *self.not_measured) if change.reworded)
+
+    @property
+    def judged_otherwise(self) -> tuple[Change, ...]:
+        """The questions that a judge with another prompt, or with other rules, decided before."""
+        return tuple(
+            change
+            for change in self.compared
+            if change.before.verdict is not Verdict.ERROR and change.before.prompt_version != _version(change.now.judge)
+        )
+
+    @property
+    def asserted_otherwise(self) -> tuple[Change, ...]:
+        """The questions that had other thresholds before."""
+        return tuple(
+            change
+            for change in self.compared
+            if change.before.verdict is not Verdict.ERROR
+            and _as_written(change.before.thresholds) != _as_written(change.now.thresholds)
+        )
+
+
+def compare(
+    baseline: Baseline,
+    outcomes: Outcomes,
+    *,
+    clean: Callable[[str], str],
+    would_meet: Callable[[str, str], bool],
+    missing_allowed: bool = False,
+    reworded_apart: bool = False,
+) -> Comparison:
+    """
+    The run against the baseline.
+
+    Args:
+        baseline: Read before the run writes its own results: they may replace it.
+        outcomes: All questions of the run.
+        clean: Takes secrets out of a text, as was done with the texts of the baseline.
+        would_meet: Whether a question that is nowhere in the run, by dataset name and id, would be in it if it were
+            still there: the run went where it was.
+        missing_allowed: Whether a question may be missing.
+        reworded_apart: True if a question with another text is not compared.
+    """
+    collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
+    groups: dict[str, list[Change]] = defaultdict(list)
+    new, met = [], set()
+    for record in outcomes.records:
+        question = record.question
+        key = clean(question.dataset_name), clean(question.id)
+        row = baseline.rows.get(key)
+        if row is None:
+            new.append(record)
+            continue
+        met.add(key)
+        reworded = clean(question.question) != row.question
+        change = Change(before=_under_todays_terms(row, record), now=record, reworded=reworded)
+        expected = question.quarantine is not None or (question.dataset_name, question.id) in outcomes.expected_to_fail
+        apart = reworded_apart and reworded
+        groups["apart" if apart else _group(change, expected=expected)].append(change)
+    unmet = [row for key, row in baseline.rows.items() if key not in met]
+    missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
+    return Comparison(
+        baseline=baseline,
+        newly_failing=tuple(groups["newly failing"]),
+        expected_failing=tuple(groups["expected failing"]),
+        still_failing=tuple(groups["still failing"]),
+        newly_passing=tuple(groups["newly passing"]),
+        still_passing=tuple(groups["still passing"]),
+        apart=tuple(groups["apart"]),
+        not_measured=tuple(groups["not measured"]),
+        missing=tuple(row for row in unmet if row.key in missing),
+        not_run=tuple(row for row in unmet if row.key not in missing),
+        new=tuple(new),
+        missing_allowed=missing_allowed,
+    )
+
+
+def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
+    """The row with the verdict of its latest run as it is under today's labels and thresholds."""
+    evidence = evidence_of(record)
+    if evidence is None or not evidence.known:
+        return row
+    latest = evidence.known[-1].looks[0]
+    verdict = Verdict.PASS if latest.passed else Verdict.FAIL
+    return replace(row, verdict=verdict, metrics=latest.scores, thresholds=record.thresholds)
+
+
+def _group(change: Change, *, expected: bool) -> str:
+    passed = change.before.verdict is Verdict.PASS
+    if change.now.verdict is Verdict.ERROR:
+        return "not measured"
+    evidence = evidence_of(change.now)
+    if evidence is not None and evidence.apart:
+        return "apart"
+    if change.now.verdict is Verdict.PASS or (evidence is not None and evidence.now.passed):
+        return "still passing" if passed else "newly passing"
+    if not passed:
+        return "still failing"
+    return "expected failing" if expected else "newly failing"
+
+
+def _version(judge: JudgeIdentity | None) -> str | None:
+    return judge.prompt_version if judge else None
+
+
+def _as_written(thresholds: Mapping[str, float]) -> dict[str, float]:
+    return {metric: round(threshold, _FILE_DECIMALS) for metric, threshold in thresholds.items()}

@@ -1,0 +1,180 @@
+"""The predictions of a full run become a baseline, which keeps the answers of several runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+
+_KEPT = ("schema_version", "agent_name", "dataset_name", "complete")
+_OF_A_ROW = ("question_id", "dataset_name", "question", "metrics", "verdict", "thresholds", "prompt_version", "judge")
+_HOW_ASKED = ("tier", "top_k")
+_OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
+_OF_AN_ERROR = ("question_id", "dataset_name", "question", "kind")
+
+Key = tuple[str, str]
+
+
+def baseline_documents(
+    document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any] | None, contexts: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """
+    The document of a baseline with the run added, and that of its contexts.
+
+    Args:
+        document: The predictions file of the run to save.
+        now: The same, read.
+        earlier: The document of the baseline that is extended; its runs stay for each question with the same text.
+        contexts: The texts of that baseline's contexts, by digest.
+    """
+    before = _by_key((earlier or {}).get("predictions", ()))
+    texts = dict(contexts)
+    rows = []
+    for key, given in _by_key(document["predictions"]).items():
+        known = before.get(key, {})
+        same = known.get("question") == given["question"]
+        rows.append(_row(given, now.rows[key], known if same else {}, texts))
+    return _documents(document, earlier, rows, document["errors"], texts)
+
+
+def accepted_documents(
+    document: Mapping[str, Any],
+    now: Baseline,
+    earlier: Mapping[str, Any],
+    contexts: Mapping[str, str],
+    accepted: Collection[Key],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """
+    The document of a baseline whose accepted questions have the run's answers only, and that of its contexts.
+
+    Args:
+        document: The predictions file of the run.
+        now: The same, read.
+        earlier: The document of the baseline, whose other rows stay.
+        contexts: The texts of that baseline's contexts, by digest.
+        accepted: Identities of questions; the baseline drops those that the run lacks.
+    """
+    texts = dict(contexts)
+    measured = _by_key(document["predictions"])
+    known = _by_key(earlier["predictions"])
+    rows = []
+    for key in {**known, **measured}:
+        if key not in accepted:
+            rows += [known[key]] if key in known else []
+        elif key in measured:
+            rows.append(_row(measured[key], now.rows[key], {}, texts))
+    errors = [given for key, given in _by_key(earlier["errors"]).items() if key not in accepted]
+    return _documents(document, earlier, rows, errors, texts)
+
+
+def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], known: Baseline) -> list[Key]:
+    """The questions to which the baseline has no such answer, or has one although the run lacks the question."""
+    measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
+    return [
+        *(key for key, given in measured.items() if key not in before or not _is_recorded(given, before[key])),
+        *(key for key in known.rows if key not in now.rows),
+    ]
+
+
+def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    answer = _full_answer(given, {})
+    return known["question"] == given["question"] and any(
+        _identity(each) == _identity(answer) and each["verdict"] == answer["verdict"]
+        for each in known.get("answers", ())
+    )
+
+
+def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
+    return {(row["dataset_name"], row["question_id"]): row for row in rows}
+
+
+def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """The baseline's row of a question: the runs of the known row, and this run's."""
+    answers, runs = _answers_and_runs(known)
+    looks = [_full_answer(given, texts), *_further_looks(given, now)]
+    runs.append([_place(answer, answers) for answer in looks])
+    return {
+        **{name: given[name] for name in (*_OF_A_ROW, *_HOW_ASKED) if name in given},
+        "history": _history(now, known.get("history")),
+        "answers": answers,
+        "runs": runs,
+    }
+
+
+def _documents(
+    document: Mapping[str, Any],
+    earlier: Mapping[str, Any] | None,
+    rows: Sequence[Mapping[str, Any]],
+    errors: Iterable[Mapping[str, Any]],
+    texts: Mapping[str, str],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    ended = document.get("timestamp", "")
+    compact = {
+        **{name: document[name] for name in _KEPT if name in document},
+        "num_examples": len(rows),
+        "timestamp": ended,
+        "runs": [*(end for end in _ends_of(earlier) if end != ended), ended],
+        "predictions": rows,
+        "errors": [{name: given[name] for name in _OF_AN_ERROR} for given in errors],
+    }
+    used = {digest for row in rows for answer in row.get("answers", ()) for digest in answer.get("contexts") or ()}
+    return compact, {"contexts": {digest: texts[digest] for digest in sorted(used & texts.keys())}}
+
+
+def _ends_of(earlier: Mapping[str, Any] | None) -> list[str]:
+    if earlier is None:
+        return []
+    return list(earlier.get("runs") or [earlier.get("timestamp", "")])
+
+
+def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
+    """The distinct answers of the earlier runs, and by run the places of its looks among them."""
+    if "answers" in known:
+        return list(known["answers"]), [list(run) for run in known["runs"]]
+    if not known:
+        return [], []
+    # An earlier version kept the scores only.
+    return [{name: known[name] for name in ("verdict", "metrics", "judge") if name in known}], [[0]]
+
+
+def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """The answer of a row of a predictions file; the texts of its contexts go among *texts*."""
+    digests = [text_digest(text) for text in given.get("contexts", ())]
+    texts.update(zip(digests, given.get("contexts", ()), strict=True))
+    return {**{name: given[name] for name in _OF_AN_ANSWER if given.get(name) is not None}, "contexts": digests}
+
+
+def _further_looks(given: Mapping[str, Any], row: BaselineRow) -> list[dict[str, Any]]:
+    """Looks of the same run whose answers are not kept: those of asking again, and a repeat with another verdict."""
+    again = [reply for reply in given.get("gate", {}).get("replies", ()) if isinstance(reply, dict)]
+    looks = [{"verdict": "PASS" if look["passed"] else "FAIL", "metrics": look["scores"]} for look in again]
+    if not looks and row.passes and row.fails:
+        looks = [{"verdict": "FAIL" if row.verdict is Verdict.PASS else "PASS", "metrics": given["metrics"]}]
+    return looks
+
+
+def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
+    """Where the answer is among the distinct ones; it is added if it is new. Equal words are one answer."""
+    identity = _identity(answer)
+    for place, known in enumerate(answers):
+        if _identity(known) == identity:
+            return place
+    answers.append(answer)
+    return len(answers) - 1
+
+
+def _identity(answer: Mapping[str, Any]) -> list[Any]:
+    said = answer.get("prediction")
+    same = ("prediction", "contexts", "labels", "judge") if said is not None else ("verdict", "metrics")
+    return [answer.get(name) for name in (*same, "prediction")]
+
+
+def _history(now: BaselineRow, earlier: Mapping[str, int] | None) -> dict[str, int]:
+    known = earlier or {}
+    return {"passes": now.passes + known.get("passes", 0), "fails": now.fails + known.get("fails", 0)}

@@ -1,0 +1,197 @@
+"""The predictions file of an earlier run -> `Baseline`, which a run is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.gate.observations import looks
+from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows, shown
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_ragcheck.summary.gate.git_revision import InGit
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+
+GIVE = "Give --rag-baseline the {agent}_predictions.json of a full run."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRow:
+    """What the baseline says of one question; its identity is `dataset_name` and `id`."""
+
+    dataset_name: str
+    id: str
+    question: str
+    """The text that was asked."""
+
+    verdict: Verdict
+    answer: str | None = None
+    """What the system said; None on ERROR."""
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """The measured scores by metric; of an ERROR none are known."""
+
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """The minimum of every metric that was asserted, 0..1."""
+
+    prompt_version: str | None = None
+    """Version of the judge's prompt or rules; None without a judge or where it has none."""
+
+    judge: tuple[str, str | None] | None = None
+    """Kind and model of the judge; None without one."""
+
+    tier: str | None = None
+    """How the question was asked; None where the file does not say."""
+
+    top_k: int | None = None
+    """How many contexts were asked for; None where the file does not say."""
+
+    passes: int = 0
+    """How often the question passed, of all times that the baseline knows of, >= 0."""
+
+    fails: int = 0
+    """How often it failed, >= 0."""
+
+    error_kind: str = ""
+    """On ERROR which kind, such as `endpoint_timeout`; else empty."""
+
+    saved: tuple[tuple[SavedAnswer, ...], ...] = ()
+    """The looks of each saved run that measured the question, oldest run first; empty on ERROR."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The identity."""
+        return self.dataset_name, self.id
+
+    @property
+    def looks(self) -> int:
+        """How often the baseline knows of the question to have passed or failed, >= 0."""
+        return self.passes + self.fails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What a full run came to, by question."""
+
+    name: str
+    """The file, as it is shown."""
+
+    rows: Mapping[tuple[str, str], BaselineRow]
+    """By identity, those with a PASS or a FAIL first, each in the order of the file."""
+
+    timestamp: str = ""
+    """When its run ended, ISO 8601; empty where the file does not say."""
+
+    runs: tuple[str, ...] = ()
+    """When each saved run ended, oldest first."""
+
+    n_without_contexts: int = 0
+    """How many questions have an answer whose contexts are not in the file beside the baseline."""
+
+
+def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
+    """
+    The baseline in a predictions file.
+
+    Args:
+        path: The file, in a folder or in a git revision.
+        name: How texts call it.
+        advice: What a text says to give instead of another file.
+
+    Raises:
+        UsageError: It is not the predictions file of a full run; the text says what it is and what to do.
+    """
+    try:
+        document = _predictions_of_a_full_run(path, advice)
+        contexts = read_contexts(path) if any("answers" in row for row in document["predictions"]) else {}
+        found = _by_identity(document, advice, contexts)
+        given = document.get("timestamp")
+        timestamp = given if isinstance(given, str) else ""
+        runs = document.get("runs")
+        return Baseline(
+            name=name,
+            rows=found,
+            timestamp=timestamp,
+            runs=tuple(map(str, runs)) if isinstance(runs, list) else (timestamp,),
+            n_without_contexts=sum(_lacks_contexts(row) for row in found.values()),
+        )
+    except Unusable as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _predictions_of_a_full_run(path: Path | InGit, advice: str) -> dict[str, Any]:
+    document = read_document(path, give=advice, anew="Make a new baseline by a full run.")
+    complete = document.get("complete")
+    if complete is not True:
+        raise Unusable(
+            f'"complete" is {shown(complete)}: it is of a partial run, which cannot tell what is missing. {advice}'
+        )
+    return document
+
+
+def _lacks_contexts(row: BaselineRow) -> bool:
+    return any(saved.text is not None and saved.contexts is None for looks in row.saved for saved in looks)
+
+
+def _by_identity(
+    document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]
+) -> dict[tuple[str, str], BaselineRow]:
+    found: dict[tuple[str, str], BaselineRow] = {}
+    for place, row in _rows(document, contexts):
+        if found.setdefault(row.key, row) is not row:
+            raise Unusable(f"{place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}")
+    if not found:
+        raise Unusable(f"it holds no questions, so nothing can be compared with it. {advice}")
+    return found
+
+
+def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[tuple[str, BaselineRow]]:
+    """Each row with its place in the file."""
+    for fields in rows(document, "predictions"):
+        yield fields.place, _prediction(fields, contexts)
+    for fields in rows(document, "errors"):
+        yield fields.place, _error(fields)
+
+
+def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
+    verdict = fields.text("verdict")
+    if verdict not in {"PASS", "FAIL"}:
+        raise fields.mistake("verdict")
+    judge = fields.object_or_null("judge")
+    thresholds = fields.numbers("thresholds")
+    repeated = fields.row.get("repeated")
+    passes, fails = looks(Verdict(verdict), repeated if isinstance(repeated, dict) else {}, thresholds)
+    if history := fields.object_or_null("history"):
+        passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
+    return BaselineRow(
+        dataset_name=fields.text("dataset_name"),
+        id=fields.text("question_id"),
+        question=fields.text("question"),
+        verdict=Verdict(verdict),
+        answer=fields.text_or_null("prediction"),
+        metrics=fields.numbers("metrics"),
+        thresholds=thresholds,
+        prompt_version=fields.text_or_null("prompt_version"),
+        judge=(judge.text("kind"), judge.text_or_null("model")) if judge else None,
+        tier=fields.text_or_null("tier"),
+        top_k=fields.whole_or_null("top_k"),
+        passes=passes,
+        fails=fails,
+        saved=saved_runs(fields, contexts, flaky=bool(passes and fails)),
+    )
+
+
+def _error(fields: Fields) -> BaselineRow:
+    return BaselineRow(
+        dataset_name=fields.text("dataset_name"),
+        id=fields.text("question_id"),
+        question=fields.text("question"),
+        verdict=Verdict.ERROR,
+        error_kind=fields.text("kind"),
+    )

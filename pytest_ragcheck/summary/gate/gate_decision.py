@@ -1,0 +1,215 @@
+"""What a whole run is held to, and whether it holds: the same for a run of pytest's, for shards and for files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.comparability import differences
+from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate.run_findings import Judging, findings_of, judging_of
+from pytest_ragcheck.summary.gate.world_drift import WorldDrift, world_drift
+from pytest_ragcheck.summary.gate_rules import COMPARING
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
+    from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
+
+
+Key = tuple[str, str]
+"""Dataset name and id of a question."""
+
+EXPECTED = "expected to fail"
+"""Why a FAIL is tolerated of which pytest was told, by a mark or in the question's file, to expect it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How many questions passed, of those that gate."""
+
+    passed: int
+    failed: int
+    lowest: float
+    """The share that has to pass, 0..1."""
+
+    @property
+    def is_too_low(self) -> bool:
+        """Never where no question has a verdict."""
+        n = self.passed + self.failed
+        return bool(n) and self.passed / n < self.lowest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the gate makes of a run."""
+
+    terms: GateRules
+    comparison: Comparison | None
+    """With the baseline; None where there is none."""
+
+    otherwise: tuple[str, ...] = ()
+    """Why the baseline is refused; empty where it is not."""
+
+    findings: GateFindings | None = None
+    """Under the gates `confirmed` and `regression`, of a baseline that is not refused."""
+
+    judging: Judging | None = None
+    """How the answers were judged, under the same gates."""
+
+    drift: WorldDrift | None = None
+    """Changes that are no verdicts, under the same gates."""
+
+    rate: Rate | None = None
+    """Under the gate `rate`."""
+
+    @property
+    def baseline_red(self) -> bool:
+        """Whether what the baseline says turns the run red."""
+        if self.comparison is None:
+            return False
+        if self.findings is not None:
+            return self.findings.red or bool(self.findings.not_measured) or bool(self.comparison.lost)
+        # Under a rate the comparison is for the reader.
+        return bool(self.otherwise) or (self.terms.gate == "each" and self.comparison.worse)
+
+    @property
+    def held(self) -> frozenset[Key]:
+        """The questions for which the gate is red, by their own dataset name and id."""
+        if not self.baseline_red or self.comparison is None or self.otherwise:
+            return frozenset()
+        if self.findings is not None:
+            return frozenset((*self.findings.confirmed, *self.findings.not_measured))
+        changes = self.comparison.newly_failing
+        return frozenset((change.now.question.dataset_name, change.now.question.id) for change in changes)
+
+    @property
+    def red(self) -> bool:
+        """Whether the run as a whole is red; single questions may be red by themselves."""
+        return self.baseline_red or (self.rate is not None and self.rate.is_too_low)
+
+
+def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
+    """
+    What the gate makes of the run.
+
+    Args:
+        outcomes: Of the whole run.
+        comparison: Of the same, where it has a baseline; the gates `confirmed` and `regression` have one.
+        terms: What it is held to.
+    """
+    otherwise: tuple[str, ...] = ()
+    findings = judging = drift = None
+    if comparison is not None and terms.other_baseline == "refuse":
+        otherwise = differences(comparison)
+    if comparison is not None and terms.gate in COMPARING and not otherwise:
+        expected = {change.before.key for change in comparison.expected_failing}
+        changes = [
+            change
+            for change in comparison.compared
+            if change.before.verdict is not Verdict.ERROR
+            and not change.reworded
+            and change.now.question.quarantine is None
+            and change.before.key not in expected
+        ]
+        findings, judging, drift = findings_of(changes, terms), judging_of(changes), world_drift(changes)
+    return Decision(
+        terms=terms,
+        comparison=comparison,
+        otherwise=otherwise,
+        findings=findings,
+        judging=judging,
+        drift=drift,
+        rate=_rate(outcomes, terms),
+    )
+
+
+def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, *, baseline: str) -> str:
+    """
+    Why a FAIL is not held against its question; empty where it is.
+
+    Args:
+        record: A FAIL.
+        terms: What the run is held to.
+        before: What the baseline says of the question; None where it says nothing.
+        baseline: How texts call the baseline.
+    """
+    if record.question.quarantine is not None:
+        return f"in quarantine: {record.question.quarantine}"
+    if terms.lowest_rate is not None:
+        return f"the gate is {terms.gate}"
+    if terms.gate not in COMPARING or before is None:
+        return ""
+    return _against(record, before, baseline)
+
+
+def _against(record: Record, before: BaselineRow, baseline: str) -> str:
+    """What the baseline says of a question that fails."""
+    evidence = evidence_of(record)
+    again = ", ".join(record.asked_again)
+    why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
+    if before.question != record.question.question:
+        why = f"not comparable with {baseline}: its text changed"
+    elif before.verdict is not Verdict.PASS:
+        why = f"{before.verdict.value} in {baseline} too"
+    elif evidence is None:
+        return why
+    elif evidence.apart:
+        why = f"not comparable with {baseline}: {evidence.apart}"
+    elif evidence.ids_renamed and evidence.now.passed:
+        why = f"document ids are others than in {baseline}, and metrics by id say nothing"
+    elif not evidence.known[-1].passed:
+        why = f"FAIL in {baseline} too, under today's labels and thresholds"
+    return why
+
+
+def tolerated(
+    outcomes: Outcomes, terms: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]
+) -> dict[Key, str]:
+    """
+    By dataset name and id each FAIL that does not turn a run red by itself, and why not.
+
+    Args:
+        outcomes: Of the run.
+        terms: What it is held to.
+        baseline: What it is compared with; None where it is compared with nothing.
+        clean: Takes secrets out of a text, as was done with the texts of the baseline.
+    """
+    found = {}
+    for record in outcomes.measured:
+        question = record.question
+        key = question.dataset_name, question.id
+        if record.verdict is Verdict.PASS:
+            continue
+        before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
+        why = why_tolerated(record, terms, before, baseline=baseline.name if baseline is not None else "")
+        if why := why or (EXPECTED if key in outcomes.expected_to_fail else ""):
+            found[key] = why
+    return found
+
+
+def red_by_themselves(outcomes: Outcomes) -> list[Record]:
+    """The records that turn a run red whatever its gate decides: each ERROR, and each FAIL that is not tolerated."""
+    return [
+        record
+        for record in outcomes.records
+        if record.verdict is Verdict.ERROR
+        or (
+            record.verdict is Verdict.FAIL
+            and (record.question.dataset_name, record.question.id) not in outcomes.tolerated
+        )
+    ]
+
+
+def _rate(outcomes: Outcomes, terms: GateRules) -> Rate | None:
+    if terms.lowest_rate is None:
+        return None
+    verdicts = [record.verdict for record in outcomes.measured if record.question.quarantine is None]
+    passed = verdicts.count(Verdict.PASS)
+    return Rate(passed=passed, failed=len(verdicts) - passed, lowest=terms.lowest_rate)

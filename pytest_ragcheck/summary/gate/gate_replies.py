@@ -1,0 +1,128 @@
+"""What the process that asked a question found out for the gate, and its form in the result files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look, Scores
+from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply
+    from pytest_ragcheck.verdict.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateReplies:
+    """
+    One question beside its saved runs, with every reply that the gate's requests got.
+
+    Asking needs the client and the judge of the item, and the decision needs all questions. The process of the item
+    makes the requests and keeps the replies; the decision runs the same procedure over the kept replies.
+    """
+
+    gate: str
+    """The procedure that made the requests, `confirmed` or `regression`."""
+
+    thresholds: Scores
+    """Minimum of each compared metric."""
+
+    now: Look
+    known: tuple[KnownRun, ...] = ()
+    """The saved runs that can be compared, oldest first; empty if none can."""
+
+    apart: str = ""
+    """Why no saved run can be compared; empty if one can."""
+
+    same: bool = False
+    """True if the answer of today is a recorded one whose scores stand."""
+
+    ids_renamed: bool = False
+    """True if the contexts are known texts under document ids that no saved run has."""
+
+    replies: tuple[Reply, ...] = ()
+    """The replies to the requests of `examine`, in their order."""
+
+    judged: Mapping[str, tuple[Scores, ...]] = field(default_factory=dict)
+    """Further judgements of today by digest of the answer, for the test of the means."""
+
+    drift: tuple[Scores, Scores] | None = None
+    """Recorded and today's scores of an unchanged answer that was judged anew; None if it was not."""
+
+    def compared(self, record: Record) -> ComparedQuestion:
+        """The question as the procedure takes it; `known` must not be empty."""
+        question = record.question
+        return ComparedQuestion(
+            key=(question.dataset_name, question.id),
+            thresholds=self.thresholds,
+            known=self.known,
+            now=self.now,
+            documents=frozenset(passage.doc_id for passage in question.gold_passages if passage.doc_id),
+            context_documents=frozenset(record.source_ids or ()),
+        )
+
+    def examined(self, record: Record, *, deterministic_judge: bool) -> Examined:
+        """The question after the procedure has had the kept replies; a missing one counts as not measured."""
+        kept = iter(self.replies)
+        steps = examine(self.compared(record), gate=self.gate, deterministic_judge=deterministic_judge)
+        return drive(steps, lambda _: next(kept, None))
+
+    def to_document(self) -> dict[str, Any]:
+        """JSON values only, of which `from_document` makes the evidence again."""
+        return {
+            "gate": self.gate,
+            "thresholds": dict(self.thresholds),
+            "now": _look(self.now),
+            "known": [[_look(look) for look in run.looks] for run in self.known],
+            **({"apart": self.apart} if self.apart else {}),
+            **({"same": True} if self.same else {}),
+            **({"ids_renamed": True} if self.ids_renamed else {}),
+            **({"replies": [_reply(reply) for reply in self.replies]} if self.replies else {}),
+            **(
+                {"judged": {key: [dict(s) for s in times] for key, times in self.judged.items()}} if self.judged else {}
+            ),
+            **({"drift": [dict(scores) for scores in self.drift]} if self.drift else {}),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> GateReplies:
+        """The evidence that `to_document` wrote."""
+        drift = document.get("drift")
+        return cls(
+            gate=document["gate"],
+            thresholds=document["thresholds"],
+            now=Look(**document["now"]),
+            known=tuple(KnownRun(looks=tuple(Look(**look) for look in looks)) for looks in document["known"]),
+            apart=document.get("apart", ""),
+            same=document.get("same", False),
+            ids_renamed=document.get("ids_renamed", False),
+            replies=tuple(_read_reply(reply) for reply in document.get("replies", ())),
+            judged={key: tuple(times) for key, times in document.get("judged", {}).items()},
+            drift=(drift[0], drift[1]) if drift else None,
+        )
+
+
+def evidence_of(record: Record) -> GateReplies | None:
+    """The evidence that came with the record; None if the gate did not look at the question."""
+    return GateReplies.from_document(record.evidence) if record.evidence else None
+
+
+def _look(look: Look) -> dict[str, Any]:
+    fresh = {"fresh": True} if look.fresh else {}
+    return {"answer": look.answer, "scores": dict(look.scores), "passed": look.passed, **fresh}
+
+
+def _reply(reply: Reply) -> Any:
+    if reply is None:
+        return None
+    return _look(reply) if isinstance(reply, Look) else [dict(scores) for scores in reply]
+
+
+def _read_reply(document: Any) -> Reply:
+    if document is None:
+        return None
+    return Look(**document) if isinstance(document, Mapping) else tuple(document)

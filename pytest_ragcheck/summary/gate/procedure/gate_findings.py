@@ -1,0 +1,182 @@
+"""What the gate found: the candidates with their outcomes, the count test, the mean test, and what can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Look
+
+
+class Outcome(Enum):
+    """What became of a candidate: a question that passed in the latest saved run and fails today."""
+
+    PASSED_AGAIN = "passed when it was asked again"
+    NOT_WORSE = "not worse than the recorded answer, side by side"
+    JUDGE_STRICTER = "the recorded answer fails today too"
+    CONFIRMED = "failed each time and is worse, side by side"
+    NOT_MEASURED = "could not be asked again or judged side by side"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Fresh judgements of the recorded answers and of the new ones, by the least margin over the asserted metrics."""
+
+    recorded: tuple[float, ...]
+    """Margins of the recorded answers, below 0 where one fails today."""
+
+    new: tuple[float, ...]
+    p: float
+    """Chance of a difference this large if the new answers are no worse, 0..1; 0.0 if nothing varies by chance."""
+
+    worse: bool
+
+    @property
+    def shift(self) -> float:
+        """Mean margin of the new answers less that of the recorded ones."""
+        return sum(self.new) / len(self.new) - sum(self.recorded) / len(self.recorded)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """One question after it was asked again and judged side by side, as far as it had to be."""
+
+    question: ComparedQuestion
+    outcome: Outcome | None = None
+    """None if the question is no candidate."""
+
+    again: tuple[Look, ...] = ()
+    """The further looks of today."""
+
+    side_by_side: SideBySide | None = None
+    """None if it was not needed: no candidate, passed again, or nothing to judge."""
+
+    improved: bool = False
+    """True if exactly one saved run failed in all looks, and is worse than the others and today, side by side."""
+
+    @property
+    def confirmed(self) -> bool:
+        """True if the question counts as broken."""
+        return self.outcome is Outcome.CONFIRMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountFinding:
+    """The count test and the floor."""
+
+    known_runs: int
+    """How many saved runs the count test uses, >= 1."""
+
+    unit: str
+    """`question`, or `document` if the noise is shared within documents."""
+
+    n_units: int
+    broken: int
+    """Units that broke today and in no saved run."""
+
+    improved: int
+    """Units that broke in exactly one saved run and in no other one, nor today."""
+
+    needed: int | None
+    """How many broken units turn the run red, given `improved`; None if the set has not so many units."""
+
+    p: float
+    """Chance of as large a share of broken units if today is a run like the saved ones, 0..1."""
+
+    red: bool
+    floor_red: bool
+    """True if so many questions broke against the latest saved run that no p-value is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricDrop:
+    """One asserted metric over the questions whose answers were judged today; the others count as unchanged."""
+
+    metric: str
+    drop: float
+    """Mean over the saved runs less the mean of today, over all questions that assert the metric."""
+
+    p: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanFinding:
+    """The test of the mean over the asserted metrics."""
+
+    n: int
+    """How many questions the mean is over."""
+
+    n_changed: int
+    """How many of them gave other answers in some run, and were judged today in all their versions."""
+
+    drop: float
+    """Mean over the saved runs less the mean of today, of the mean over the asserted metrics."""
+
+    p: float
+    """Chance of a drop this large if today is a run like the saved ones, 0..1."""
+
+    metrics: tuple[MetricDrop, ...]
+    """The metrics that dropped by more than the tolerance and by more than chance; empty if the run is not red."""
+
+    red: bool
+    visible_drop: float | None
+    """The drop that would be red in about four of five such runs; None if no drop can turn the run red."""
+
+    differences: Mapping[Key, float]
+    """Value of today less the mean of the saved runs, of each question that was judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFindings:
+    """What the procedure found, for the decision, the report and the result files."""
+
+    gate: str
+    """`confirmed` or `regression`: the procedure that decided. A small set under `regression` has `confirmed`."""
+
+    examined: tuple[Examined, ...]
+    """Every compared question."""
+
+    count: CountFinding | None
+    """None under `confirmed`."""
+
+    mean: MeanFinding | None
+    """None under `confirmed`, if too few answers changed to reach significance, or if the judge did not judge."""
+
+    documents_share_noise: bool = False
+    """True if differences go together within documents that the contexts name and the question files do not."""
+
+    fails_by_day: tuple[Key, ...] = ()
+    """Questions that failed every look of one saved run and passed another: they are bad on some days."""
+
+    @property
+    def candidates(self) -> tuple[Examined, ...]:
+        """The questions that passed in the latest saved run and fail today."""
+        return tuple(each for each in self.examined if each.outcome is not None)
+
+    @property
+    def confirmed(self) -> tuple[Key, ...]:
+        """The questions that failed each time and are worse side by side."""
+        return tuple(each.question.key for each in self.examined if each.confirmed)
+
+    @property
+    def not_measured(self) -> tuple[Key, ...]:
+        """The candidates that could not be asked again or judged: an ERROR, not a regression."""
+        return tuple(each.question.key for each in self.examined if each.outcome is Outcome.NOT_MEASURED)
+
+    @property
+    def can_be_red(self) -> bool:
+        """False if neither a number of broken questions nor a drop of a mean could have turned the run red."""
+        counts = self.count is not None and self.count.needed is not None
+        return self.gate == "confirmed" or counts or (self.mean is not None and self.mean.visible_drop is not None)
+
+    @property
+    def red(self) -> bool:
+        """True if the questions or the means turn the run red."""
+        if self.gate == "confirmed":
+            return bool(self.confirmed)
+        counted = self.count is not None and (self.count.red or self.count.floor_red)
+        return counted or (self.mean is not None and self.mean.red)

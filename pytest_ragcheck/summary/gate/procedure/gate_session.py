@@ -1,0 +1,162 @@
+"""
+Decides whether a run is worse than its saved runs. The procedure:
+
+1. A question that passed and fails now is asked again until it passes: 2 times, 4 under `confirmed` or if it is flaky.
+2. If all looks fail, the recorded and the new answers are judged side by side; if worse (p <= 0.01), it is confirmed.
+3. Counts, 0.6 of the false alarms: confirmed questions beside those that broke in one saved run only; and the floor.
+4. Means, 0.4 of them: the runs of all changed answers are permuted, all of them judged today.
+5. Under `confirmed`, and below 10 questions, one confirmed question is red and nothing else is tested.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
+from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
+from pytest_ragcheck.summary.gate.procedure.gate_requests import Steps, together
+from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
+from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
+
+FEWEST_QUESTIONS = 10
+"""A smaller set is decided as under `confirmed`: no count of it is more than chance."""
+
+COUNT_SHARE = 0.6
+"""Share of the false alarms that the count test may make. With 0.005, six broken questions would not be red."""
+
+_KNOWN_SHARE = 0.8
+"""The count test uses as many saved runs as this share of the questions has."""
+
+_FLOOR, _FLOOR_SHARE, _FLOOR_SQUARE = 6, 0.2, 9
+"""Broken less improved units that are red against the latest run: 6, a fifth of all, and 3 standard deviations."""
+
+
+def gate(
+    questions: Sequence[ComparedQuestion],
+    *,
+    gate: str,
+    false_alarms: float = 0.01,
+    tolerance: float = 0.01,
+    deterministic_judge: bool = False,
+) -> Steps[GateFindings]:
+    """
+    The whole decision over a run.
+
+    Args:
+        questions: Every question that can be compared.
+        gate: `confirmed` or `regression`.
+        false_alarms: Chance of a red run if nothing changed, 0..1; for `regression`.
+        tolerance: By how much a mean may drop, 0..1; for `regression`.
+        deterministic_judge: True if the judge gives the same answer the same scores.
+    """
+    used = procedure_for(gate, len(questions))
+    examined = yield from together(
+        [examine(question, gate=used, deterministic_judge=deterministic_judge) for question in questions]
+    )
+    return (
+        yield from weigh(
+            examined,
+            gate=used,
+            false_alarms=false_alarms,
+            tolerance=tolerance,
+            deterministic_judge=deterministic_judge,
+        )
+    )
+
+
+def procedure_for(gate: str, n_questions: int) -> str:
+    """The procedure that decides: `confirmed` in place of `regression` for a set of fewer than 10 questions."""
+    return "confirmed" if n_questions < FEWEST_QUESTIONS else gate
+
+
+def weigh(
+    examined: Sequence[Examined], *, gate: str, false_alarms: float, tolerance: float, deterministic_judge: bool
+) -> Steps[GateFindings]:
+    """
+    What examined questions come to, for a caller that examined each by itself.
+
+    Args:
+        examined: Every compared question.
+        gate: As `procedure_for` returned it.
+        false_alarms: As of `gate`.
+        tolerance: As of `gate`.
+        deterministic_judge: As of `gate`.
+    """
+    questions = [each.question for each in examined]
+    fails_by_day = tuple(question.key for question in questions if _fails_by_day(question))
+    if gate == "confirmed" or not questions:
+        return GateFindings(gate=gate, examined=tuple(examined), count=None, mean=None, fails_by_day=fails_by_day)
+    unit, unit_of = units_of(questions, [each.question.key for each in examined if each.confirmed])
+    level = false_alarms * (1 - COUNT_SHARE)
+    changed = can_be_judged(questions)
+    means_can_be_red = can_be_red(changed, unit_of, level)
+    mean: MeanFinding | None = None
+    if means_can_be_red:
+        mean = yield from weigh_means(
+            questions, changed, unit_of, level=level, tolerance=tolerance, deterministic_judge=deterministic_judge
+        )
+    # A test that cannot be significant takes nothing from the other one.
+    count_level = false_alarms * COUNT_SHARE if means_can_be_red else false_alarms
+    differences = mean.differences if mean is not None else {}
+    return GateFindings(
+        gate=gate,
+        examined=tuple(examined),
+        count=_count(examined, unit, unit_of, count_level),
+        mean=mean,
+        documents_share_noise=unit == "question"
+        and go_together(
+            (differences[each.key], each.context_documents) for each in questions if each.key in differences
+        ),
+        fails_by_day=fails_by_day,
+    )
+
+
+def _fails_by_day(question: ComparedQuestion) -> bool:
+    return any(run.failed for run in question.known) and any(run.passed for run in question.known)
+
+
+def _count(examined: Sequence[Examined], unit: str, unit_of: Mapping[Key, int], level: float) -> CountFinding:
+    known_runs = _known_runs([each.question for each in examined])
+    balance: dict[int, int] = dict.fromkeys(unit_of.values(), 0)
+    for each in examined:
+        question = each.question
+        if len(question.known) >= known_runs:
+            broke = each.confirmed and all(run.passed for run in question.known)
+            balance[unit_of[question.key]] += int(broke) - int(each.improved)
+    broken = sum(value > 0 for value in balance.values())
+    improved = sum(value < 0 for value in balance.values())
+    needed = critical_value(known_runs, improved, level)
+    return CountFinding(
+        known_runs=known_runs,
+        unit=unit,
+        n_units=len(balance),
+        broken=broken,
+        improved=improved,
+        needed=needed if needed <= len(balance) else None,
+        p=binomial_p(broken, improved, known_runs),
+        red=broken >= needed,
+        floor_red=_floor(examined, unit_of),
+    )
+
+
+def _known_runs(questions: Sequence[ComparedQuestion]) -> int:
+    """The most saved runs that enough of the questions have."""
+    lengths = sorted((len(question.known) for question in questions), reverse=True)
+    return lengths[int(_KNOWN_SHARE * (len(lengths) - 1))]
+
+
+def _floor(examined: Sequence[Examined], unit_of: Mapping[Key, int]) -> bool:
+    """True if so many units broke against the latest saved run that the earlier ones do not matter."""
+    balance: dict[int, int] = dict.fromkeys(unit_of.values(), 0)
+    for each in examined:
+        refuted = each.side_by_side is not None and not each.improved
+        better = each.question.known[-1].failed and each.question.now.passed and not refuted
+        balance[unit_of[each.question.key]] += int(each.confirmed) - int(better)
+    down, up = sum(value > 0 for value in balance.values()), sum(value < 0 for value in balance.values())
+    return down - up >= max(_FLOOR, _FLOOR_SHARE * len(balance)) and (down - up) ** 2 >= _FLOOR_SQUARE * (down + up)

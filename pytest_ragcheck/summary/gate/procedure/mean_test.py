@@ -1,0 +1,214 @@
+"""Whether the mean over the asserted metrics dropped, by answers that were all judged today."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from statistics import NormalDist, stdev
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
+from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
+from pytest_ragcheck.summary.paired import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
+
+_HOPELESS = 0.2
+"""A p above this after one judgement of each answer asks for no second one."""
+
+_POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """One changed question with today's scores of each of its answers."""
+
+    question: ComparedQuestion
+    answers: tuple[str, ...]
+    """Digests of the answer of today, then of each saved run, latest first."""
+
+    scores: dict[str, list[Scores]]
+    """Today's judgements by answer."""
+
+    def values(self, metric: str | None) -> list[float] | None:
+        """
+        The value of today, then that of each saved run, latest first; None if an answer has none.
+
+        Args:
+            metric: None for the mean over the asserted metrics.
+        """
+        asserted = tuple(self.question.thresholds) if metric is None else (metric,)
+        by_answer = {}
+        for answer, times in self.scores.items():
+            values = [scores[name] for scores in times for name in asserted if name in scores]
+            if not values:
+                return None
+            by_answer[answer] = math.fsum(values) / len(values)
+        return [by_answer[answer] for answer in self.answers]
+
+
+def can_be_judged(questions: Sequence[ComparedQuestion]) -> list[ComparedQuestion]:
+    """The questions whose answers differ between the runs and can all be judged today."""
+    return [
+        question
+        for question in questions
+        if question.changed and question.thresholds and all(look.answer for look in question.looks_by_run)
+    ]
+
+
+def can_be_red(changed: Sequence[ComparedQuestion], unit_of: Mapping[Key, int], level: float) -> bool:
+    """True if so many units changed that a drop of all of them would be significant."""
+    runs: dict[int, int] = {}
+    for question in changed:
+        unit = unit_of[question.key]
+        runs[unit] = min(runs.get(unit, len(question.known)), len(question.known))
+    return math.fsum(math.log(known + 1) for known in runs.values()) >= -math.log(level)
+
+
+def weigh_means(
+    questions: Sequence[ComparedQuestion],
+    changed: Sequence[ComparedQuestion],
+    unit_of: Mapping[Key, int],
+    *,
+    level: float,
+    tolerance: float,
+    deterministic_judge: bool,
+) -> Steps[MeanFinding | None]:
+    """
+    The test of the mean over the asserted metrics, by permutation of the runs within units.
+
+    Answers that are not the same in all runs are judged today in all their versions: once, and twice where the question
+    asserts a single metric, unless the first time shows nothing. All other questions differ by 0.
+
+    Args:
+        questions: All compared questions.
+        changed: Those that `can_be_judged`.
+        unit_of: By question the number of its unit.
+        level: Chance of a red run if nothing changed, 0..1.
+        tolerance: By how much the mean may drop.
+        deterministic_judge: True if a second judgement says nothing new.
+
+    Returns:
+        None if no answer could be judged.
+    """
+    judged = [_judged(question) for question in changed]
+    judged = yield from _judge_once(judged, first=True)
+    if not judged:
+        return None
+    one_metric = [each for each in judged if len(each.question.thresholds) < 2]
+    found = _finding(questions, judged, unit_of, level=level, tolerance=tolerance)
+    if one_metric and not deterministic_judge and found.p <= _HOPELESS:
+        several = [each for each in judged if len(each.question.thresholds) > 1]
+        judged = [*several, *(yield from _judge_once(one_metric, first=False))]
+        return _finding(questions, judged, unit_of, level=level, tolerance=tolerance) if judged else None
+    return found
+
+
+def _judged(question: ComparedQuestion) -> _Judged:
+    """The question with today's judgement of its new answer, if there is one, and none of the others."""
+    answers = tuple(look.answer or "" for look in reversed(question.looks_by_run))
+    scores: dict[str, list[Scores]] = {answer: [] for answer in answers}
+    if question.now.fresh:
+        scores[answers[0]].append(question.now.scores)
+    return _Judged(question=question, answers=answers, scores=scores)
+
+
+def _judge_once(judged: Sequence[_Judged], *, first: bool) -> Steps[list[_Judged]]:
+    """One judgement more of each answer; questions whose answers could not be judged are left out."""
+    wanted = [
+        JudgeAnew(
+            key=each.question.key,
+            answers=tuple(answer for answer, scores in each.scores.items() if not (first and scores)),
+        )
+        for each in judged
+    ]
+    replies = yield tuple(wanted)
+    found = []
+    for each, request, reply in zip(judged, wanted, replies, strict=True):
+        if isinstance(reply, tuple):
+            for answer, scores in zip(request.answers, reply, strict=True):
+                each.scores[answer].append(scores)
+            found.append(each)
+    return found
+
+
+def _finding(
+    questions: Sequence[ComparedQuestion],
+    judged: Sequence[_Judged],
+    unit_of: Mapping[Key, int],
+    *,
+    level: float,
+    tolerance: float,
+) -> MeanFinding:
+    asserted = [question for question in questions if question.thresholds]
+    values = [(each.question.key, found) for each in judged if (found := each.values(None)) is not None]
+    differences = {key: _difference(found) for key, found in values}
+    units = _units(values, unit_of)
+    p = lower_sum_p(units)
+    metrics = _metric_drops(asserted, judged, unit_of) if p <= level else ()
+    dropped = tuple(each for each in metrics if each.drop > tolerance and each.p <= level)
+    drop = -math.fsum(differences.values()) / len(asserted)
+    return MeanFinding(
+        n=len(asserted),
+        n_changed=len(judged),
+        drop=drop,
+        p=p,
+        metrics=dropped,
+        red=p <= level and (drop > tolerance or bool(dropped)),
+        visible_drop=_visible_drop(judged, len(asserted), [_difference(unit) for unit in units], level, tolerance),
+        differences=differences,
+    )
+
+
+def _metric_drops(
+    questions: Sequence[ComparedQuestion], judged: Sequence[_Judged], unit_of: Mapping[Key, int]
+) -> tuple[MetricDrop, ...]:
+    n = Counter(metric for question in questions for metric in question.thresholds)
+    found = []
+    for metric, of in n.items():
+        judged_by_it = [each for each in judged if metric in each.question.thresholds]
+        values = [(each.question.key, v) for each in judged_by_it if (v := each.values(metric)) is not None]
+        drop = -math.fsum(_difference(each) for _, each in values) / of
+        found.append(MetricDrop(metric=metric, drop=drop, p=lower_sum_p(_units(values, unit_of))))
+    return tuple(found)
+
+
+def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
+    """The values of each unit by run, today first, summed over its questions as far back as all of them go."""
+    rows: dict[int, list[list[float]]] = defaultdict(list)
+    for key, of_question in values:
+        rows[unit_of[key]].append(of_question)
+    return [[math.fsum(each) for each in zip(*of_unit, strict=False)] for of_unit in rows.values()]
+
+
+def _difference(values: Sequence[float]) -> float:
+    return values[0] - math.fsum(values[1:]) / (len(values) - 1)
+
+
+def _visible_drop(
+    judged: Sequence[_Judged], n: int, differences: Sequence[float], level: float, tolerance: float
+) -> float | None:
+    """
+    The drop that would be red in about four of five runs, with differences as wide as those of this run.
+
+    Source: the power of the paired t test, whose distance from the permutation test is small from 8 units on.
+    """
+    if len(differences) < 2:
+        return None
+    quantile, extra = student_quantile(1 - level, len(differences) - 1), NormalDist().inv_cdf(_POWER)
+    spread = stdev(differences) * math.sqrt(len(differences)) / n
+    widened = math.sqrt(1 + quantile**2 / (2 * (len(differences) - 1)))
+    visible = max((quantile + extra * widened) * spread, tolerance + extra * spread)
+    # No mean drops by more than there is of it.
+    room = math.fsum(_level(each.question) for each in judged) / n
+    return visible if visible < room else None
+
+
+def _level(question: ComparedQuestion) -> float:
+    values = [question.now.scores[metric] for metric in question.thresholds if metric in question.now.scores]
+    return math.fsum(values) / len(values) if values else 0.0

@@ -1,0 +1,77 @@
+"""Is a sum lower than chance, if any of its runs could have been the one of today? An exact permutation test."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DECIMALS = 1_000_000
+"""Scores are kept to six decimals, as in the files, so that equal sums are equal."""
+
+_CELLS = 8192
+"""Sums that need more cells are rounded to so many."""
+
+_WIDTH, _DROPPED = 192, 64
+"""Most bits of a counter, and how many of its lowest are dropped before it is full: those of less than 1e-20 of all."""
+
+_CLEAR = 0.05
+"""A p above this is given by the normal distribution: nothing depends on its digits."""
+
+_FEW = 30
+
+
+def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
+    """
+    Chance of a sum at most as low as that of the first values, if any value of a unit could be its first one; 0..1.
+
+    With two values a unit it is the paired permutation test: each difference could as well have the other sign.
+
+    Args:
+        units: Independent of each other. Of each, the value of today first, then those of the saved runs.
+
+    Source: Fisher (1935); all choices are counted by the algorithm of Pagano and Tritchler (1983). Equal sums count as
+    low. Above 8,192 distinct sums the values are rounded to a grid, and two standard deviations of the rounding are
+    added, so that rounding does not make p smaller.
+    """
+    whole = [[round(value * _DECIMALS) for value in unit] for unit in units]
+    above = [[value - min(unit) for value in unit] for unit in whole if len(set(unit)) > 1]
+    if not above:
+        return 1.0
+    if len(above) > _FEW and (p := _normal_p(above)) > _CLEAR:
+        return p
+    step = math.gcd(*(value for unit in above for value in unit))
+    total = sum(max(unit) for unit in above)
+    slack = 0
+    if total > step * _CELLS:
+        step = math.ceil(total / _CELLS)
+        slack = math.ceil(2 * math.sqrt(len(above) / 6))
+    steps = [[(value + step // 2) // step for value in unit] for unit in above]
+    return _share_at_most(steps, sum(unit[0] for unit in steps) + slack)
+
+
+def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
+    """Share of the choices of one value a unit whose sum is at most this."""
+    width = min(_WIDTH, math.prod(len(unit) for unit in units).bit_length() + 1)
+    cells = (1 << (most + 1) * width) - 1
+    upper_bits = cells // ((1 << width) - 1) * ((1 << max(0, width - _DROPPED)) - 1)
+    # One number holds how many choices come to each sum, in a cell of so many bits for every sum.
+    counts = choices = 1
+    dropped = 0
+    for unit in units:
+        counts = sum(counts << value * width for value in unit) & cells
+        choices *= len(unit)
+        if choices.bit_length() - dropped > _WIDTH - _DROPPED // 2:
+            counts = counts >> _DROPPED & upper_bits
+            dropped += _DROPPED
+    # A number is congruent to the sum of its digits, modulo its base less 1.
+    return (counts % ((1 << width) - 1) << dropped) / choices
+
+
+def _normal_p(units: Sequence[Sequence[int]]) -> float:
+    means = [sum(unit) / len(unit) for unit in units]
+    variance = sum((value - mean) ** 2 / len(unit) for unit, mean in zip(units, means, strict=True) for value in unit)
+    return NormalDist(sum(means), math.sqrt(variance)).cdf(sum(unit[0] for unit in units))

@@ -1,0 +1,110 @@
+"""Judges the recorded answers and the new ones side by side, by today's judge, as often as the decision needs."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Scores
+
+LEVEL = 0.01
+"""Chance of calling an answer worse that is as good as the recorded one."""
+
+_FIRST, _MOST = 5, 8
+"""Judgements of each side in the first round, and in both."""
+
+_HOPELESS = 0.05
+"""A first round with a higher p has no second one."""
+
+
+def judge_side_by_side(
+    question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
+) -> Steps[SideBySide | None]:
+    """
+    Whether the new answers are worse than the recorded ones.
+
+    After 5 judgements of each side, p has to be 1/252, the least that 5 against 5 can reach; after 8 of each side, at
+    most the rest of `LEVEL`. A deterministic judge judges each answer once, and every new answer has to be below every
+    recorded one.
+
+    Args:
+        question: Names the asserted metrics.
+        recorded: Digests of the answers that passed when they were saved; at least one.
+        new: Digests of the answers that failed; at least one.
+        deterministic: True if the judge gives the same answer the same scores.
+
+    Returns:
+        None if the answers could not be judged.
+    """
+    if deterministic:
+        margins = yield from _margins(question, tuple(dict.fromkeys(recorded)), tuple(dict.fromkeys(new)))
+        if margins is None:
+            return None
+        worse = max(margins[1]) < min(margins[0])
+        return SideBySide(recorded=margins[0], new=margins[1], p=0.0 if worse else 1.0, worse=worse)
+    first, second = _cycled(recorded, _MOST), _cycled(new, _MOST)
+    margins = yield from _margins(question, first[:_FIRST], second[:_FIRST])
+    if margins is None:
+        return None
+    p, least = worse_p(*margins), 1 / math.comb(2 * _FIRST, _FIRST)
+    if p <= least or p > _HOPELESS:
+        return SideBySide(recorded=margins[0], new=margins[1], p=p, worse=p <= least)
+    more = yield from _margins(question, first[_FIRST:], second[_FIRST:])
+    if more is None:
+        return None
+    recorded_margins, new_margins = margins[0] + more[0], margins[1] + more[1]
+    p = worse_p(recorded_margins, new_margins)
+    return SideBySide(recorded=recorded_margins, new=new_margins, p=p, worse=p <= LEVEL - least)
+
+
+def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
+    """
+    Chance that a random choice of all values for the new side has a sum as low, 0..1.
+
+    Args:
+        recorded: At least one value.
+        new: At least one value.
+
+    Source: the exact permutation test of two samples, Fisher (1935), one-sided; ties count against the new side.
+    """
+    values = [*recorded, *new]
+    observed = math.fsum(new) + 1e-9
+    sums = [sum(chosen) for chosen in combinations(values, len(new))]
+    return sum(each <= observed for each in sums) / len(sums)
+
+
+def _margins(
+    question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
+) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
+    """The margins of both sides by fresh judgements; None if they could not be made."""
+    order = alternating(len(recorded), len(new))
+    sides = recorded, new
+    (reply,) = yield (JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order)),)
+    if not isinstance(reply, tuple):
+        return None
+    scores: dict[tuple[int, int], Scores] = dict(zip(order, reply, strict=True))
+    return (
+        tuple(question.margin(scores[0, place]) for place in range(len(recorded))),
+        tuple(question.margin(scores[1, place]) for place in range(len(new))),
+    )
+
+
+def alternating(first: int, second: int) -> list[tuple[int, int]]:
+    """Side and place of each judgement: the sides take turns, and also take turns to begin a pair."""
+    order: list[tuple[int, int]] = []
+    for place in range(max(first, second)):
+        pair = [(side, place) for side, size in enumerate((first, second)) if place < size]
+        order += pair if place % 2 == 0 else reversed(pair)
+    return order
+
+
+def _cycled(answers: Sequence[str], n: int) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(answers))
+    return tuple(distinct[place % len(distinct)] for place in range(n))

@@ -1,0 +1,76 @@
+"""Which questions are one unit of noise: each by itself, or those that share a declared document."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
+
+_CHANGED_ELSEWHERE = 0.1
+"""Above this share of other answers outside of the failing documents, the noise of a document may be shared."""
+
+_CORRELATED = 3.5
+"""Standard deviations above which differences go together within documents."""
+
+
+def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
+    """By question the number of its unit; questions that share a document, directly or by others, are one."""
+    unit = {question.key: place for place, question in enumerate(questions)}
+    parent = list(range(len(questions)))
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = place = parent[parent[place]]
+        return place
+
+    first: dict[tuple[str, str], int] = {}
+    for place, question in enumerate(questions):
+        for document in question.documents:
+            known = first.setdefault((question.key[0], document), place)
+            parent[root(place)] = root(known)
+    return {key: root(place) for key, place in unit.items()}
+
+
+def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tuple[str, dict[Key, int]]:
+    """
+    The kind of the units, `question` or `document`, and the unit of each question.
+
+    A lost document changes the answers of its own questions only. If more than a tenth of the answers elsewhere
+    changed too, the noise of a document may be shared by its questions, and the document is the unit.
+
+    Args:
+        questions: All compared questions.
+        broken: The confirmed ones.
+    """
+    documents = by_document(questions)
+    failing = {documents[key] for key in broken}
+    elsewhere = [question for question in questions if documents[question.key] not in failing]
+    changed = sum(question.changed for question in elsewhere)
+    if len(set(documents.values())) < len(documents) and changed > _CHANGED_ELSEWHERE * len(elsewhere):
+        return "document", documents
+    return "question", {question.key: place for place, question in enumerate(questions)}
+
+
+def go_together(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
+    """
+    True if the differences of questions that share a document go together more than chance has it.
+
+    Args:
+        differences: Of each question the difference to its saved runs, and the documents of its contexts.
+
+    Source: the sum of products of pairs, whose mean is 0 and whose variance is that of its terms under random signs.
+    """
+    found: dict[str, list[float]] = defaultdict(list)
+    for difference, documents in differences:
+        for document in documents:
+            found[document].append(difference)
+    products = variance = 0.0
+    for values in found.values():
+        squares = [value**2 for value in values]
+        products += (sum(values) ** 2 - sum(squares)) / 2
+        variance += (sum(squares) ** 2 - sum(square**2 for square in squares)) / 2
+    return products > 0 and products**2 > _CORRELATED**2 * variance

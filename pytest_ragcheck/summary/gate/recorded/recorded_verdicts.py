@@ -1,0 +1,70 @@
+"""Recorded verdicts stand if the question, its labels, the answer, the contexts and the judge are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.judging.judgement import Judge, Judgement
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+    from pytest_ragcheck.verdict.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVerdict:
+    """The judgement of an answer that was judged before, with all its scores."""
+
+    judgement: Judgement
+    scores: Mapping[str, float]
+
+    @classmethod
+    def of(cls, record: Record) -> dict[str, KnownVerdict]:
+        """The verdict of a record under the digest of what the judge was given; empty without a judgement."""
+        if record.judgement is None or not record.material:
+            return {}
+        scores = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
+        return {record.material: cls(judgement=record.judgement, scores=scores)}
+
+
+def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judge) -> dict[str, KnownVerdict]:
+    """The recorded verdicts of this judge by what it was given; the first verdict on an answer stands."""
+    identity, labels = judge_identity(judge), label_digests(question)
+    found: dict[str, KnownVerdict] = {}
+    for each in saved:
+        same = each.judge == identity and each.labels in (None, labels)
+        if same and each.judgement is not None and each.material:
+            found.setdefault(each.material, KnownVerdict(judgement=each.judgement, scores=each.scores))
+    return found
+
+
+class SameScore:
+    """A metric that may ask a server, and measures new answers only."""
+
+    local = False
+
+    def __init__(self, metric: Metric, known: Mapping[str, KnownVerdict]) -> None:
+        self.names = metric.names
+        self._metric = metric
+        self._known = known
+
+    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
+        """Return the recorded scores, or measure."""
+        known = self._known.get(material_digest(question, answer))
+        scores = {name: Score(known.scores[name]) for name in self.names if name in known.scores} if known else {}
+        return scores or await self._metric.score(question, answer)
+
+
+def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
+    """The metrics; those that may ask a server measure new answers only."""
+    return tuple(metric if metric.local else SameScore(metric, known) for metric in metrics)

@@ -1,0 +1,97 @@
+"""Scores recorded answers under today's labels and thresholds, with everything that needs no judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.metrics.metric import measure
+from pytest_ragcheck.metrics.weights import weighted
+from pytest_ragcheck.scores.catalogue import OVERALL
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.procedure.compared_question import Look
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.metrics.metric import Metric
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+
+
+async def look_of_today(
+    saved: SavedAnswer,
+    question: Question,
+    thresholds: Mapping[str, float],
+    *,
+    metrics: Sequence[Metric],
+    weights: Mapping[str, float],
+    room: Limiter,
+) -> Look | None:
+    """
+    The recorded answer with its scores under today's labels, and its verdict under today's thresholds.
+
+    Recorded scores stand if the labels are those of the saved run. Otherwise the metrics that need no judge measure
+    the answer again. Judged scores stand unless the expected answers changed.
+
+    Args:
+        saved: The recorded answer.
+        question: The question as it is asked today.
+        thresholds: Minimum of each metric that is asserted today.
+        metrics: The metrics of the run.
+        weights: Those of the overall score.
+        room: Runs the metrics.
+
+    Returns:
+        None if an asserted metric has no score that means the same today: the question is asked otherwise.
+    """
+    scores = dict(saved.scores)
+    if _labels_changed(saved, question) or not thresholds.keys() <= scores.keys():
+        scores = await _measured(saved, question, metrics=metrics, weights=weights, room=room)
+    if not thresholds.keys() <= scores.keys():
+        return None
+    return Look(
+        answer=saved.digest if saved.answer is not None else None,
+        scores=scores,
+        passed=all(scores[metric] >= minimum for metric, minimum in thresholds.items()),
+    )
+
+
+def _labels_changed(saved: SavedAnswer, question: Question) -> bool:
+    if saved.labels is not None:
+        return saved.labels != label_digests(question)
+    return _expected_changed(saved, question)
+
+
+def _expected_changed(saved: SavedAnswer, question: Question) -> bool:
+    """True if the judge would be given something else; False if the saved run does not say."""
+    if saved.labels is not None:
+        return saved.labels.get(EXPECTED) != label_digests(question)[EXPECTED]
+    answer = saved.answer
+    return answer is not None and bool(saved.material) and saved.material != material_digest(question, answer)
+
+
+async def _measured(
+    saved: SavedAnswer,
+    question: Question,
+    *,
+    metrics: Sequence[Metric],
+    weights: Mapping[str, float],
+    room: Limiter,
+) -> dict[str, float]:
+    kept = {}
+    if not _expected_changed(saved, question):
+        own = {name for metric in metrics if metric.local for name in metric.names}
+        kept = {metric: value for metric, value in saved.scores.items() if metric not in (own | {OVERALL})}
+    answer = saved.answer
+    scores = {metric: Score(value) for metric, value in kept.items()}
+    if answer is not None:
+        for metric in metrics:
+            if metric.local:
+                scores |= await measure(metric, question, answer, room)
+    overall = weighted(scores, weights)
+    if overall is not None:
+        scores[OVERALL] = overall.score
+    return {metric: score.value for metric, score in scores.items() if score.value is not None}

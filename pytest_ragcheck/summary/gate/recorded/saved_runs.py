@@ -1,0 +1,124 @@
+"""The answers of the saved runs in a row of a baseline, and the file of their contexts beside the baseline."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.summary.gate.git_revision import InGit
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
+from pytest_ragcheck.summary.predictions_reader import Fields, Unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def contexts_path(path: Path) -> Path:
+    """The file beside a baseline that has the texts of its contexts."""
+    return path.with_name(f"{path.stem}.contexts.json")
+
+
+def read_contexts(path: Path | InGit) -> dict[str, str]:
+    """The texts of the contexts by digest; empty if the file is missing or is no such file."""
+    file = replace(path, path=contexts_path(path.path)) if isinstance(path, InGit) else contexts_path(path)
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, Unusable):
+        return {}
+    texts = found.get("contexts") if isinstance(found, dict) else None
+    if not isinstance(texts, dict):
+        return {}
+    return {digest: text for digest, text in texts.items() if isinstance(text, str)}
+
+
+def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> tuple[tuple[SavedAnswer, ...], ...]:
+    """
+    The looks of each saved run at the question, oldest run first.
+
+    Args:
+        fields: The row of a full predictions file, or of a compact baseline with or without answers.
+        contexts: Texts by digest.
+        flaky: True if the file knows that the question passed and failed; of use if it keeps no further answers.
+    """
+    if "answers" in fields.row:
+        return _of_compact(fields, contexts)
+    first = _of_predictions(fields)
+    if not flaky:
+        return ((first,),)
+    return ((first, SavedAnswer(passed=not first.passed, scores=first.scores)),)
+
+
+def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:
+    answers, runs = fields.row["answers"], fields.row.get("runs")
+    if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
+        raise fields.mistake("answers")
+    found = [_compact_answer(Fields(each, f'{fields.place}, under "answers",'), contexts) for each in answers]
+    try:
+        looks = [tuple(found[place] for place in run) for run in runs or ()]
+    except (TypeError, IndexError):
+        raise fields.mistake("runs") from None
+    if not any(looks):
+        raise fields.mistake("runs")
+    return tuple(filter(None, looks))
+
+
+def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
+    digests = fields.texts("contexts") if fields.row.get("contexts") is not None else ()
+    known = all(digest in contexts for digest in digests)
+    return replace(
+        _common(fields),
+        context_digests=digests,
+        contexts=tuple(contexts[digest] for digest in digests) if known else None,
+    )
+
+
+def _of_predictions(fields: Fields) -> SavedAnswer:
+    if not isinstance(fields.row.get("contexts"), list):
+        # A compact baseline of an earlier version has neither answers nor contexts.
+        return replace(_common(fields), text=None)
+    texts = fields.texts("contexts")
+    return replace(_common(fields), contexts=texts, context_digests=tuple(map(text_digest, texts)))
+
+
+def _common(fields: Fields) -> SavedAnswer:
+    said = fields.object_or_null("judgement")
+    judge = fields.object_or_null("judge")
+    return SavedAnswer(
+        passed=fields.text("verdict") == "PASS",
+        scores=fields.numbers("metrics"),
+        text=fields.text_or_null("prediction"),
+        source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
+        labels=_labels(fields),
+        judge=_identity(judge) if judge else None,
+        judgement=_judgement(said) if said else None,
+        material=(said.text_or_null("material") or "") if said else "",
+        latency_seconds=fields.number_or_null("latency_seconds"),
+    )
+
+
+def _labels(fields: Fields) -> Mapping[str, str] | None:
+    labels = fields.row.get("labels")
+    return labels if isinstance(labels, dict) else None
+
+
+def _identity(fields: Fields) -> JudgeIdentity:
+    return JudgeIdentity(
+        kind=fields.text("kind"),
+        model=fields.text_or_null("model"),
+        url=fields.text_or_null("url"),
+        prompt_version=fields.text_or_null("prompt_version"),
+    )
+
+
+def _judgement(fields: Fields) -> Judgement:
+    votes: Any = fields.row.get("votes") or {}
+    return Judgement(
+        answer_correctness=fields.number_or_null("answer_correctness"),
+        groundedness=fields.number_or_null("groundedness"),
+        error_message=fields.text_or_null("error_message") or "",
+        abstained=fields.boolean_or_null("abstained"),
+        votes={score: tuple(each) for score, each in votes.items()},
+    )

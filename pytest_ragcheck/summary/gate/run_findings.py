@@ -1,0 +1,135 @@
+"""Runs the procedure of the gate over the kept replies of all questions of a run."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, drive
+from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.gate.procedure.compared_question import Key, Scores
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, Request
+    from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.verdict.record import Record
+
+_DETERMINISTIC = ("offline", "none")
+"""Kinds of judges that give the same answer the same scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """How many answers kept their recorded verdict, and how far today's judge is from the recording."""
+
+    n_same: int
+    """Questions whose answer is a recorded one."""
+
+    n_changed: int
+    drift: Mapping[str, float]
+    """By metric the mean of today's scores less the recorded ones, over unchanged answers that were judged anew."""
+
+    n_drift: int
+    """How many unchanged answers were judged anew."""
+
+
+def is_deterministic(record: Record) -> bool:
+    """Return True if a second judgement of the same answer says nothing new."""
+    return record.judge is None or record.judge.kind in _DETERMINISTIC
+
+
+def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
+    """
+    What the procedure finds, from the replies that came with the records.
+
+    Args:
+        changes: The questions that can be compared.
+        terms: With `confirmed` or `regression` as the gate.
+    """
+    gate = procedure_for(terms.gate, len(changes))
+    deterministic = all(is_deterministic(change.now) for change in changes)
+    judged: dict[Key, dict[str, deque[Scores]]] = {}
+    examined = []
+    for change in changes:
+        found, further = _examined(change, gate)
+        examined.append(found)
+        judged[found.question.key] = {answer: deque(times) for answer, times in further.items()}
+
+    def serve(request: Request) -> Reply:
+        if isinstance(request, AskAgain):
+            return None
+        kept = judged[request.key]
+        if not all(kept.get(answer) for answer in request.answers):
+            return None
+        return tuple(kept[answer].popleft() for answer in request.answers)
+
+    return drive(
+        weigh(
+            examined,
+            gate=gate,
+            false_alarms=terms.false_alarms,
+            tolerance=terms.tolerance,
+            deterministic_judge=deterministic,
+        ),
+        serve,
+    )
+
+
+def judging_of(changes: Sequence[Change]) -> Judging:
+    """How the answers of the questions were judged."""
+    found = [evidence for change in changes if (evidence := evidence_of(change.now)) is not None]
+    drifts = [evidence.drift for evidence in found if evidence.drift is not None]
+    differences: dict[str, list[float]] = {}
+    for recorded, today in drifts:
+        for metric in recorded.keys() & today.keys():
+            differences.setdefault(metric, []).append(today[metric] - recorded[metric])
+    asserted = {metric for evidence in found for metric in evidence.thresholds}
+    return Judging(
+        n_same=sum(evidence.same for evidence in found),
+        n_changed=sum(not evidence.same for evidence in found),
+        drift={m: sum(each) / len(each) for m, each in sorted(differences.items()) if m in asserted},
+        n_drift=len(drifts),
+    )
+
+
+def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[Scores, ...]]]:
+    evidence = evidence_of(change.now)
+    if evidence is not None:
+        return evidence.examined(change.now, deterministic_judge=is_deterministic(change.now)), evidence.judged
+    evidence = _without_requests(change.now, change.before, gate)
+    again = deque(change.now.asked_again)
+
+    def serve(_: Request) -> Look:
+        # A look is a recorded one as long as there are any; a recording gives the same answer each time.
+        passed = bool(again) and again.popleft() == Verdict.PASS.value
+        return replace(evidence.now, passed=passed) if passed else evidence.now
+
+    return drive(examine(evidence.compared(change.now), gate=gate), serve), {}
+
+
+def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
+    """The question of a run that asked nothing again, by its scores alone."""
+    thresholds = record.thresholds
+    values = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
+    now = Look(answer=None, scores=values, passed=record.verdict is Verdict.PASS)
+    known = [
+        KnownRun(looks=tuple(_recorded(look.scores, thresholds, passed=look.passed) for look in looks))
+        for looks in before.saved
+    ]
+    return GateReplies(gate=gate, thresholds=thresholds, now=now, known=tuple(known))
+
+
+def _recorded(scores: Scores, thresholds: Scores, *, passed: bool) -> Look:
+    if thresholds and thresholds.keys() <= scores.keys():
+        passed = all(scores[metric] >= minimum for metric, minimum in thresholds.items())
+    return Look(answer=None, scores=scores, passed=passed)

@@ -1,0 +1,123 @@
+"""Compares contexts, ids, latency and refusals of a run with the latest saved run: changes that are no verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.scores.catalogue import ABSTAINED
+from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_comparison import Change
+    from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+    from pytest_ragcheck.verdict.record import Record
+
+_RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
+"""Document ids are renamed if fewer of them are known than the first share, and more of the texts than the second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeAndNow:
+    """One number of the latest saved run, and the same of this run."""
+
+    before: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldDrift:
+    """What differs from the latest saved run, over the questions that both measured."""
+
+    n: int
+    n_ids: int
+    """How many document ids the run returned."""
+
+    n_known_ids: int
+    known_texts: float
+    """Share of the returned texts that the saved runs returned too, 0..1."""
+
+    lost_gold_ids: tuple[str, ...]
+    """Ids of gold documents that the saved runs returned and this run did not."""
+
+    contexts: BeforeAndNow | None
+    """Mean number of contexts of a question; None if the baseline keeps none."""
+
+    latency_median: BeforeAndNow | None
+    """Seconds; None if one of the runs has no times."""
+
+    latency_p95: BeforeAndNow | None
+    refusals: BeforeAndNow | None
+    """How many answers abstain; None if the baseline does not say."""
+
+    @property
+    def ids_renamed(self) -> bool:
+        """True if the system returns known texts under new ids."""
+        return bool(self.n_ids) and self.n_known_ids <= _RENAMED_IDS * self.n_ids and self.known_texts >= _KNOWN_TEXTS
+
+
+def world_drift(changes: Sequence[Change]) -> WorldDrift:
+    """
+    The drift of the rest of the world.
+
+    Args:
+        changes: Questions that both the baseline and the run measured.
+    """
+    pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
+    known_ids = {
+        i for change in changes for looks in change.before.saved for look in looks for i in look.source_ids or ()
+    }
+    known_texts = {
+        d for change in changes for looks in change.before.saved for look in looks for d in look.context_digests
+    }
+    ids = {source_id for change in changes for source_id in change.now.source_ids or ()}
+    texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
+    gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
+    answered = [(saved, record) for saved, record in pairs if saved.text is not None]
+    return WorldDrift(
+        n=len(pairs),
+        n_ids=len(ids) if known_ids else 0,
+        n_known_ids=len(ids & known_ids),
+        known_texts=sum(texts) / len(texts) if texts else 0.0,
+        lost_gold_ids=tuple(sorted((gold & known_ids) - ids)) if ids else (),
+        contexts=_contexts(answered),
+        latency_median=_latency(answered, 0.5),
+        latency_p95=_latency(answered, 0.95),
+        refusals=_refusals(pairs),
+    )
+
+
+def _contexts(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
+    if not pairs:
+        return None
+    return BeforeAndNow(
+        before=fmean(len(saved.context_digests) for saved, _ in pairs),
+        now=fmean(len(record.contexts) for _, record in pairs),
+    )
+
+
+def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], share: float) -> BeforeAndNow | None:
+    before = [saved.latency_seconds for saved, _ in pairs if saved.latency_seconds is not None]
+    now = [record.latency_seconds for _, record in pairs if record.latency_seconds is not None]
+    if not before or not now:
+        return None
+    return BeforeAndNow(before=_quantile(before, share), now=_quantile(now, share))
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return median(ordered) if share == 0.5 else ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def _refusals(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
+    both = [
+        (saved.scores[ABSTAINED], score.value)
+        for saved, record in pairs
+        if ABSTAINED in saved.scores and (score := record.scores.get(ABSTAINED)) is not None and score.value is not None
+    ]
+    if not both:
+        return None
+    return BeforeAndNow(before=sum(before for before, _ in both), now=sum(now for _, now in both))

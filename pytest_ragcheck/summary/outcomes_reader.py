@@ -1,0 +1,98 @@
+"""The result files of a run -> its `Outcomes`, as far as a gate looks at them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question, QuestionSet
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.gate.gate_decision import EXPECTED
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Document = Mapping[str, Any]
+
+
+def outcomes_of(predictions: Document, summary: Document, questions: Iterable[Document]) -> Outcomes:
+    """
+    What a gate needs of a run: verdicts, scores, texts and identities; no contexts, costs or documents.
+
+    Args:
+        predictions: The predictions document.
+        summary: The summary beside it.
+        questions: The questions documents beside it; what is in none has no gold passages and no quarantine.
+    """
+    asked = {(file["dataset_name"], row["id"]): row for file in questions for row in file["questions"]}
+    measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
+    rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]
+    records = tuple(_record(row, verdict, asked.get(_key(row), {})) for row, verdict in rows)
+    sets: dict[str, list[Question]] = {}
+    for (dataset_name, name), row in asked.items():
+        sets.setdefault(dataset_name, []).append(_question(dataset_name, name, row, {}))
+    return Outcomes(
+        agent_name=predictions["agent_name"],
+        session_name=predictions["dataset_name"],
+        timestamp=datetime.now(timezone.utc),
+        sets=tuple(
+            QuestionSet(dataset_name=name, path=Path(name), questions=tuple(each)) for name, each in sets.items()
+        ),
+        records=records,
+        skipped={},
+        complete=predictions["complete"],
+        thresholds=summary["thresholds"],
+        expected_to_fail=frozenset(_key(row) for row, _ in measured if row.get("tolerated") == EXPECTED),
+        terms=terms_of_summary(summary),
+    )
+
+
+def terms_of_summary(summary: Document) -> GateRules:
+    """What the run was held to, as its summary says; the defaults where it was held to nothing as a whole."""
+    gate = summary.get("gate", {})
+    return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})
+
+
+def _record(row: Document, verdict: Verdict, asked: Document) -> Record:
+    judge = row.get("judge")
+    repeated = row.get("repeated") or {}
+    scores = {metric: Score(value) for metric, value in row.get("metrics", {}).items()}
+    scores |= {metric: Score.unscored(reason) for metric, reason in row.get("unscored", {}).items()}
+    return Record(
+        question=_question(row["dataset_name"], row["question_id"], {**asked, "question": row["question"]}, row),
+        verdict=verdict,
+        scores=scores,
+        thresholds=row.get("thresholds", {}),
+        reason=row.get("reason", row.get("message", "")),
+        error_kind=row.get("kind", ""),
+        asked_again=tuple(row.get("asked_again", ())),
+        evidence=row.get("gate") or {},
+        answer=row.get("prediction"),
+        contexts=tuple(row.get("contexts") or ()),
+        source_ids=None if row.get("source_ids") is None else tuple(row["source_ids"]),
+        latency_seconds=row.get("latency_seconds"),
+        repeated={metric: tuple(map(tuple, values)) for metric, values in repeated.items()},
+        judge=JudgeIdentity(**judge) if judge else None,
+        top_k=row.get("top_k"),
+    )
+
+
+def _question(dataset_name: str, name: str, asked: Document, row: Document) -> Question:
+    return Question(
+        dataset_name=dataset_name,
+        id=name,
+        question=asked["question"],
+        gold_passages=tuple(GoldPassage(**passage) for passage in asked.get("gold_passages", ())),
+        quarantine=asked.get("quarantine"),
+        tier=row.get("tier") or END_TO_END,
+    )
+
+
+def _key(row: Document) -> tuple[str, str]:
+    return row["dataset_name"], row["question_id"]

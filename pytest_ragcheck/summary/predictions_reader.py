@@ -1,0 +1,170 @@
+"""A predictions file as JSON, read with care: what it is instead, and which field of which row is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SCHEMA_VERSION = "1"
+"""Of the predictions files that can be read."""
+
+AS_WRITTEN = "Take the file as the run wrote it."
+_OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
+"""By a key that each has and a predictions file has not, the result files that could be meant."""
+
+
+class HasBytes(Protocol):
+    """A file, in a folder or in a git revision."""
+
+    def read_bytes(self) -> bytes:
+        """Returns what the file holds."""
+        ...
+
+
+class Unusable(Exception):
+    """What is wrong with the file and what to do; which file it is, the reader says."""
+
+
+def read_document(path: HasBytes, *, give: str, anew: str) -> dict[str, Any]:
+    """
+    The predictions document in a file.
+
+    Args:
+        path: The file.
+        give: What to give instead of what is none.
+        anew: How to come to one of this version.
+
+    Raises:
+        Unusable: It is no predictions file of this version.
+    """
+    document = _json(path, give)
+    if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
+        keys = document if isinstance(document, dict) else ()
+        what = next((what for key, what in _OTHER_FILES.items() if key in keys), "not a predictions file")
+        raise Unusable(f"it is {what}. {give}")
+    version = document.get("schema_version")
+    if version is None:
+        raise Unusable(f'it has no "schema_version", so it is not known what its rows mean. {give}')
+    if version != SCHEMA_VERSION:
+        raise Unusable(
+            f'it has "schema_version" {shown(version)}, and this pytest-ragcheck reads {shown(SCHEMA_VERSION)}. {anew}'
+        )
+    return document
+
+
+def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
+    """The rows under `predictions` or `errors`."""
+    found = document.get(part)
+    if not isinstance(found, list):
+        raise Unusable(f'it has no list under "{part}". {AS_WRITTEN}')
+    for number, row in enumerate(found):
+        place = f"{part}[{number}]"
+        if not isinstance(row, dict):
+            raise Unusable(f"{place} is {shown(row)} and no row. {AS_WRITTEN}")
+        yield Fields(row, place)
+
+
+class Fields:
+    """The fields of one row, each checked as it is read."""
+
+    def __init__(self, row: Mapping[str, Any], place: str) -> None:
+        self.row = row
+        self.place = place
+
+    def text(self, key: str) -> str:
+        """A text."""
+        value = self.row.get(key)
+        if not isinstance(value, str):
+            raise self.mistake(key)
+        return value
+
+    def text_or_null(self, key: str) -> str | None:
+        """A text; None for null and where it is missing."""
+        return None if self.row.get(key) is None else self.text(key)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.row.get(key)
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.mistake(key)
+        return tuple(value)
+
+    def number_or_null(self, key: str) -> float | None:
+        """A finite number; None for null and where it is missing."""
+        value = self.row.get(key)
+        if value is not None and not _is_number(value):
+            raise self.mistake(key)
+        return value
+
+    def whole_or_null(self, key: str) -> int | None:
+        """A whole number; None for null and where it is missing."""
+        value = self.number_or_null(key)
+        if value is not None and not isinstance(value, int):
+            raise self.mistake(key)
+        return value
+
+    def boolean_or_null(self, key: str) -> bool | None:
+        """True or False; None for null and where it is missing."""
+        value = self.row.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.mistake(key)
+        return value
+
+    def numbers(self, key: str) -> dict[str, float]:
+        """An object of finite numbers."""
+        value = self.row.get(key)
+        if not isinstance(value, dict) or not all(map(_is_number, value.values())):
+            raise self.mistake(key)
+        return value
+
+    def list_of_numbers(self, key: str) -> list[float]:
+        """A list of finite numbers."""
+        value = self.row.get(key)
+        if not isinstance(value, list) or not all(map(_is_number, value)):
+            raise self.mistake(key)
+        return value
+
+    def object_or_null(self, key: str) -> Fields | None:
+        """The fields of an object; None for null and where it is missing."""
+        value = self.row.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self.mistake(key)
+        return Fields(value, f'{self.place}, under "{key}",')
+
+    def mistake(self, key: str) -> Unusable:
+        """That the field is not what it should be."""
+        found = shown(self.row[key]) if key in self.row else "nothing"
+        return Unusable(f'{self.place} has {found} under "{key}". {AS_WRITTEN}')
+
+
+def shown(value: Any) -> str:
+    """The value as ASCII JSON, of a long one the beginning."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]} ..."
+
+
+def _json(path: HasBytes, give: str) -> Any:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise Unusable(f"there is no such file. {give}") from None
+    except OSError as error:
+        raise Unusable(f"it cannot be read: {error.strerror or error}. {give}") from None
+    except UnicodeDecodeError as error:
+        raise Unusable(f"it is not UTF-8 (byte {error.start}). {AS_WRITTEN}") from None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Unusable(f"line {error.lineno} is not JSON: {error.msg}. {AS_WRITTEN}") from None
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, or brackets nested as deep
+        raise Unusable(f"it is no JSON that can be read. {AS_WRITTEN}") from None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,95 @@
+"""The outcomes of a whole run, before aggregation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from pytest_ragcheck.questions.question import QuestionSet
+    from pytest_ragcheck.rag.documents.documents_outcome import Documents
+    from pytest_ragcheck.verdict.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """All questions of a run with their outcomes."""
+
+    agent_name: str
+    session_name: str = "session"
+    """`dataset_name` of files that hold several datasets."""
+
+    timestamp: datetime
+    """The end of the run, with time zone."""
+
+    sets: tuple[QuestionSet, ...]
+    """All collected questions, deselected ones too, in collection order."""
+
+    records: tuple[Record, ...]
+    """The records of all questions that ran, in collection order."""
+
+    skipped: Mapping[str, int]
+    """The number of skipped questions by dataset."""
+
+    complete: bool
+    """True if every question of every collected file ran or was skipped."""
+
+    thresholds: Mapping[str, float]
+    """The run's own thresholds by metric, 0..1; questions may have others."""
+
+    groups: tuple[str, ...] = DEFAULT_GROUPS
+    """The measured groups of metrics."""
+
+    cut_short: str = ""
+    """The reason why uncounted questions may be missing; empty for a complete collection."""
+
+    on_demand: Mapping[str, int] = field(default_factory=dict)
+    """The number of questions that were not prefetched, by reason."""
+
+    shard: tuple[int, int] | None = None
+    """The shard that ran, from 1, and the number of shards; None for all questions."""
+
+    replay_of: str = ""
+    """The name of the replayed recording; empty for a run that asked a system."""
+
+    expected_to_fail: frozenset[tuple[str, str]] = frozenset()
+    """Identities of the questions with an expected FAIL (xfail)."""
+
+    tolerated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By identity, the reason why a FAIL does not turn the run red."""
+
+    out_of_reach: frozenset[tuple[str, str]] = frozenset()
+    """Identities of the baseline's questions that no shard of the run would collect."""
+
+    terms: GateRules = field(default_factory=GateRules)
+    """The rules of the gate."""
+
+    documents: Documents | None = None
+    """The documents that the run uploaded, and what was deleted; None without uploads."""
+
+    @property
+    def dataset_name(self) -> str:
+        """Return the only dataset's name, else the session's."""
+        return self.sets[0].dataset_name if len(self.sets) == 1 else self.session_name
+
+    @property
+    def measured(self) -> tuple[Record, ...]:
+        """Return the records with PASS or FAIL."""
+        return tuple(record for record in self.records if record.verdict is not Verdict.ERROR)
+
+    @property
+    def errors(self) -> tuple[Record, ...]:
+        """Return the records with ERROR."""
+        return tuple(record for record in self.records if record.verdict is Verdict.ERROR)
+
+    @property
+    def not_run(self) -> int:
+        """Return the number of collected questions that neither ran nor were skipped."""
+        return sum(len(s.questions) for s in self.sets) - len(self.records) - sum(self.skipped.values())

@@ -1,0 +1,104 @@
+"""Sets up a project in a temporary folder, in which a test runs pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.testing.canned_conftest import CLASSES, FIXTURES
+from pytest_ragcheck.testing.preloading import import_all
+from pytest_ragcheck.testing.run_result import RunResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.testing.canned_question import CannedQuestion
+
+import_all()
+
+_FOREIGN = ("RAGCHECK_", "OPENAI_", "PYTEST_", "CI")
+
+
+class RagProject:
+    """
+    A folder with question files and a conftest.py whose system and judge give canned replies.
+
+    The replies come from classes in that conftest.py, as a user would write them. Nothing of the plugin is replaced.
+
+    Args:
+        pytester: pytest's fixture of that name.
+        options: Options of every run, such as `-n2`.
+    """
+
+    def __init__(self, pytester: pytest.Pytester, *options: str) -> None:
+        self.folder: Path = pytester.path
+        self._pytester = pytester
+        self._options = options
+        self._questions: dict[str, CannedQuestion] = {}
+
+    def ask(self, *questions: CannedQuestion, file: str = "billing.rag.yaml", **top: Any) -> None:
+        """
+        Write a question file, and prepare the replies to its questions.
+
+        Args:
+            questions: The questions in the order of the file.
+            file: Name of the file.
+            top: Further keys at the top of the file, such as `thresholds`.
+        """
+        entries = [{"id": each.id, "question": each.question, **each.entry} for each in questions]
+        self.write(file, json.dumps({**top, "questions": entries}, indent=2, ensure_ascii=False))
+        self.reply_to(*questions)
+
+    def reply_to(self, *questions: CannedQuestion) -> None:
+        """Prepare the replies to questions that are in no question file, such as those of a dataset or `rag_check`."""
+        if not (self.folder / "conftest.py").exists():
+            self.write("conftest.py", CLASSES + FIXTURES)
+        self._questions |= {each.question: each for each in questions}
+        self.write("canned.json", json.dumps({text: asdict(each) for text, each in self._questions.items()}))
+
+    def extend_conftest(self, code: str) -> None:
+        """Append code to conftest.py, such as a hook that returns a metric or another fixture `rag_judge`."""
+        path = self.folder / "conftest.py"
+        self.write("conftest.py", (path.read_text(encoding="utf-8") if path.exists() else CLASSES + FIXTURES) + code)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file and the folders above it."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *arguments: str, subprocess: bool = False) -> RunResult:
+        """
+        Run pytest in the folder.
+
+        Args:
+            arguments: The arguments of pytest.
+            subprocess: True to run pytest in a process of its own, as for a test of a signal.
+        """
+        run = self._pytester.runpytest_subprocess if subprocess else self._pytester.runpytest_inprocess
+        asked_before = len(self._asked())
+        ended = run(*self._options, *arguments)
+        return RunResult(
+            folder=self.folder,
+            exit_status=int(ended.ret),
+            text=ended.stdout.str(),
+            stderr=ended.stderr.str(),
+            asked=self._asked()[asked_before:],
+        )
+
+    def _asked(self) -> list[str]:
+        log = self.folder / "asked.txt"
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def rag_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> RagProject:
+    """Return an empty project, without the settings in the environment of this run."""
+    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+        monkeypatch.delenv(name)
+    return RagProject(pytester)

@@ -1,0 +1,161 @@
+"""The text that a person reads when a question failed or could not be measured; it fits on one screen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.scores.catalogue import OVERALL
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.scores.score import Score
+
+_TEXT_LIMIT = 500
+"""Longest shown reason, question, expected answer and answer, in characters."""
+
+_CONTEXT_LIMIT = 200
+"""Longest shown context, in characters."""
+
+_CONTEXTS_SHOWN = 3
+
+_LINES_SHOWN = 10
+"""Most lines of an ERROR's reason that are shown."""
+
+_PAGES = {
+    "endpoint": "errors/endpoint",
+    "judge": "errors/judge",
+    "nothing": "outcomes",
+    "unscored": "outcomes",
+    "replay": "how-to/replay",
+}
+"""The docs page about an ERROR, by the first word of its kind."""
+
+
+class Failure(Protocol):
+    """The fields of a `Record` that its failure text shows; see there for their meaning."""
+
+    @property
+    def question(self) -> Question: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def answer(self) -> str | None: ...
+    @property
+    def contexts(self) -> tuple[str, ...]: ...
+    @property
+    def scores(self) -> Mapping[str, Score]: ...
+    @property
+    def thresholds(self) -> Mapping[str, float]: ...
+    @property
+    def shortfalls(self) -> Mapping[str, float]: ...
+    @property
+    def overall_lacks(self) -> tuple[str, ...]: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def blame(self) -> str: ...
+    @property
+    def error_kind(self) -> str: ...
+    @property
+    def repeated(self) -> Mapping[str, tuple[tuple[float, ...], ...]]: ...
+    @property
+    def unstable(self) -> Mapping[str, float]: ...
+
+
+def failure_text(record: Failure) -> str:
+    """Return the whole text; its first line names the score that is too low, or the failure, and the reason."""
+    return "\n".join((first_line(record), *_details(record)))
+
+
+def first_line(record: Failure) -> str:
+    """Return `groundedness 0.41 < 0.70: reason` on FAIL, and the lines of the reason on ERROR."""
+    if record.verdict is not Verdict.FAIL:
+        lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
+        return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, and nothing was said about it"
+    short = ", ".join(
+        f"{metric} {below(value, record.thresholds[metric])}" for metric, value in record.shortfalls.items()
+    )
+    return f"{short}: {cut(record.reason, _TEXT_LIMIT)}" if record.reason else short
+
+
+def below(value: float, threshold: float) -> str:
+    """Return `0.41 < 0.70`, with enough decimals to distinguish the two numbers."""
+    for digits in range(2, 7):
+        shown = f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+        if shown[0] != shown[1]:
+            return " < ".join(shown)
+    return f"{math.floor(value * 1e6) / 1e6:.6f} < {threshold:.6f}"
+
+
+def one_line(text: str) -> str:
+    """Return the text with every run of white space replaced by one space."""
+    return " ".join(text.split())
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the text on one printable line, cut at *limit* with a count of the rest; `(empty)` for no text."""
+    line = one_line(text)
+    if len(line) <= limit:
+        return printable(line) or "(empty)"
+    return f"{printable(line[:limit].rstrip())} ... (+{len(line) - limit:,} characters)"
+
+
+def _details(record: Failure) -> Iterator[str]:
+    question = record.question
+    if record.scores and record.verdict is Verdict.FAIL:
+        yield ""
+        yield from _score_lines(record)
+        yield from _unstable_lines(record)
+    if record.blame:
+        yield ""
+        yield f"blame     {record.blame}: {BLAMES[record.blame]}"
+    yield ""
+    yield f"question  {cut(question.question, _TEXT_LIMIT)}"
+    if question.answerable:
+        expected = " | ".join(question.acceptable_answers)
+    else:
+        expected = "(unanswerable: the system should decline to answer)"
+    if expected:
+        yield f"expected  {cut(expected, _TEXT_LIMIT)}"
+    if record.answer is not None:
+        yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
+        yield from _context_lines(record.contexts)
+    if page := _PAGES.get(record.error_kind.partition("_")[0]):
+        yield f"see       ragcheck docs {page}"
+
+
+def _score_lines(record: Failure) -> Iterator[str]:
+    width = max(map(len, record.thresholds))
+    for metric, threshold in record.thresholds.items():
+        value = record.scores[metric].value
+        if value is not None:
+            comparison = below(value, threshold) if value < threshold else f"{value:.2f} >= {threshold:.2f}"
+            lacks = (
+                f" (without {', '.join(record.overall_lacks)})" if metric == OVERALL and record.overall_lacks else ""
+            )
+            yield f"{metric:<{width}}  {comparison}{lacks}"
+
+
+def _unstable_lines(record: Failure) -> Iterator[str]:
+    for metric in record.unstable:
+        answers = record.repeated[metric]
+        values = [value for judgements in answers for value in judgements]
+        of = f" of {len(answers)} answers" if len(answers) > 1 else ""
+        yield f"unstable: {metric} is {min(values):.2f} to {max(values):.2f} in {len(values)} judgements{of}"
+
+
+def _context_lines(contexts: tuple[str, ...]) -> Iterator[str]:
+    if not contexts:
+        yield "contexts  (none)"
+    for number, context in enumerate(contexts[:_CONTEXTS_SHOWN], 1):
+        yield f"context {number} {cut(context, _CONTEXT_LIMIT)}"
+    rest = contexts[_CONTEXTS_SHOWN:]
+    if rest:
+        noun = "context" if len(rest) == 1 else "contexts"
+        yield f"          (+{len(rest)} {noun} of {sum(map(len, rest)):,} characters)"

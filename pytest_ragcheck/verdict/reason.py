@@ -1,0 +1,58 @@
+"""The reason of a FAIL or an ERROR, one clause for each cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, LEXICAL, MENTIONS, OVERLAP, RETRIEVAL
+from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.judging.judgement import Judgement
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.scores.score import Score
+
+DECLINED = "the system declined to answer, although the question is answerable"
+ANSWERED = "the system answered, although the question is unanswerable"
+NO_CONTEXTS = "no contexts were returned"
+
+
+def reason_for(
+    decision: ScoredVerdict, question: Question, answer: RagAnswer, judgement: Judgement, scores: Mapping[str, Score]
+) -> str:
+    """Return the main weaknesses on FAIL, the failure on ERROR, and an empty text on PASS."""
+    if decision.verdict is Verdict.ERROR:
+        return decision.error
+    reasons: list[str] = []
+    short = shortfalls(scores, decision.thresholds)
+    if ABSTAINED in short:
+        reasons.append(ANSWERED)
+    if short.keys() & set(JUDGED):
+        reasons.append(_judged_reason(answer, judgement, short))
+    for metric, text in zip(MENTIONS, ("does not mention", "mentions"), strict=True):
+        if metric in scores and (mentions := scores[metric].mentions):
+            reasons.append(f"the answer {text} {', '.join(map(repr, mentions))}")
+    if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
+        reasons.append(f"expected {question.expected_answer!r}")
+    if not short.keys().isdisjoint(RETRIEVAL):
+        reasons.append(_retrieval_reason(question, answer))
+    return "; ".join(reasons)
+
+
+def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
+    if question.lacks_gold:
+        return "the question has no gold passages, and others of its set have"
+    found, gold = frozenset().union(*found_gold(question, answer)), gold_keys(question)
+    return f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
+
+
+def _judged_reason(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> str:
+    if judgement.abstained and "answer_correctness" in short:
+        return DECLINED + (" (the answer is empty)" if not answer.text.strip() else "")
+    if not answer.contexts and "groundedness" in short:
+        return "; ".join(filter(None, (NO_CONTEXTS, judgement.error_message if len(short) > 1 else "")))
+    return judgement.error_message or "the judge named no weakness"

@@ -1,0 +1,213 @@
+"""The `Record` of one evaluated question, which crosses processes and goes into the result files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from sys import intern
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import RagcheckError
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.metrics.cost import Cost
+from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.failure_text import failure_text
+from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+
+_OFTEN_ALIKE = ("judge", "thresholds", "dropped", "repeated", "unstable", "cost")
+"""Fields that most records share with their predecessor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Record:
+    """One evaluated question. The fixtures `rag_result` and `rag_check` return it."""
+
+    question: Question
+    verdict: Verdict
+
+    answer: str | None = None
+    """The system's answer; None if there was no answer."""
+
+    contexts: tuple[str, ...] = ()
+    """The passages that the system used, best first."""
+
+    source_ids: tuple[str, ...] | None = None
+    """The system's document ids of `contexts`; None if the system gives none."""
+
+    server_source_ids: tuple[str, ...] | None = None
+    """The server's ids of documents that the run uploaded, when `source_ids` holds the ids of the question file."""
+
+    latency_seconds: float | None = None
+    """Seconds until the answer, >= 0; None if there was no answer or no timing."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    """The scores by metric; a metric that does not apply is absent."""
+
+    overall_lacks: tuple[str, ...] = ()
+    """The weighted metrics without a result, which `overall_score` leaves out."""
+
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """The minimum of every metric that was asserted, 0..1."""
+
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """By metric, the reason why a wanted assertion was dropped."""
+
+    reason: str = ""
+    """The main weakness on FAIL, the failure on ERROR; empty on PASS."""
+
+    blame: str = ""
+    """`retrieval`, `generation` or `grounding` on FAIL of a question with gold passages; else empty."""
+
+    error_kind: str = ""
+    """The kind of an ERROR, such as `endpoint_timeout`; else empty."""
+
+    unsupported_claims: tuple[str, ...] = ()
+    """Verbatim parts of the answer that, by the judge, the contexts do not support."""
+
+    judgement: Judgement | None = None
+    """The judge's judgement, of unanswerable questions too; None without a judge or a reply."""
+
+    material: str = ""
+    """Digest of the material that the judge got; empty without a judgement."""
+
+    asked_again: tuple[str, ...] = ()
+    """The verdicts of further looks, which a gate requests to tell a FAIL from noise."""
+
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    """JSON values of what the gate found out about the question when it ran; empty if the gate did not look at it."""
+
+    top_k: int | None = None
+    """The number of contexts requested, >= 1; None if no request was made."""
+
+    verdict_cached: bool = False
+    """True if the judgement came from the verdict cache."""
+
+    repeated: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    """By metric, the judgements of each answer, if the system or the judge was asked several times."""
+
+    unstable: Mapping[str, float] = field(default_factory=dict)
+    """By metric, the largest difference between those values, if it exceeds the run's limit."""
+
+    judge: JudgeIdentity | None = None
+    """The judge; None without a judge."""
+
+    cost: Cost = field(default_factory=Cost)
+    """Known tokens and money."""
+
+    endpoint: str = ""
+    """The system under test without secrets: a URL or the name of a function."""
+
+    def __repr__(self) -> str:
+        # pytest shows the repr beside the failure text, which has the details.
+        return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
+
+    @property
+    def shortfalls(self) -> dict[str, float]:
+        """Return the asserted metrics below their threshold, with their values."""
+        return shortfalls(self.scores, self.thresholds)
+
+    def assert_passed(self) -> None:
+        """
+        Return if the verdict is PASS.
+
+        Raises:
+            QuestionFailed: The verdict is FAIL; the text has the numbers, the reason, question, answer, contexts.
+            QuestionErrored: The verdict is ERROR; the text says what happened and what to do.
+        """
+        __tracebackhide__ = True
+        if self.verdict is Verdict.FAIL:
+            raise QuestionFailed(self.text(), record=self)
+        self.assert_measured()
+
+    def assert_measured(self) -> None:
+        """Return unless the verdict is ERROR, which raises `QuestionErrored`."""
+        __tracebackhide__ = True
+        if self.verdict is Verdict.ERROR:
+            raise QuestionErrored(self.text(), record=self)
+
+    def text(self) -> str:
+        """Return the failure text, as the terminal and the reports show it."""
+        return failure_text(self)
+
+    def to_json(self) -> str:
+        """Return the record as one ASCII JSON string, the form that crosses every process boundary."""
+        return json.dumps(self.to_document(), default=_plain)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the values that `to_json` encodes; a user's metadata may hold values that JSON has no type for."""
+        document = members(self)
+        document["question"] = question_to_wire(self.question)
+        document["verdict"] = self.verdict.value
+        document["scores"] = {metric: [score.value, score.reason] for metric, score in self.scores.items()}
+        document["judge"] = members(self.judge) if self.judge else None
+        document["cost"] = members(self.cost)
+        document["judgement"] = members(self.judgement) if self.judgement else None
+        return document
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """Return the record that `to_json` encoded."""
+        document = json.loads(text)
+        document["question"] = question_from_wire(document["question"])
+        document["verdict"] = Verdict(document["verdict"])
+        # All records of a run share these names.
+        document["scores"] = {intern(metric): Score(*score) for metric, score in document["scores"].items()}
+        document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
+        document["endpoint"] = intern(document["endpoint"])
+        judge = document["judge"]
+        document["judge"] = judge and JudgeIdentity(**{k: v and intern(v) for k, v in judge.items()})
+        document["repeated"] = {metric: tuple(map(tuple, values)) for metric, values in document["repeated"].items()}
+        document["cost"] = Cost(**document["cost"])
+        document["judgement"] = Judgement.from_wire(document["judgement"]) if document["judgement"] else None
+        for name in (
+            "contexts",
+            "source_ids",
+            "server_source_ids",
+            "unsupported_claims",
+            "overall_lacks",
+            "asked_again",
+        ):
+            document[name] = None if document[name] is None else tuple(document[name])
+        return cls(**document)
+
+
+class QuestionFailed(RagcheckError, AssertionError):
+    """A question whose verdict is FAIL. The first line of the text holds the number and the reason."""
+
+    def __init__(self, text: str, *, record: Record) -> None:
+        super().__init__(text)
+        self.record = record
+
+
+class QuestionErrored(RagcheckError):
+    """A question whose verdict is ERROR. The first line of the text says what happened and where."""
+
+    def __init__(self, text: str, *, record: Record) -> None:
+        super().__init__(text)
+        self.record = record
+
+
+def members(value: Any) -> dict[str, Any]:
+    """Return the fields like `asdict`, without copying their values, since each record is converted several times."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def sharing(record: Record, other: Record) -> Record:
+    """Return the record with the other's objects for equal fields, which saves memory in long runs."""
+    shared = {}
+    for name in _OFTEN_ALIKE:
+        own, theirs = getattr(record, name), getattr(other, name)
+        # 1 and 1.0 are equal but differ in JSON.
+        if own == theirs and repr(own) == repr(theirs):
+            shared[name] = theirs
+    return replace(record, **shared)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can encode: a dict for any mapping, else the value as text."""
+    return dict(value) if isinstance(value, Mapping) else str(value)

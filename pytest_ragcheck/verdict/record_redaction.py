@@ -1,0 +1,41 @@
+"""Removes secrets from answers, judgements and judge identities before they are recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.verdict.record import members
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import Judgement
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.redaction import Redactor
+
+
+def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
+    """Return the answer without secrets, for the judge and the record."""
+    return replace(
+        answer,
+        text=clean.text(answer.text),
+        contexts=tuple(map(clean.text, answer.contexts)),
+        source_ids=None if answer.source_ids is None else tuple(map(clean.text, answer.source_ids)),
+        server_source_ids=answer.server_source_ids and tuple(map(clean.text, answer.server_source_ids)),
+    )
+
+
+def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgement:
+    """Return the judgement without secrets."""
+    return replace(
+        judgement,
+        error_message=clean.text(judgement.error_message),
+        unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
+    )
+
+
+def identity_without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
+    """Return the identity without secrets; None for None."""
+    if identity is None:
+        return None
+    return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in members(identity).items()})

@@ -1,0 +1,115 @@
+"""Combines several records of one question into one, if the system was asked several times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import fmean, median, variance
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.verdict import Verdict, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_ragcheck.verdict.record import Record
+    from pytest_ragcheck.verdict.verdict import Thresholds
+
+SPREAD_LIMIT = 0.2
+"""The largest difference between repeated values of one metric that is not called unstable."""
+
+Values = tuple[tuple[float, ...], ...]
+"""The values of one metric of one question: for each answer, each of its judgements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variance:
+    """The parts of a metric's variance; each >= 0, None if it cannot be estimated."""
+
+    judge: float | None
+    """Between judgements of one answer; None if each answer was judged once."""
+
+    system: float | None
+    """Between answers to one question; None if each question was asked once."""
+
+
+def combined_record(records: Sequence[Record], thresholds: Thresholds) -> Record:
+    """
+    Return one record for several of the same question, with all values in `repeated`.
+
+    Every score is the median of its values, and the verdict is decided on the medians. Answer, contexts and latency are
+    those of the record whose scores are nearest to the medians. If one of the records is an ERROR, it is returned.
+    """
+    error = next((record for record in records if record.verdict is Verdict.ERROR), None)
+    if error is not None:
+        return error
+    scores = {metric: _median(records, metric) for record in records for metric in record.scores}
+    decision = decide(records[0].question, scores, thresholds)
+    nearest = sorted(records, key=lambda record: _distance(record, scores))
+    shown = next((record for record in nearest if record.verdict is decision.verdict), nearest[0])
+    reason = shown.reason if shown.verdict is decision.verdict else ""
+    return replace(
+        shown,
+        verdict=decision.verdict,
+        scores=scores,
+        thresholds=decision.thresholds,
+        dropped=decision.dropped,
+        reason=decision.error or reason,
+        error_kind=decision.error_kind,
+        verdict_cached=all(record.verdict_cached for record in records),
+        repeated={
+            metric: tuple(values for record in records for values in _values(record, metric)) for metric in scores
+        },
+    )
+
+
+def spread(values: Values) -> float:
+    """Return the largest difference between two values, >= 0."""
+    flat = [value for judgements in values for value in judgements]
+    return max(flat) - min(flat)
+
+
+def variances(repeated: Iterable[Mapping[str, Values]]) -> dict[str, Variance]:
+    """
+    Return, by metric, the judge's and the system's part of the variance over all questions.
+
+    Source: one-way analysis of variance with random effects, the answers being the groups. The judge's part is the
+    mean of the variances within answers; the system's is the variance between the answers' means, less the share of
+    the judge's part that is left in a mean. Without repeated judgements nothing is subtracted.
+    """
+    within: dict[str, list[float]] = {}
+    between: dict[str, list[float]] = {}
+    for values_of in repeated:
+        for metric, values in values_of.items():
+            inside = [variance(judgements) for judgements in values if len(judgements) > 1]
+            within.setdefault(metric, []).extend(inside)
+            if len(values) > 1:
+                noise = fmean(inside) / len(values[0]) if inside else 0.0
+                between.setdefault(metric, []).append(variance(map(fmean, values)) - noise)
+    return {
+        metric: Variance(
+            judge=fmean(within[metric]) if within.get(metric) else None,
+            # An estimate below 0 means that the judge explains the whole variance.
+            system=max(0.0, fmean(between[metric])) if between.get(metric) else None,
+        )
+        for metric in within
+        if within.get(metric) or between.get(metric)
+    }
+
+
+def _median(records: Sequence[Record], metric: str) -> Score:
+    scores = [record.scores[metric] for record in records if metric in record.scores]
+    unscored = next((score for score in scores if score.value is None), None)
+    return unscored or Score(median(score.value for score in scores if score.value is not None))
+
+
+def _values(record: Record, metric: str) -> Values:
+    if metric in record.repeated:
+        return record.repeated[metric]
+    value = record.scores[metric].value if metric in record.scores else None
+    return () if value is None else ((value,),)
+
+
+def _distance(record: Record, scores: Mapping[str, Score]) -> float:
+    pairs = ((record.scores[metric].value, score.value) for metric, score in scores.items() if metric in record.scores)
+    return sum(abs(a - b) for a, b in pairs if a is not None and b is not None)

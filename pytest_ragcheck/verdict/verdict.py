@@ -1,0 +1,158 @@
+"""Decides PASS, FAIL or ERROR from scores and thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.scores.catalogue import (
+    ABSTAINED,
+    DEFAULT_GROUPS,
+    JUDGED,
+    LEXICAL,
+    MENTIONS,
+    OVERALL,
+    OVERLAP,
+    RETRIEVAL,
+    group_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.scores.score import Score
+
+
+_NEED_EXPECTED = (JUDGED[0], *OVERLAP, *LEXICAL)
+"""Metrics that need an expected answer, with some judges at least."""
+
+
+class Verdict(Enum):
+    """The outcome of a question."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict, no password
+    """Every asserted score is at or above its threshold."""
+
+    FAIL = "FAIL"
+    """The system's quality is below a threshold."""
+
+    ERROR = "ERROR"
+    """The endpoint or the judge did not do its work; the quality is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """The minimums that a run asserts for every question; a question's own thresholds override them."""
+
+    both: float = 0.7
+    """Minimum of answer_correctness and groundedness, 0..1."""
+
+    minimums: Mapping[str, float]
+    """Further minimums by metric, 0..1; they override `both`."""
+
+    groups: Collection[str] = DEFAULT_GROUPS
+    """The groups of metrics that are measured."""
+
+    judged: bool = True
+    """False without a judge: its scores are not asserted, and a question with nothing to assert passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredVerdict:
+    """A verdict and its explanation."""
+
+    verdict: Verdict
+    thresholds: Mapping[str, float]
+    """The minimum of every metric that was asserted, in the order of the failure text."""
+
+    dropped: Mapping[str, str]
+    """By metric, the reason why a wanted assertion was dropped."""
+
+    error: str = ""
+    """The reason of an ERROR; else empty."""
+
+    error_kind: str = ""
+    """`unscored` or `nothing_to_assert` on ERROR; else empty."""
+
+
+def shortfalls(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics whose value is below its threshold, with the value, in the order of the thresholds."""
+    values = {metric: scores[metric].value for metric in thresholds if metric in scores}
+    return {metric: value for metric, value in values.items() if value is not None and not value >= thresholds[metric]}
+
+
+def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
+    """
+    Return the minimum of every metric to assert for the question, whether or not the metric applies.
+
+    An unanswerable question asserts that the system abstains. Its correctness has no meaning, and its
+    groundedness is not asserted.
+    """
+    wanted: dict[str, float] = {}
+    if run.judged and question.answerable:
+        wanted = dict.fromkeys(JUDGED, run.both)
+    wanted |= run.minimums
+    wanted |= question.thresholds
+    if not question.answerable:
+        wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
+        if run.judged:
+            wanted = {ABSTAINED: 1.0, **wanted}
+    for metric, mentions in zip(MENTIONS, (question.must_mention, question.must_not_mention), strict=True):
+        if mentions:
+            wanted[metric] = 1.0
+    return wanted
+
+
+def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> ScoredVerdict:
+    """
+    Return the verdict on one question.
+
+    A score that does not apply is dropped. A score that applies but could not be measured makes an ERROR. So does
+    a question with nothing left to assert, unless the run has no judge.
+    """
+    wanted = wanted_thresholds(question, run)
+    thresholds = {metric: minimum for metric, minimum in wanted.items() if metric in scores}
+    dropped = {metric: _why_dropped(metric, question, run) for metric in wanted if metric not in scores}
+    unscored = {metric: scores[metric].reason for metric in thresholds if scores[metric].value is None}
+    error = kind = ""
+    if unscored:
+        kind = "unscored"
+        error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
+    elif not thresholds and run.judged:
+        kind = "nothing_to_assert"
+        reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
+        error = (
+            f"nothing is left to assert ({reasons}). Give the question an expected_answer, or assert another metric."
+        )
+    verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
+    return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
+
+
+def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
+    group = group_of(metric)
+    if group is not None and group not in run.groups:
+        return f"rag_metrics leaves out the group {group}"
+    if metric in JUDGED and not run.judged:
+        return "there is no judge"
+    if metric == OVERALL:
+        return "none of the metrics with a weight applies"
+    return _why_it_does_not_apply(metric, question)
+
+
+def _why_it_does_not_apply(metric: str, question: Question) -> str:
+    if not question.answerable:
+        return "the question is unanswerable"
+    if not question.acceptable_answers and metric in _NEED_EXPECTED:
+        return "no expected answer"
+    if metric in RETRIEVAL:
+        return _why_not_retrieved(question)
+    return "the judge does not score it" if metric in JUDGED else "it does not apply to the question"
+
+
+def _why_not_retrieved(question: Question) -> str:
+    if question.tier == GENERATION:
+        return "nothing is retrieved in the tier generation"
+    return "fewer contexts are asked for" if question.gold_passages else "no gold passages"

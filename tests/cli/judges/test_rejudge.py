@@ -1,0 +1,145 @@
+"""`ragcheck rejudge`, from a recording and its questions to new result files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import Judgement
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.summary.aggregate import aggregate
+from tests.making import a_question, a_record, a_set, an_error, some_outcomes
+from tests.servers.canary_judge import says_of_canaries
+from tests.servers.openai_server import OpenAIServer, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Ragcheck = Callable[..., tuple[int, str, str]]
+
+TERMS = a_question("terms", expected_answer="30 days")
+SKIPPED = a_question("later", skip="not yet")
+SAID = Judgement(answer_correctness=0.75, groundedness=0.8, error_message="short", abstained=False)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A recording with a question that passed, one that the judge failed to judge, and a skipped one."""
+    monkeypatch.chdir(tmp_path)
+    answered: dict[str, Any] = {"answer": "30 days", "contexts": ("30 days.",)}
+    material = material_digest(TERMS, RagAnswer(text="30 days", contexts=("30 days.",)))
+    records = [
+        a_record(question=TERMS, judgement=SAID, material=material, **answered),
+        an_error("hours", error_kind="judge_reply", reason="no JSON", **answered),
+    ]
+    questions = a_set("billing", TERMS, records[1].question, SKIPPED)
+    outcomes = some_outcomes(*records, sets=(questions,), skipped={"billing": 1})
+    write_results(outcomes, aggregate(outcomes), tmp_path / "recorded", Redactor())
+    return "recorded/rag_predictions.json"
+
+
+def results(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Predictions and summary."""
+    read = [json.loads((folder / f"rag_{name}.json").read_bytes()) for name in ("predictions", "summary")]
+    return read[0], read[1]
+
+
+def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
+    recorded: str, ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    status, printed, _ = ragcheck("rejudge", recorded, "--rag-threshold=0.78")
+    assert status == 1
+    assert "0 PASS, 1 FAIL, 1 ERROR, 1 skipped" in printed.splitlines()
+    assert "results: ragcheck-results/rag_summary.json" in printed.splitlines()
+    predictions, summary = results(tmp_path / "ragcheck-results")
+    (row,) = predictions["predictions"]
+    assert (row["verdict"], row["reason"], row["judge"]["kind"]) == ("FAIL", "short", "offline")
+    assert (predictions["errors"][0]["kind"], predictions["errors"][0]["message"]) == ("judge_reply", "no JSON")
+    assert (summary["complete"], summary["replay_of"]) == (True, recorded)
+    assert (tmp_path / "ragcheck-results" / "billing_questions.json").exists()
+
+
+def test_another_judge_judges_all_answers_those_too_that_the_first_could_not(
+    recorded: str, ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as server:
+        arguments = (f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new", "-o", "rag_retries=0")
+        for times in (1, 2):
+            status, printed, errors = ragcheck("rejudge", recorded, *arguments)
+            assert (status, errors) == (0, "")
+            # The judge is tried out on six answers, once for that folder of results.
+            assert len(server.requests) == 6 + 2 * times
+            assert "2 PASS, 0 FAIL, 0 ERROR, 1 skipped" in printed.splitlines()
+            weak = "is weak: of the answers that it was tried on, the instructed answer passes with groundedness 1."
+            assert weak in printed
+    predictions, _ = results(tmp_path / "new")
+    assert {row["judge"]["model"] for row in predictions["predictions"]} == {"m"}
+
+
+def test_a_judge_that_cannot_tell_good_from_bad_judges_nothing_anew(
+    recorded: str, ragcheck: Ragcheck, tmp_path: Path
+) -> None:
+    with OpenAIServer(verdict(groundedness=0.9)) as server:
+        arguments = (f"--rag-judge-url={server.url}", "--rag-judge-model=m", "--rag-output=new")
+        status, printed, errors = ragcheck("rejudge", recorded, *arguments)
+        assert (status, printed, len(server.requests)) == (2, "", 6)
+        assert errors.startswith("ragcheck rejudge: the judge openai (m, en-1, ")
+        assert "it cannot tell good answers from bad ones\n" in errors
+        assert "or run with this one by -o rag_disable=preflight; see " in errors
+        assert not (tmp_path / "new").exists()
+        assert ragcheck("rejudge", recorded, *arguments, "-o", "rag_disable=preflight")[0] == 0
+        assert len(server.requests) == 6 + 2
+
+
+def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    arguments = ("--rag-judge=none", "-o", "rag_metrics=overlap", "--rag-min", "f1=0.5")
+    # Without a judge its ERROR is none.
+    assert ragcheck("rejudge", recorded, *arguments)[0] == 0
+    predictions, summary = results(tmp_path / "ragcheck-results")
+    assert summary["counts"] == {"pass": 2, "fail": 0, "error": 0, "skipped": 1}
+    assert predictions["predictions"][0]["metrics"] == {"exact_match": 1.0, "f1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ["nowhere.json"],
+            "nowhere.json: there is no such file. Give --rag-replay the ",
+        ),
+        (
+            ["recorded/rag_predictions.json", "--rag-output=recorded"],
+            "recorded/rag_predictions.json would be written over. Give another --rag-agent or --rag-output.",
+        ),
+        (["recorded/rag_predictions.json", "--rag-threshold=2"], "--rag-threshold: '2' is not a number from 0 to 1; "),
+        (["recorded/rag_predictions.json", "-o", "rag_top=2"], "-o: 'rag_top=2' sets nothing. "),
+        (["recorded/rag_predictions.json", "-o", "rag_top_k=no"], "-o rag_top_k: 'no' is not a whole number from 1; "),
+        (
+            ["recorded/rag_predictions.json", "--rag-judge-model=m"],
+            "recorded/rag_predictions.json was judged by another judge, and the openai judge needs a key: ",
+        ),
+    ],
+)
+def test_wrong_usage_says_what_to_give(
+    recorded: str, ragcheck: Ragcheck, arguments: list[str], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    status, printed, errors = ragcheck("rejudge", *arguments)
+    assert (status, printed) == (2, "")
+    assert errors.startswith(f"ragcheck rejudge: {text}")
+
+
+def test_the_questions_have_to_lie_beside_the_recording(recorded: str, ragcheck: Ragcheck, tmp_path: Path) -> None:
+    (tmp_path / "recorded" / "billing_questions.json").unlink()
+    status, _, errors = ragcheck("rejudge", recorded)
+    assert status == 2
+    assert errors == (
+        "ragcheck rejudge: recorded/rag_predictions.json: no questions file beside it has question 'terms' of "
+        "'billing'. Put the {dataset}_questions.json of the same run into 'recorded'.\n"
+    )

@@ -1,0 +1,258 @@
+"""`ragcheck baseline save` adds runs to a baseline; `ragcheck baseline accept` replaces recorded answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE
+from pytest_ragcheck.summary.aggregate import aggregate
+from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+from tests.baselines import errored, failed, passed, predictions
+from tests.making import some_outcomes
+from tests.report.results import PASSED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Save = Callable[..., tuple[int, str, str]]
+
+LATER = "2126-11-09T00:00:00+00:00"
+
+
+@pytest.fixture
+def save(
+    tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Saves a run with these rows into ragcheck-baseline.json."""
+    monkeypatch.chdir(tmp_path)
+
+    def saved(*rows: dict[str, Any], **top: Any) -> tuple[int, str, str]:
+        (tmp_path / "run.json").write_text(json.dumps(predictions(*rows, **top)), encoding="utf-8")
+        return ragcheck("baseline", "save", "run.json")
+
+    return saved
+
+
+def test_answers_are_kept_and_each_text_of_a_context_once(
+    save: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    status, printed, _ = save(
+        passed("terms", contexts=["Refunds are possible for 30 days."]),
+        failed("prices", contexts=["Refunds are possible for 30 days."]),
+        errored("hours"),
+    )
+    assert (status, printed) == (0, "ragcheck-baseline.json: 3 questions of 2126-11-05T12:30:00+00:00\n")
+    text = (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
+    assert "The window is 30 days." in text
+    beside = json.loads((tmp_path / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
+    assert list(beside["contexts"].values()) == ["Refunds are possible for 30 days."]
+    rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
+    assert [(row.id, row.verdict.value, row.passes, row.fails) for row in rows.values()] == [
+        ("terms", "PASS", 1, 0),
+        ("prices", "FAIL", 0, 1),
+        ("hours", "ERROR", 0, 0),
+    ]
+    assert rows["billing", "terms"].metrics == {"answer_correctness": 0.95, "groundedness": 0.91}
+
+
+def test_a_question_that_passed_and_failed_is_named_as_flaky(
+    save: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    save(passed("terms"), passed("prices"), passed("hours"))
+    save(passed("terms"), failed("prices"), failed("hours", question="Another?"), timestamp="2126-11-06T00:00:00+00:00")
+    status, printed, _ = save(
+        passed("terms"), passed("prices"), failed("hours", question="Another?"), timestamp="2126-11-07T00:00:00+00:00"
+    )
+    assert (status, printed.splitlines()[1:]) == (0, ["flaky: billing::prices passed 2 of 3 times", QUARANTINE])
+    rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
+    assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
+
+
+def test_a_partial_run_is_refused(save: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    assert save(passed("terms"), complete=False) == (
+        2,
+        "",
+        (
+            'ragcheck baseline save: run.json: "complete" is false: it is of a partial run, which cannot tell what is '
+            "missing. Give the {agent}_predictions.json of a full run.\n"
+        ),
+    )
+    assert not (tmp_path / "ragcheck-baseline.json").exists()
+
+
+def test_a_file_that_is_none_is_not_written_over(save: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    (tmp_path / "ragcheck-baseline.json").write_text('{"mine": 1}', encoding="utf-8")
+    status, _, error = save(passed("terms"))
+    assert (status, error) == (
+        2,
+        (
+            "ragcheck baseline save: ragcheck-baseline.json: it is not a predictions file. Give -o another file, or "
+            "move that one away.\n"
+        ),
+    )
+    assert (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8") == '{"mine": 1}'
+
+
+def test_a_secret_of_the_environment_is_not_written(
+    save: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGCHECK_URL", "http://reader:pa55-w0rd-of-url@localhost/query")
+    save(passed("terms", question="Is it pa55-w0rd-of-url?"))
+    assert "pa55-w0rd-of-url" not in (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
+
+
+def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:
+    save(passed("terms"))
+    assert save(passed("terms")) == (
+        2,
+        "",
+        (
+            "ragcheck baseline save: run.json: this run was saved into ragcheck-baseline.json before. "
+            "Save each run once.\n"
+        ),
+    )
+
+
+@pytest.fixture
+def accept(tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
+    """Accepts a later run with these rows into ragcheck-baseline.json."""
+
+    def accepted(*rows: dict[str, Any], ids: tuple[str, ...] = ()) -> tuple[int, str, str]:
+        document = predictions(*rows, timestamp=LATER)
+        (tmp_path / "later.json").write_text(json.dumps(document), encoding="utf-8")
+        return ragcheck("baseline", "accept", "later.json", *ids)
+
+    return accepted
+
+
+def recorded(folder: Path) -> dict[str, tuple[list[str], int, int]]:
+    """By question: the distinct recorded answers, and how often the question passed and failed."""
+    rows = read_baseline(folder / "ragcheck-baseline.json", name="b").rows.values()
+    return {
+        row.id: (sorted({str(look.text) for looks in row.saved for look in looks}), row.passes, row.fails)
+        for row in rows
+    }
+
+
+def test_all_answers_that_differ_are_accepted_and_the_others_keep_their_history(
+    save: Save, accept: Save, tmp_path: Path
+) -> None:
+    rows = passed("terms"), passed("prices"), passed("gone"), passed("hours")
+    save(*rows)
+    save(*rows, timestamp="2126-11-06T00:00:00+00:00")
+    new = failed("prices", prediction="It is free.", contexts=["Prices start at 10."])
+    status, printed, _ = accept(passed("terms"), new, errored("hours"), passed("added"))
+    assert (status, printed.splitlines()) == (
+        0,
+        [
+            f"ragcheck-baseline.json: 3 accepted of {LATER}",
+            "billing::prices: PASS -> FAIL",
+            "billing::added: new -> PASS",
+            "billing::gone: PASS -> gone",
+        ],
+    )
+    window = ["The window is 30 days."]
+    assert recorded(tmp_path) == {
+        "terms": (window, 2, 0),
+        "prices": (["It is free."], 0, 1),
+        "hours": (window, 2, 0),
+        "added": (window, 1, 0),
+    }
+    beside = json.loads((tmp_path / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
+    assert list(beside["contexts"].values()) == ["Prices start at 10."]
+
+
+@pytest.mark.parametrize("name", ["prices", "billing::prices"])
+def test_named_questions_alone_are_accepted(save: Save, accept: Save, tmp_path: Path, name: str) -> None:
+    save(passed("terms"), passed("prices"))
+    later = passed("terms", prediction="None."), failed("prices", prediction="It is free.")
+    assert accept(*later, ids=(name,))[1].splitlines()[1:] == ["billing::prices: PASS -> FAIL"]
+    assert recorded(tmp_path) == {"terms": (["The window is 30 days."], 1, 0), "prices": (["It is free."], 0, 1)}
+
+
+def test_an_answer_of_any_recorded_run_does_not_differ(save: Save, accept: Save, tmp_path: Path) -> None:
+    save(passed("terms"))
+    save(passed("terms", prediction="30 days."), timestamp="2126-11-06T00:00:00+00:00")
+    written = (tmp_path / "ragcheck-baseline.json").read_bytes()
+    assert accept(passed("terms")) == (0, "ragcheck-baseline.json: no answer differs from the recorded ones\n", "")
+    assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
+
+
+def test_an_accepted_run_cannot_be_added_once_more(
+    save: Save, accept: Save, ragcheck: Callable[..., tuple[int, str, str]]
+) -> None:
+    save(passed("terms"))
+    accept(failed("terms"))
+    status, _, error = ragcheck("baseline", "save", "later.json")
+    assert (status, "this run was saved into ragcheck-baseline.json before" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("term", "'term' is no question of the run or the baseline. Give a question_id of theirs."),
+        ("hours", "'hours' is an ERROR in the run, so there is no answer to accept. Run it again."),
+        (
+            "prices",
+            "'prices' is a question of several datasets. Give one of billing::prices, shop::prices.",
+        ),
+    ],
+)
+def test_a_question_that_cannot_be_accepted_is_refused(
+    save: Save, accept: Save, tmp_path: Path, name: str, text: str
+) -> None:
+    rows = passed("terms"), passed("prices"), passed("prices", dataset_name="shop")
+    save(*rows)
+    written = (tmp_path / "ragcheck-baseline.json").read_bytes()
+    refused = accept(*rows, errored("hours"), ids=("terms", name))
+    assert refused == (2, "", f"ragcheck baseline accept: {text}\n")
+    assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
+
+
+def test_nothing_is_accepted_without_a_baseline(accept: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert accept(passed("terms")) == (
+        2,
+        "",
+        (
+            "ragcheck baseline accept: ragcheck-baseline.json: there is no such file. "
+            "Make it with ragcheck baseline save.\n"
+        ),
+    )
+
+
+def test_a_baseline_keeps_a_question(save: Save, accept: Save) -> None:
+    save(passed("terms"))
+    status, _, error = accept(errored("hours"))
+    assert (status, error) == (
+        2,
+        (
+            "ragcheck baseline accept: ragcheck-baseline.json: no question would be left. "
+            "Give the run of its questions.\n"
+        ),
+    )
+
+
+@pytest.mark.parametrize("action", ["save", "accept"])
+def test_a_baseline_in_an_output_folder_is_refused(
+    tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcomes = some_outcomes(PASSED)
+    write_results(outcomes, aggregate(outcomes), tmp_path / "results", Redactor())
+    given = "results/rag_predictions.json", "-o", "results/baseline.json"
+    assert ragcheck("baseline", action, *given) == (
+        2,
+        "",
+        (
+            f"ragcheck baseline {action}: results/baseline.json: it is in the output folder, whose files the next run "
+            "replaces. Keep the baseline elsewhere, such as in ragcheck-baseline.json.\n"
+        ),
+    )
+    assert not (tmp_path / "results" / "baseline.json").exists()

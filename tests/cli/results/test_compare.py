@@ -1,0 +1,168 @@
+"""`ragcheck compare`, from result files to what is shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.baselines import errored, failed, passed, predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Ragcheck = Callable[..., tuple[int, str, str]]
+
+BOTH = {"answer_correctness": 0.9, "groundedness": 0.8}
+
+
+def write(folder: Path, name: str, *rows: dict[str, Any], **top: Any) -> str:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}_predictions.json"
+    path.write_text(json.dumps(predictions(*rows, **top)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[str, str]:
+    old = write(tmp_path, "old", passed("terms"), failed("prices"), failed("dates"), errored("hours"))
+    new = write(tmp_path, "new", passed("terms"), passed("prices", metrics=BOTH), failed("dates"), passed("extra"))
+    return old, new
+
+
+def test_agents_stand_side_by_side(two: tuple[str, str], ragcheck: Ragcheck) -> None:
+    status, printed, _ = ragcheck("compare", *two)
+    assert status == 0
+    # In common: terms, prices, dates. groundedness 0.91, 0.3, 0.3 and 0.91, 0.8, 0.3: up by 0.5 / 3 = 0.167. Of the
+    # differences 0, 0.5, 0 the deviation is 0.2887; over sqrt(3), times 4.3027, 0.717.
+    assert printed.splitlines() == [
+        "2 agents, 3 questions in common; further ones: old 1, new 1",
+        "",
+        "metric                old    new  difference     95 % interval  n",
+        "pass rate           0.333  0.750      +0.333  -0.326 to +0.726  3",
+        "answer_correctness  0.983  0.950      -0.033  -0.177 to +0.110  3",
+        "groundedness        0.503  0.730      +0.167  -0.550 to +0.884  3",
+        "PASS                    1      3",
+        "FAIL                    2      1",
+        "ERROR                   1      0",
+        "",
+        (
+            "new against old: newly passing 1, newly failing 0; no more than noise (p = 0.500), unconfirmed: "
+            "the gate would ask the newly failing ones again"
+        ),
+        "",
+        "questions with different verdicts, 1 of 1:",
+        "question          old   new  text",
+        "billing::prices  FAIL  PASS  What about prices?",
+    ]
+
+
+def test_the_frame_has_a_row_an_agent_and_leaves_out_what_was_not_measured(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    both = write(tmp_path, "gemma", passed(metrics={"exact_match": 0.5, "f1": 0.25, "bertscore_f1": 0.75}))
+    one = write(tmp_path, "gpt", passed(metrics={"exact_match": 1.0, "f1": 1.0}))
+    _, printed, _ = ragcheck("compare", both, one, "--format=csv")
+    assert list(csv.DictReader(io.StringIO(printed))) == [
+        {"Agent": "gemma", "Exact Match": "0.5", "F1": "0.25", "BERTScore": "0.75"},
+        {"Agent": "gpt", "Exact Match": "1.0", "F1": "1.0", "BERTScore": ""},
+    ]
+
+
+def test_by_question_each_agent_has_its_verdict_and_metrics(two: tuple[str, str], ragcheck: Ragcheck) -> None:
+    _, printed, _ = ragcheck("compare", *two, "--format=csv", "--per-question")
+    rows = {row["question_id"]: row for row in csv.DictReader(io.StringIO(printed))}
+    assert list(rows) == ["terms", "prices", "dates", "hours", "extra"]
+    assert (rows["prices"]["old verdict"], rows["prices"]["new groundedness"]) == ("FAIL", "0.8")
+    assert (rows["hours"]["old verdict"], rows["hours"]["new verdict"]) == ("ERROR", "")
+
+
+def test_the_document_has_everything(two: tuple[str, str], ragcheck: Ragcheck, tmp_path: Path) -> None:
+    output = tmp_path / "compared.json"
+    assert ragcheck("compare", *two, "--format=json", "-o", str(output)) == (0, "", "")
+    told = json.loads(output.read_text(encoding="utf-8"))
+    new = told["agents"][1]
+    assert (told["n_questions"], told["n_common"], told["judges_differ"]) == (5, 3, False)
+    assert new["counts"] == {"pass": 3, "fail": 1, "error": 0}
+    assert new["gained"] == [{"dataset_name": "billing", "question_id": "prices"}]
+    assert new["differences"]["groundedness"]["value"] == 0.166667
+    assert told["questions"][3]["verdicts"] == ["ERROR", None]
+
+
+def test_markdown_shows_texts_as_they_are(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    old = write(tmp_path, "old", failed(question="Is a|b *bold*?"))
+    new = write(tmp_path, "new|er", passed("prices", question="Is a|b *bold*?"))
+    _, printed, _ = ragcheck("compare", old, new, "--format=markdown")
+    lines = printed.splitlines()
+    assert lines[0] == "**2 agents, 1 questions in common**"
+    assert "| metric | old | new\\|er | difference | 95 % interval | n |" in lines
+    assert lines[-1] == "| billing::prices | FAIL | PASS | Is a\\|b \\*bold\\*? |"
+
+
+def test_a_clear_difference_is_marked(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    ids = [f"q{number}" for number in range(12)]
+    old = write(tmp_path, "old", *(failed(name) for name in ids))
+    new = write(tmp_path, "new", *(passed(name) for name in ids))
+    _, printed, _ = ragcheck("compare", old, new, "--show=0")
+    assert "pass rate           0.000  1.000     +1.000*  " in printed
+    assert "* more than noise, by the tests of the gate" in printed
+    assert "newly passing 12, newly failing 0; more than noise (p = 0.000), unconfirmed" in printed
+    assert "different verdicts" not in printed
+
+
+def test_it_takes_for_more_than_noise_what_the_gate_would_if_it_were_confirmed(
+    tmp_path: Path, ragcheck: Ragcheck
+) -> None:
+    # From one saved run the gate is red at six broken questions: 1/2^6.
+    for count, words in ((5, "no more than noise (p = 0.031)"), (6, "more than noise (p = 0.016)")):
+        ids = [f"q{number}" for number in range(30)]
+        old = write(tmp_path, "old", *(passed(name) for name in ids))
+        new = write(tmp_path, "new", *(failed(name) if ids.index(name) < count else passed(name) for name in ids))
+        _, printed, _ = ragcheck("compare", old, new)
+        assert f"newly failing {count}; {words}, unconfirmed" in printed
+
+
+def test_other_judges_and_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    old = write(tmp_path, "old", passed(), failed())
+    new = write(tmp_path, "new", passed(prompt_version="en-9"), failed(question="What does it cost?"))
+    _, printed, _ = ragcheck("compare", old, new)
+    assert (
+        "the answers were judged by several versions of prompts or rules: the scores may not mean the same\n" in printed
+    )
+    assert "1 questions have another text in some of the files: prices\n" in printed
+
+
+def test_a_name_or_a_folder_is_enough(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    write(tmp_path / "a", "rag", passed())
+    write(tmp_path / "b", "rag", passed())
+    write(tmp_path / "b", "rag.partial", passed(), complete=False)
+    status, printed, _ = ragcheck("compare", str(tmp_path / "a"), str(tmp_path / "b" / "rag"))
+    assert status == 0
+    assert f"{tmp_path / 'b' / 'rag'} against {tmp_path / 'a' / 'rag'}: newly passing 0" in printed
+
+
+def test_wrong_usage_is_told(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    one = write(tmp_path / "a", "one", passed())
+    write(tmp_path / "a", "two", passed())
+    other = write(tmp_path / "b", "other", passed(dataset_name="shop"))
+    partial = write(tmp_path / "b", "part", passed(), complete=False)
+    missing, folder, empty = str(tmp_path / "none.json"), str(tmp_path / "a"), str(tmp_path)
+    for arguments, text in {
+        (one,): f"there is nothing to compare {one} with. Give the results of two agents or more.",
+        (one, one): f"{one.removesuffix('_predictions.json')} was given twice. Give the results of different agents or "
+        "runs.",
+        (one, other): f"one ({one}) and other ({other}) have no question in common, by dataset name and id. Compare "
+        "results over the same question files.",
+        (one, missing): f"{missing}: there is no such file. Give ragcheck compare the {{agent}}_predictions.json of "
+        "full runs.",
+        (one, partial): f'{partial}: "complete" is false: it is of a partial run, which cannot tell what is missing. '
+        "Give ragcheck compare the {agent}_predictions.json of full runs.",
+        (one, folder): f"{folder}: of a folder the one _predictions.json file is read, and it has "
+        "one_predictions.json, two_predictions.json. Name the file.",
+        (one, empty): f"{empty}: of a folder the one _predictions.json file is read, and it has none. Name the file.",
+        (one, write(tmp_path / "b", "o", passed()), "-o", folder): f"-o: {folder} cannot be written (Is a directory). "
+        "Choose another file.",
+    }.items():
+        assert ragcheck("compare", *arguments) == (2, "", f"ragcheck compare: {text}\n")

@@ -1,0 +1,210 @@
+"""`ragcheck merge` decides over the shards as one run's gate would."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.report.files.result_files import write_shard
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.verdict.verdict import Verdict
+from tests.baselines import failed, passed, predictions
+from tests.making import a_question, a_record, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_ragcheck.verdict.record import Record
+
+    Ragcheck = Callable[..., tuple[int, str, str]]
+
+REGRESSION = GateRules(gate="regression")
+LIMIT = {"groundedness": 0.7}
+
+
+def good(name: str) -> Record:
+    return a_record(name, scores={"groundedness": 0.9}, thresholds=LIMIT)
+
+
+def bad(name: str, *again: str, **asked: Any) -> Record:
+    return a_record(
+        name,
+        question=a_question(name, **asked),
+        verdict=Verdict.FAIL,
+        scores={"groundedness": 0.3},
+        thresholds=LIMIT,
+        reason="unsupported",
+        asked_again=again,
+    )
+
+
+def shards(folder: Path, *records: Record, **said: Any) -> str:
+    """Two shards of a run with these records, in a folder."""
+    whole = some_outcomes(*records, **said)
+    for number in (1, 2):
+        part = replace(whole, records=records[number - 1 :: 2], shard=(number, 2), complete=False)
+        write_shard(part, folder / "parts" / str(number), Redactor())
+    return str(folder / "parts")
+
+
+@pytest.fixture
+def merge(tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch) -> Ragcheck:
+    """Merges the folder's shards, compared with baseline.json if that is written."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: ragcheck("merge", "parts", *arguments)
+
+
+def write_baseline(folder: Path, *rows: dict[str, Any]) -> None:
+    rows = tuple({**row, "prompt_version": "offline-1", "judge": None, "top_k": None} for row in rows)
+    (folder / "baseline.json").write_text(json.dumps(predictions(*rows)), encoding="utf-8")
+
+
+WITH = ("--baseline", "baseline.json")
+
+
+def row(name: str, **said: Any) -> dict[str, Any]:
+    return passed(name, metrics={"groundedness": 0.9}, thresholds=LIMIT, **said)
+
+
+def test_all_pass_is_0_and_a_fail_is_1(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    assert merge()[0] == 0
+    shards(tmp_path, good("a"), bad("b"))
+    assert merge()[0] == 1
+
+
+def test_what_was_expected_to_fail_or_is_in_quarantine_is_not_red(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, bad("a", quarantine="flaky"), bad("b"), expected_to_fail=frozenset({("billing", "b")}))
+    assert merge()[0] == 0
+
+
+def test_a_suspect_of_the_shards_gate_is_green_and_many_are_red(tmp_path: Path, merge: Ragcheck) -> None:
+    names = [f"q{number}" for number in range(12)]
+    write_baseline(tmp_path, *map(row, names))
+    shards(tmp_path, bad("q0", "FAIL", "FAIL"), *map(good, names[1:]), terms=REGRESSION)
+    status, printed, _ = merge(*WITH)
+    assert (status, "failed each time and is worse, side by side:" in printed) == (0, True)
+    assert "not asked again" not in printed
+    shards(tmp_path, *(bad(name, "FAIL", "FAIL") for name in names), terms=REGRESSION)
+    status, printed, _ = merge(*WITH)
+    assert status == 1
+    assert "gate regression: RED: 12 confirmed as failing against baseline.json" in printed
+    assert "  q3: FAIL, asked again FAIL, FAIL" in printed
+
+
+def test_what_was_not_asked_again_is_said_to_be_known_by_one_look(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"), row("b"))
+    shards(tmp_path, good("a"), bad("b"))
+    status, printed, _ = merge(*WITH, "--gate=regression")
+    assert status == 1
+    assert (
+        "1 newly failing, by one look each: run the shards with --rag-gate=regression and --rag-baseline, so that "
+        "they ask again"
+    ) in printed.splitlines()
+
+
+def test_a_comparing_gate_without_a_baseline_takes_the_default_one_or_becomes_each(
+    tmp_path: Path, merge: Ragcheck
+) -> None:
+    shards(tmp_path, good("a"), bad("b"), terms=REGRESSION)
+    note = (
+        "gate each: the run's gate regression has nothing to compare with here, neither --baseline nor "
+        "ragcheck-baseline.json"
+    )
+    status, printed, _ = merge()
+    assert (status, note in printed.splitlines()) == (1, True)
+    write_baseline(tmp_path, row("a"), failed("b", metrics={"groundedness": 0.3}, thresholds=LIMIT))
+    (tmp_path / "baseline.json").rename(tmp_path / "ragcheck-baseline.json")
+    status, printed, _ = merge()
+    assert (status, "gate each" in printed) == (0, False)
+    assert "baseline ragcheck-baseline.json: 1 still failing, 1 as before" in printed.splitlines()
+
+
+def test_a_missing_question_is_red_unless_it_is_allowed_or_no_shard_would_meet_it(
+    tmp_path: Path, merge: Ragcheck
+) -> None:
+    write_baseline(tmp_path, row("a"), row("gone"))
+    shards(tmp_path, good("a"))
+    status, printed, _ = merge(*WITH)
+    assert (status, "1 missing against baseline.json" in printed) == (1, True)
+    assert merge(*WITH, "--set", "rag_baseline_allow=missing-questions")[0] == 0
+    shards(tmp_path, good("a"), terms=GateRules(missing="allowed"))
+    assert merge(*WITH)[0] == 0
+    shards(tmp_path, good("a"), out_of_reach=frozenset({("billing", "gone")}))
+    assert merge(*WITH)[0] == 0
+
+
+def test_a_rate_tolerates_single_fails_and_an_error_is_red_under_every_gate(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), bad("b"), terms=GateRules(gate="rate:0.5"))
+    status, printed, _ = merge()
+    assert (status, "gate rate:0.5: pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905)" in printed) == (0, True)
+    assert merge("--gate=rate:0.9")[0] == 1
+    shards(tmp_path, good("a"), an_error("b"))
+    assert merge("--gate=rate:0")[0] == 1
+
+
+def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a", tier="generation"), row("b", tier="generation"))
+    shards(tmp_path, good("a"), good("b"))
+    status, printed, _ = merge(*WITH)
+    assert status == 1
+    assert "baseline baseline.json: refused: tier: generation then, end_to_end now" in printed.splitlines()
+    assert merge(*WITH, "--set", "rag_baseline_allow=other-settings")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ("--gate=regression",),
+            "--gate=regression has nothing to compare with. Give --baseline=PREDICTIONS, or --gate=each.",
+        ),
+        (
+            ("--gate=loose",),
+            "--gate: 'loose' is not a gate; choose each, confirmed, regression, or rate:R with a rate from 0 to 1 ",
+        ),
+        (
+            ("--set", "rag_top_k=3"),
+            (
+                "--set: 'rag_top_k=3' sets nothing of the gate. Write NAME=VALUE with rag_tolerance, "
+                "rag_false_alarms, rag_baseline_allow."
+            ),
+        ),
+        (("--set", "rag_tolerance=2"), "--set rag_tolerance: '2' is not a number from 0 to 1; write one such as 0.7"),
+        (("--baseline", "git:"), "--baseline: 'git:' is not git:REV:PATH; write it such as git:origin/main:tests/base"),
+        (
+            ("--baseline", "none.json"),
+            "none.json: there is no such file. Give --baseline the {agent}_predictions.json of a full run.",
+        ),
+    ],
+)
+def test_wrong_usage_is_told(tmp_path: Path, merge: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    status, _, told = merge(*arguments)
+    assert status == 2
+    assert told.startswith(f"ragcheck merge: {text}")
+
+
+def test_shards_that_were_held_to_different_gates_are_of_different_runs(tmp_path: Path, merge: Ragcheck) -> None:
+    whole = some_outcomes(good("a"), good("b"))
+    for number, terms in ((1, GateRules()), (2, REGRESSION)):
+        part = replace(whole, records=whole.records[number - 1 : number], shard=(number, 2), complete=False)
+        write_shard(replace(part, terms=terms), tmp_path / "parts" / str(number), Redactor())
+    status, _, told = merge()
+    assert (status, "are of different runs: gate {'gate': 'each'," in told) == (2, True)
+
+
+def test_a_secret_of_the_environment_is_not_written(
+    tmp_path: Path, merge: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards(tmp_path, good("a"), replace(good("b"), answer="The key is judge-key-77aa66bb55cc."))
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "judge-key-77aa66bb55cc")
+    assert merge()[0] == 0
+    written = list((tmp_path / "ragcheck-results").iterdir())
+    assert written
+    assert not any(b"judge-key-77aa66bb55cc" in path.read_bytes() for path in written)

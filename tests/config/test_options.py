@@ -1,0 +1,272 @@
+"""
+The options, and their reference page, which is written from them:
+
+    python -m tests.config.test_options
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.config.given import Given
+from pytest_ragcheck.config.numbers import (
+    read_count,
+    read_delay,
+    read_fraction,
+    read_number,
+    read_price,
+    read_seconds,
+    read_shard,
+    read_usd,
+)
+from pytest_ragcheck.config.readers import (
+    read_base_url,
+    read_baseline_place,
+    read_dataset,
+    read_difference,
+    read_embedding_model,
+    read_gate,
+    read_group,
+    read_header,
+    read_html_path,
+    read_judge,
+    read_keep,
+    read_minimum,
+    read_model,
+    read_name,
+    read_path,
+    read_request,
+    read_response,
+    read_sample,
+    read_shape,
+    read_step,
+    read_switch,
+    read_tier,
+    read_url,
+    read_weight,
+)
+from pytest_ragcheck.config.resolve import read_settings
+from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.config.table import TABLE, Setting
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, GROUPS, METRICS, OVERALL, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
+WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
+HEADING = "## All options\n"
+
+REFUSED: dict[Callable[[str], object], str] = {
+    read_url: "localhost:8000",
+    read_base_url: "localhost:8000",
+    read_fraction: "70 %",
+    read_minimum: "f2=0.5",
+    read_judge: "gpt",
+    read_group: "+raga",
+    read_weight: "f1",
+    read_name: " ",
+    read_path: " ",
+    read_html_path: "report.pdf",
+    read_header: "Bearer abc",
+    read_model: "roberta-large@last",
+    read_embedding_model: "local:",
+    read_shape: "chat",
+    read_tier: "retrieval",
+    read_keep: "sometimes",
+    read_request: '{"input": "{question}"}',
+    read_response: "answer=result.text contexts=references[",
+    read_count: "0",
+    read_seconds: "60 s",
+    read_delay: "-1",
+    read_number: "two",
+    read_switch: "perhaps",
+    read_sample: "200@x",
+    read_step: "judge",
+    read_price: "0.25",
+    read_usd: "free",
+    read_shard: "5/4",
+    read_gate: "rate:2",
+    read_baseline_place: "git:main",
+    read_difference: "judge",
+    read_dataset: "ragbench covidqa",
+}
+"""A text that each reader refuses."""
+
+BY_NAME = {setting.name: setting for setting in TABLE}
+
+
+def refusal(setting: Setting) -> str:
+    """The error text for what the option refuses, given where it can be given."""
+    text: Any = REFUSED[setting.read]
+    given = Given(text if setting.kind == "text" else [text], place(setting))
+    with pytest.raises(UsageError) as caught:
+        read_settings({setting.name: given}, environment={})
+    return str(caught.value)
+
+
+def place(setting: Setting) -> str:
+    return setting.option if setting.on_command_line else f"{setting.name} in pytest.ini"
+
+
+def described(setting: Setting) -> str:
+    """The option's section of the page."""
+    ways = [f"`{setting.option}`" if setting.kind == "switch" else f"`{setting.option}={setting.metavar}`"]
+    ways = (ways if setting.on_command_line else []) + [f"ini `{setting.name}`"]
+    ways += [f"environment `{setting.environment}`"] if setting.environment else []
+    several = {
+        "words": "Several may be given: on the command line by repeating it, in the ini file separated by blanks.",
+        "lines": "Several may be given, one a line.",
+    }
+    lines = [
+        f"### {setting.name}",
+        "",
+        setting.help,
+        f"Given by {', '.join(ways)}.",
+        f"Default: {setting.shown_default or 'none'}.",
+        *filter(None, [several.get(setting.kind)]),
+    ]
+    if setting.kind != "switch":
+        lines += ["", "```text", refusal(setting), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def sections() -> str:
+    return HEADING + "\n" + "\n".join(map(described, TABLE))
+
+
+def test_the_reference_page_says_what_the_options_say() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page[page.index(HEADING) :] == sections(), "run: python -m tests.config.test_options"
+
+
+def test_every_environment_variable_that_is_read_is_on_the_page() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    variables = {setting.environment for setting in TABLE if setting.environment}
+    for variable in variables | {"RAGCHECK_JUDGE_API_KEY", "OPENAI_API_KEY"}:
+        assert f"`{variable}`" in page
+
+
+def test_names_are_unique_and_of_one_form() -> None:
+    names = [setting.name for setting in TABLE]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("rag_") and name.isidentifier() for name in names)
+    assert all(setting.option == "--" + setting.name.replace("_", "-") for setting in TABLE)
+
+
+WITH_DEFAULT = [name for name, o in BY_NAME.items() if o.shown_default and o.kind == "text" and not o.default_text]
+
+
+@pytest.mark.parametrize("name", WITH_DEFAULT)
+def test_the_default_that_is_shown_is_the_default_that_there_is(name: str) -> None:
+    assert BY_NAME[name].read(BY_NAME[name].shown_default) == BY_NAME[name].default
+
+
+def test_every_option_ends_in_a_setting() -> None:
+    assert {setting.becomes for setting in TABLE} <= Settings.of().values().keys()
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "value"),
+    [
+        ("rag_url", "HTTPS://bob:x@Example.org:8443/q?k=5", "HTTPS://bob:x@Example.org:8443/q?k=5"),
+        ("rag_url", "http://[::1]:8000", "http://[::1]:8000"),
+        ("rag_threshold", "0", 0.0),
+        ("rag_threshold", "1", 1.0),
+        ("rag_threshold", ".75", 0.75),
+        ("rag_min", "f1=0.5", ("f1", 0.5)),
+        ("rag_min", "groundedness = 1", ("groundedness", 1.0)),
+        ("rag_judge", "none", "none"),
+        ("rag_weights", "abstained = 2", ("abstained", 2.0)),
+        ("rag_top_k", "12", 12),
+        ("rag_timeout", "0.5", 0.5),
+        ("rag_agent", "  gpt 4 ", "gpt 4"),
+        ("rag_headers", "X-Key :  a: b", ("X-Key", "a: b")),
+    ],
+)
+def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> None:
+    assert BY_NAME[option].read(given) == value
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "problem"),
+    [
+        ("rag_url", "", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_embedding_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_url", "ftp://h/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://bob@", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://h:99999/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://h:0/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://[::1/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_url", "http://h/a b", "is not a URL; write it whole, such as http://localhost:8000/query"),
+        ("rag_threshold", "nan", "is not a number from 0 to 1; write one such as 0.7"),
+        ("rag_threshold", "70", "is not a number from 0 to 1; write one such as 0.7"),
+        ("rag_threshold", "-0.1", "is not a number from 0 to 1; write one such as 0.7"),
+        ("rag_min", "0.5", "is not of the form METRIC=VALUE; write it such as f1=0.5"),
+        ("rag_min", "f1=inf", "is not a number from 0 to 1; write one such as 0.7"),
+        ("rag_min", "grounded=1", "names no metric that can be asserted; did you mean 'groundedness'?"),
+        (
+            "rag_min",
+            "must_mention=1",
+            f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
+        ),
+        ("rag_metrics", "+overlapp", "is no group of metrics; did you mean 'overlap'?"),
+        ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write it such as f1=2"),
+        ("rag_weights", "f1=", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "f1=0", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "f1=inf", "has no weight above 0; write it such as f1=2"),
+        ("rag_weights", "grounded=1", "names no metric that can have a weight; did you mean 'groundedness'?"),
+        (
+            "rag_weights",
+            "overall_score=1",
+            f"names no metric that can have a weight; choose one of {WEIGHABLE}",
+        ),
+        ("rag_metrics", "", f"is no group of metrics; choose one of {', '.join(GROUPS)}"),
+        ("rag_top_k", "5.0", "is not a whole number from 1; write one such as 5"),
+        ("rag_top_k", "٥", "is not a whole number from 1; write one such as 5"),
+        ("rag_timeout", "0", "is not a number of seconds above 0; write one such as 60"),
+        ("rag_timeout", "inf", "is not a number of seconds above 0; write one such as 60"),
+        (
+            "rag_judge",
+            "",
+            "is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+        ),
+        (
+            "rag_embedding_model",
+            " local: ",
+            "names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
+        ),
+        (
+            "rag_bertscore_model",
+            "m@0",
+            "is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17",
+        ),
+        ("rag_agent", "\t", "is blank; leave it out, or write a name"),
+        (
+            "rag_headers",
+            "X Y: z",
+            "is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+        ),
+        (
+            "rag_headers",
+            "Authorization:",
+            "is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_refused_with_what_to_write(option: str, given: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=r"\A\w") as caught:
+        BY_NAME[option].read(given)
+    assert str(caught.value) == problem
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(text[: text.index(HEADING)] + sections(), encoding="utf-8")

@@ -1,0 +1,404 @@
+"""The limiter holds a limit, finds a smaller one of the other side, and repeats what may succeed."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import selectors
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.engine.limits.slots import PrivateTable, Slots
+from pytest_ragcheck.errors import (
+    EndpointReplyError,
+    EndpointStatusError,
+    EndpointTimeout,
+    EndpointUnreachable,
+    JudgeReplyError,
+    JudgeUnavailable,
+    MeasurementError,
+)
+from pytest_ragcheck.rag.http.retry import is_transient
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+
+class Busy:
+    """A system that takes so many requests at once and refuses the rest, as the endpoint's client would say it."""
+
+    def __init__(
+        self, limit: int, *, status: int = 429, seconds: float = 0.002, retry_after: float | None = 0.005
+    ) -> None:
+        self.limit = limit
+        self.status = status
+        self.seconds = seconds
+        self.retry_after = retry_after
+        self.running = self.most = self.requests = self.refused = 0
+
+    async def __call__(self) -> str:
+        self.requests += 1
+        if self.running >= self.limit:
+            self.refused += 1
+            raise EndpointStatusError("busy", url="", status=self.status, retry_after_seconds=self.retry_after)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.running -= 1
+        return "done"
+
+
+class EachMinute(Busy):
+    """A system that takes so many requests in each minute, and refuses the rest of them."""
+
+    def __init__(self, quota: int, *, retry_after: float | None) -> None:
+        super().__init__(limit=0, seconds=0.2, retry_after=retry_after)
+        self.quota = quota
+        self.taken: Counter[int] = Counter()
+
+    async def __call__(self) -> str:
+        minute = int(now() // 60)
+        self.limit = 1000 if self.taken[minute] < self.quota else 0
+        self.taken[minute] += self.limit > 0
+        return await super().__call__()
+
+
+class Leaping(selectors.DefaultSelector):
+    """Has its loop's clock leap to the next timer, so that no load makes anything late."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.now += timeout or 0.0
+        return super().select(timeout and 0.0)
+
+
+class LeapingLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._leaping = Leaping()
+        super().__init__(self._leaping)
+
+    def time(self) -> float:
+        return self._leaping.now
+
+
+def leap(scenario: Coroutine[Any, Any, Any]) -> None:
+    loop = LeapingLoop()
+    try:
+        loop.run_until_complete(scenario)
+    finally:
+        loop.close()
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Locks(PrivateTable):
+    """The table of several processes that are one here: each has a view of its own."""
+
+    def __init__(self, holders: dict[int, Locks], numbers: bytearray) -> None:
+        super().__init__()
+        self._holders = holders
+        self._memory = numbers
+
+    def take(self, index: int) -> bool:
+        return self._holders.setdefault(index, self) is self
+
+    def free(self, index: int) -> None:
+        del self._holders[index]
+
+
+def limiters_of_processes(number: int, processes: int, **how: Any) -> list[RequestLimiter]:
+    """The limiters of a run in several processes, which share so many slots."""
+    holders: dict[int, Locks] = {}
+    tables = [Locks(holders, numbers) for numbers in [bytearray(512)] * processes]
+    return [RequestLimiter(Slots(number, processes=processes, table=table), **how) for table in tables]
+
+
+def run_all(limiter: RequestLimiter, operations: list[Callable[[], Awaitable[str]]]) -> list[str | MeasurementError]:
+    found: list[str | MeasurementError] = [""] * len(operations)
+
+    async def one(place: int) -> None:
+        try:
+            found[place] = await limiter.run(operations[place])
+        except MeasurementError as error:
+            found[place] = error
+
+    async def everything() -> None:
+        await asyncio.gather(*map(one, range(len(operations))))
+
+    leap(everything())
+    return found
+
+
+def failing(*errors: MeasurementError) -> Callable[[], Awaitable[str]]:
+    """An operation that fails so often, and then succeeds."""
+    left = list(errors)
+
+    async def operation() -> str:
+        if left:
+            raise left.pop(0)
+        return "done"
+
+    return operation
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8])
+def test_no_more_run_at_once_than_the_limit_and_no_fewer_where_there_are_enough(limit: int) -> None:
+    system = Busy(1000)
+    assert run_all(RequestLimiter(limit), [system] * 40) == ["done"] * 40
+    assert system.most == limit
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(("limit", "most_refused"), [(15, 6), (8, 14), (4, 22), (1, 46)])
+def test_a_system_with_a_smaller_limit_is_served_at_that_limit_without_hammering(
+    status: int, limit: int, most_refused: int
+) -> None:
+    system = Busy(limit, status=status, seconds=0.2)
+    limiter = RequestLimiter(16)
+    ended: list[float] = []
+
+    async def one() -> str:
+        try:
+            return await limiter.run(system)
+        finally:
+            ended.append(now())
+
+    async def everything() -> None:
+        await asyncio.gather(*(one() for _ in range(500)))
+
+    leap(everything())
+    assert system.most == limit
+    # Those beyond the limit are refused in rounds that each take half away, until it is found; the rest is probing,
+    # ever more seldom.
+    assert system.refused <= most_refused
+    assert max(ended) <= 1.05 * math.ceil(500 / limit) * 0.2
+
+
+@pytest.mark.parametrize("retry_after", [None, 1.0])
+@pytest.mark.parametrize("share", [1, 4])
+def test_a_limit_of_requests_a_minute_is_waited_for(share: int, retry_after: float | None) -> None:
+    system = EachMinute(50, retry_after=retry_after)
+    limiters = limiters_of_processes(4 * share, share)
+    done: list[str] = []
+
+    async def one(limiter: RequestLimiter) -> None:
+        done.append(await limiter.run(system))
+
+    async def everything() -> None:
+        await asyncio.gather(*(one(limiter) for limiter in limiters * (200 // share)))
+
+    leap(everything())
+    assert done == ["done"] * 200
+    # In three minutes with nothing left each process asks with one request at a time: every 8 s, where it is the
+    # only one, every 2 s, where others would be quicker, or as it is told.
+    every_seconds = retry_after or (8.0 if share == 1 else 2.0)
+    assert system.refused <= share * (3 * 60 / every_seconds + 3 * 16)
+
+
+def test_a_system_that_is_overloaded_for_a_while_is_left_alone_and_then_served_fully_again() -> None:
+    system = Busy(1000, seconds=0.1, retry_after=None)
+    limiter = RequestLimiter(16)
+
+    async def trouble() -> None:
+        await asyncio.sleep(1)
+        system.limit = 0
+        await asyncio.sleep(2)
+        system.limit, system.most = 1000, 0
+
+    async def everything() -> None:
+        await asyncio.gather(trouble(), *(limiter.run(system) for _ in range(800)))
+
+    leap(everything())
+    # 16, then halves of them, then one after another with pauses.
+    assert 16 <= system.refused <= 40
+    assert system.most == 16
+
+
+def test_a_system_that_is_down_is_asked_no_more_than_after_other_failures() -> None:
+    system = Busy(0, status=503, retry_after=0.001)
+    (error,) = run_all(RequestLimiter(1, retries=2), [system])
+    assert isinstance(error, EndpointStatusError)
+    assert system.requests == 3
+
+
+def test_a_judge_whose_account_has_no_quota_left_is_asked_once() -> None:
+    (error,) = run_all(
+        RequestLimiter(1, retries=2), [failing(JudgeUnavailable("no quota", status=429, transient=False))]
+    )
+    assert str(error) == "no quota"
+
+
+def test_processes_that_share_a_system_leave_room_to_each_other_and_give_up_none() -> None:
+    system = Busy(2)
+    limiters = limiters_of_processes(16, 4)
+    done: list[str] = []
+
+    async def one(limiter: RequestLimiter) -> None:
+        done.append(await limiter.run(system))
+
+    async def everything() -> None:
+        await asyncio.gather(*(one(limiter) for limiter in limiters * 40))
+
+    leap(everything())
+    assert done == ["done"] * 160
+
+
+@pytest.mark.parametrize("share", [2, 4])
+@pytest.mark.parametrize(
+    ("limited", "questions"),
+    [
+        pytest.param(lambda: Busy(1, seconds=0.3, retry_after=None), 800, id="one at once"),
+        pytest.param(lambda: EachMinute(10, retry_after=None), 80, id="ten a minute"),
+        pytest.param(lambda: EachMinute(10, retry_after=5.0), 80, id="ten a minute, and says when"),
+    ],
+)
+def test_a_system_with_less_room_than_processes_serves_each_of_them(
+    limited: Callable[[], Busy], questions: int, share: int
+) -> None:
+    """Whoever is always refused gets the turn, for which the others wait."""
+    system = limited()
+    limiters = limiters_of_processes(4 * share, share)
+    ends: dict[RequestLimiter, list[float]] = {limiter: [] for limiter in limiters}
+
+    async def one(limiter: RequestLimiter) -> None:
+        await limiter.run(system)
+        ends[limiter].append(now())
+
+    async def everything() -> None:
+        await asyncio.gather(*(one(limiter) for limiter in limiters * (questions // share)))
+
+    leap(everything())
+    # Nobody is left out for longer than two minutes of a limit a minute.
+    assert max(later - sooner for each in ends.values() for sooner, later in pairwise([0.0, *each])) <= 130
+
+
+@pytest.mark.parametrize(("status", "served", "seconds"), [(429, False, 65), (429, True, 65), (503, True, 30)])
+def test_it_is_found_out_once_that_a_system_refuses_all(status: int, served: bool, seconds: int) -> None:
+    system = Busy(1 if served else 0, status=status, retry_after=1)
+    requests: list[int] = []
+
+    async def one_after_another() -> None:
+        limiter = RequestLimiter(1, retries=2)
+        if served:
+            await limiter.run(system)
+        system.limit = system.requests = 0
+        for _ in range(3):
+            with pytest.raises(EndpointStatusError):
+                await limiter.run(system)
+            requests.append(system.requests)
+
+    leap(one_after_another())
+    # Each second and a bit for as long as a limit may leave no room; then three are enough.
+    assert seconds / 1.25 <= requests[0] <= seconds + 4
+    assert requests[1:] == [requests[0] + 3, requests[0] + 6]
+
+
+def test_a_system_that_refuses_all_requests_ends_in_an_error_for_each() -> None:
+    system = Busy(0, status=503, retry_after=0.001)
+    errors = run_all(RequestLimiter(8, retries=2), [system] * 20)
+    assert all(isinstance(error, EndpointStatusError) for error in errors)
+    # Three for each, and those that were made while the limiter still let several through.
+    assert 60 <= system.requests <= 140
+
+
+def test_a_longer_wait_than_patience_is_not_waited_for() -> None:
+    (error,) = run_all(RequestLimiter(1, patience_seconds=10), [Busy(0, retry_after=60)])
+    assert isinstance(error, EndpointStatusError)
+
+
+@pytest.mark.parametrize(
+    ("error", "transient"),
+    [
+        (EndpointStatusError("", url="", status=408), True),
+        (EndpointStatusError("", url="", status=409), True),
+        (EndpointStatusError("", url="", status=429), True),
+        (EndpointStatusError("", url="", status=502), True),
+        (EndpointStatusError("", url="", status=503), True),
+        (EndpointStatusError("", url="", status=504), True),
+        (EndpointStatusError("", url="", status=500), False),
+        (EndpointStatusError("", url="", status=404), False),
+        (EndpointUnreachable("", url=""), True),
+        (EndpointUnreachable("", url="", transient=False), False),
+        (EndpointTimeout("", url=""), False),
+        (EndpointReplyError("", url="", status=200), False),
+        (JudgeUnavailable("", status=429), True),
+        (JudgeUnavailable("", status=401), False),
+        (JudgeUnavailable("", transient=True), True),
+        (JudgeUnavailable("", status=429, transient=False), False),
+        (JudgeUnavailable(""), False),
+        (JudgeReplyError(""), False),
+    ],
+)
+def test_repeated_is_what_may_succeed_and_nothing_else(error: MeasurementError, transient: bool) -> None:
+    assert is_transient(error) is transient
+    if getattr(error, "retry_after_seconds", None) is None:
+        (result,) = run_all(RequestLimiter(1, retries=1), [failing(error)])
+        assert (result == "done") is transient
+
+
+def test_a_failure_in_passing_is_repeated_so_often_and_no_more() -> None:
+    gone = [EndpointUnreachable(str(number), url="") for number in range(3)]
+    assert run_all(RequestLimiter(1, retries=3), [failing(*gone)]) == ["done"]
+    (error,) = run_all(RequestLimiter(1, retries=1), [failing(*gone)])
+    assert str(error) == "1"
+    (error,) = run_all(RequestLimiter(1, retries=0), [failing(*gone)])
+    assert str(error) == "0"
+
+
+def test_a_bug_passes_through_and_leaves_the_room_to_others() -> None:
+    async def broken() -> str:
+        raise ZeroDivisionError
+
+    async def both() -> None:
+        limiter = RequestLimiter(1)
+        with pytest.raises(ZeroDivisionError):
+            await limiter.run(broken)
+        assert await limiter.run(failing()) == "done"
+
+    asyncio.run(both())
+
+
+def test_who_is_cancelled_while_waiting_leaves_the_room_to_others() -> None:
+    async def scenario() -> None:
+        limiter = RequestLimiter(1)
+        slow = Busy(9, seconds=0.05)
+        first = asyncio.create_task(limiter.run(slow))
+        await asyncio.sleep(0)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(limiter.run(slow), 0.005)
+        assert await limiter.run(slow) == "done"
+        assert await first == "done"
+        assert slow.requests == 2
+
+    asyncio.run(scenario())
+
+
+def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
+    starts: list[float] = []
+
+    async def operation() -> str:
+        starts.append(now())
+        return "done"
+
+    run_all(RequestLimiter(4, delay_seconds=0.02), [operation] * 4)
+    assert starts == pytest.approx([0.0, 0.02, 0.04, 0.06])
+
+
+def test_who_is_cancelled_in_the_delay_leaves_the_room_to_others() -> None:
+    async def scenario() -> None:
+        limiter = RequestLimiter(1, delay_seconds=0.05)
+        assert await limiter.run(failing()) == "done"
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(limiter.run(failing()), 0.005)
+        assert await limiter.run(failing()) == "done"
+
+    asyncio.run(scenario())

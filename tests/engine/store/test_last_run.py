@@ -1,0 +1,238 @@
+"""The folder of a run: made by its first process, gone on with or taken away by the next run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.engine.store.last_run import (
+    OpenedStore,
+    check_same,
+    last_run,
+    open_store,
+)
+from pytest_ragcheck.engine.store.record_store import Claim
+from pytest_ragcheck.engine.store.run_folder import is_stopped, stop
+from pytest_ragcheck.engine.store.sqlite_store import SqliteStore
+from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
+from pytest_ragcheck.errors import StoreError, UsageError
+from pytest_ragcheck.redaction import Redactor
+from tests.making import a_record, an_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAME = {"threshold": "0.7", "top_k": "5"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "results" / ".ragcheck" / "rag"
+
+
+def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> OpenedStore:
+    return open_store(home, run_id, fingerprint={**SAME, **changed}, redactor=Redactor(), resume=resume)
+
+
+def leave(home: Path, run_id: str, *names: str) -> Path:
+    """A run that finished these questions and is over."""
+    run = opened(home, run_id)
+    for name in names:
+        run.store.keep(name, a_record(name))
+    run.store.close()
+    return run.folder
+
+
+def runs(home: Path) -> list[str]:
+    return sorted(path.name for path in home.iterdir() if path.is_dir())
+
+
+def test_all_processes_of_a_run_open_one_store(home: Path) -> None:
+    first, second = opened(home, "1"), opened(home, "1")
+    assert first.folder == second.folder == home / "1"
+    first.store.claim(["a"], 1)
+    assert second.store.take("a") is Claim.UNDER_WAY
+    for run in (first, second):
+        run.store.close()
+
+
+def test_it_stays_out_of_version_control(home: Path) -> None:
+    leave(home, "1")
+    assert (home.parent / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_a_new_run_takes_away_those_that_are_over(home: Path) -> None:
+    leave(home, "1", "a")
+    leave(home, "2", "a")
+    assert runs(home) == ["2"]
+
+
+def test_a_run_that_is_going_on_is_left_alone(home: Path) -> None:
+    going_on = opened(home, "1")
+    leave(home, "2", "a")
+    assert runs(home) == ["1", "2"]
+    last = last_run(home)
+    assert last is not None
+    assert last.folder.name == "2"
+    going_on.store.close()
+
+
+def test_a_run_goes_on_with_the_last_one_that_is_over(home: Path) -> None:
+    leave(home, "1", "a")
+    run = opened(home, "2", resume=True)
+    assert run.store.take("a") == a_record("a")
+    run.store.close()
+    assert runs(home) == ["2"]
+
+
+def test_without_being_told_so_it_does_not(home: Path) -> None:
+    leave(home, "1", "a")
+    run = opened(home, "2")
+    assert run.store.take("a") is Claim.FREE
+    run.store.close()
+
+
+def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
+    leave(home, "1", "a")
+    second = opened(home, "2", resume=True)
+    second.store.keep("b", a_record("b"))
+    stop(second.folder)
+    second.store.close()
+    third = opened(home, "3", resume=True)
+    assert [third.store.take(name) for name in "ab"] == [a_record("a"), a_record("b")]
+    assert not is_stopped(third.folder)
+    third.store.close()
+
+
+def test_a_run_that_was_gone_on_with_began_when_its_first_answers_came(home: Path) -> None:
+    folder = leave(home, "1", "a")
+    said = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**said, "began": "2026-01-01T00:00:00+00:00"}), encoding="utf-8")
+    opened(home, "2", resume=True).store.close()
+    last = last_run(home)
+    assert last is not None
+    assert (last.folder.name, last.began) == ("2", "2026-01-01T00:00:00+00:00")
+
+
+def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
+    assert last_run(home) is None
+    run = opened(home, "1", resume=True)
+    assert run.store.take("a") is Claim.FREE
+    run.store.close()
+
+
+def test_another_run_is_not_gone_on_with(home: Path) -> None:
+    leave(home, "1", "a")
+    with pytest.raises(UsageError) as caught:
+        opened(home, "2", resume=True, threshold="0.8", judge='"offline"')
+    last = last_run(home)
+    assert last is not None
+    assert str(caught.value) == (
+        f"--rag-resume: the last run, of {last.began}, was another "
+        '(judge: null -> "offline"; threshold: 0.7 -> 0.8).\n'
+        "Give this run what that one had, or leave --rag-resume out: then every question is asked."
+    )
+    assert runs(home) == ["1"]
+    check_same(last, SAME)
+    check_same(None, SAME)
+
+
+def test_the_finished_questions_of_a_run_that_is_over(home: Path) -> None:
+    folder = leave(home, "1", "a", "b")
+    run = opened(home, "1")
+    run.store.keep("c", an_error("c"))
+    run.store.claim(["d"], 1)
+    run.store.close()
+    assert sorted(finished_keys(folder)) == ["a", "b"]
+    (folder / FILE).unlink()
+    with pytest.raises(StoreError, match=r"store\.sqlite: unable to open database file$"):
+        finished_keys(folder)
+
+
+def rewritten(folder: Path, *statements: str) -> None:
+    """The store of a run as another version of the package would have left it."""
+    database = sqlite3.connect(folder / FILE)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize("layout", [0, 2])
+def test_a_run_that_another_version_wrote_is_not_gone_on_with_and_stays(home: Path, layout: int) -> None:
+    folder = leave(home, "1", "a")
+    rewritten(folder, "alter table questions drop column verdict", f"pragma user_version = {layout}")
+    with pytest.raises(UsageError) as caught:
+        opened(home, "2", resume=True)
+    began = json.loads((folder / "run.json").read_text(encoding="utf-8"))["began"]
+    assert str(caught.value) == (
+        f"--rag-resume: the last run, of {began}, was written by another version of pytest-ragcheck "
+        f"(the layout of its store is {layout}, that of this version 1).\n"
+        "Go on with it by the version that wrote it, or leave --rag-resume out: then every question is asked."
+    )
+    assert runs(home) == ["1"]
+    with pytest.raises(StoreError, match=rf"another version .* wrote it \(its layout is {layout}, that of this"):
+        SqliteStore(folder, Redactor())
+
+
+def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
+    folder = leave(home, "1")
+    rewritten(folder, "drop table questions", "pragma user_version = 0")
+    run = opened(home, "2", resume=True)
+    assert (run.damaged, run.store.take("a")) == ("", Claim.FREE)
+    run.store.close()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]"])
+def test_a_run_of_which_nothing_can_be_read_is_none(home: Path, content: str) -> None:
+    folder = leave(home, "1", "a")
+    (folder / "run.json").write_text(content, encoding="utf-8")
+    assert last_run(home) is None
+
+
+def test_a_damaged_store_is_moved_aside_and_the_run_begins_anew(home: Path) -> None:
+    folder = leave(home, "1", "a")
+    (folder / FILE).write_bytes(b"no database" * 1000)
+    run = opened(home, "2", resume=True)
+    assert run.damaged.endswith("store.sqlite: file is not a database. It was moved to damaged-store.sqlite.")
+    assert run.store.take("a") is Claim.FREE
+    run.store.keep("a", a_record("a"))
+    assert (run.folder / "damaged-store.sqlite").read_bytes().startswith(b"no database")
+    run.store.close()
+    assert json.loads((run.folder / "run.json").read_text(encoding="utf-8"))["fingerprint"] == SAME
+
+
+def test_a_store_whose_middle_is_damaged_is_moved_aside_too(home: Path) -> None:
+    folder = leave(home, "1", *(f"q{number}" for number in range(200)))
+    content = bytearray((folder / FILE).read_bytes())
+    content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
+    (folder / FILE).write_bytes(content)
+    run = opened(home, "2", resume=True)
+    assert "It was moved to damaged-store.sqlite." in run.damaged
+    run.store.close()
+
+
+def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file", encoding="utf-8")
+    home = tmp_path / "results" / ".ragcheck" / "rag"
+    with pytest.raises(StoreError, match=rf"^{home}: Not a directory$"):
+        opened(home, "1")
+
+
+def test_a_store_that_cannot_be_made_is_told(home: Path) -> None:
+    home.mkdir(parents=True)
+    (home / "1").write_text("a file", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"Not a directory: .*owners'$"):
+        opened(home, "1")
+
+
+def test_the_processes_of_a_run_hear_that_it_was_stopped(home: Path, tmp_path: Path) -> None:
+    folder = leave(home, "1")
+    assert not is_stopped(folder)
+    stop(folder)
+    assert is_stopped(folder)
+    stop(tmp_path / "nowhere")
+    assert not is_stopped(tmp_path / "nowhere")

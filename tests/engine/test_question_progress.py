@@ -1,0 +1,132 @@
+"""A question has so much time with all its requests, and it is known where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import EndpointError, Judgement, RagAnswer, Settings, Verdict
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.engine.question_progress import ProgressBoard
+from tests.making import a_question
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.verdict.record import Record
+
+ANSWER = RagAnswer(text="30 days", contexts=("30 days",))
+
+
+@dataclass
+class System:
+    """A system and a judge that hang where they are told to."""
+
+    hangs: str = ""
+    refusals: int = 0
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def ask(self, question: Any) -> RagAnswer:
+        if self.refusals:
+            self.refusals -= 1
+            raise EndpointError("busy", url="u", status=502)
+        await self._perhaps("asked")
+        return ANSWER
+
+    async def judge(self, question: Any, answer: Any) -> Judgement:
+        await self._perhaps("judged")
+        return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+    async def _perhaps(self, stage: str) -> None:
+        if self.hangs == stage:
+            self.began.set()
+            await asyncio.Event().wait()
+
+
+async def check(
+    system: System, board: ProgressBoard, name: str = "terms", *, seconds: float = 600, **rooms: Any
+) -> Record:
+    settings = Settings.of(question_timeout=seconds)
+    return await board.check(a_question(name), client=system, judge=system, settings=settings, **rooms)
+
+
+@pytest.mark.parametrize(
+    ("system", "spent"),
+    [
+        (System(hangs="asked"), r"the endpoint had it for 0\.[2-9] s"),
+        (System(hangs="judged"), r"the judge had it for 0\.[2-9] s"),
+        (System(refusals=9), r"between repeats it waited 0\.[2-9] s"),
+    ],
+    ids=["the endpoint hangs", "the judge hangs", "repeats take too long"],
+)
+def test_a_question_whose_time_is_over_is_an_error_that_says_where_it_went(system: System, spent: str) -> None:
+    record = asyncio.run(check(system, ProgressBoard(), seconds=0.2, asking=RequestLimiter(8, retries=9)))
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "question_timeout")
+    expected = rf"no verdict within 0\.2 s: {spent}\nSee what takes so long there, or raise rag_question_timeout\."
+    assert re.fullmatch(expected, record.reason)
+    assert record.judge is not None
+    assert (record.endpoint, record.top_k) == ("System", 5)
+
+
+def test_a_question_that_waits_its_turn_loses_no_time() -> None:
+    async def scenario() -> Record:
+        gate, courses = RequestLimiter(1), ProgressBoard()
+        first = System(hangs="asked")
+        hanging = asyncio.ensure_future(check(first, courses, "first", asking=gate))
+        await first.began.wait()
+        second = asyncio.ensure_future(check(System(), courses, "second", seconds=0.05, asking=gate))
+        # Longer than its limit, and nothing comes of it.
+        assert not (await asyncio.wait([second], timeout=0.2))[0]
+        hanging.cancel()
+        return await second
+
+    assert asyncio.run(scenario()).verdict is Verdict.PASS
+
+
+def test_a_limit_that_is_not_reached_leaves_the_record_as_it_is() -> None:
+    assert asyncio.run(check(System(), ProgressBoard())).verdict is Verdict.PASS
+
+
+def test_the_line_says_where_the_question_is_and_how_many_others_are_where() -> None:
+    async def scenario() -> list[str]:
+        courses, asking = ProgressBoard(), RequestLimiter(2)
+        systems = [System(hangs="judged"), System(hangs="asked"), System(hangs="asked"), System()]
+        names = ["judged", "asked", "too", "queued"]
+        lines = [courses.line(a_question("terms"), to_go=4)]
+        tasks = []
+        for system, name in zip(systems, names, strict=True):
+            tasks.append(asyncio.ensure_future(check(system, courses, name, asking=asking)))
+            if system.hangs:
+                await system.began.wait()
+        await asyncio.sleep(0)
+        lines += [courses.line(a_question(name), to_go=0) for name in ("judged", "asked", "queued")]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return lines
+
+    counts = "(2 being asked, 1 being judged, 0 to go)"
+    assert asyncio.run(scenario()) == [
+        "waiting for terms: it has not begun (0 being asked, 0 being judged, 4 to go)",
+        f"waiting for judged: the judge has had it for 0 s {counts}",
+        f"waiting for asked: the endpoint has had it for 0 s {counts}",
+        f"waiting for queued: it has waited its turn for 0 s {counts}",
+    ]
+
+
+def test_the_limit_holds_while_one_of_several_judgements_hangs() -> None:
+    class Uneven(System):
+        async def judge(self, question: Any, answer: Any) -> Judgement:
+            self.refusals += 1  # here the number of judgements
+            if self.refusals == 2:
+                await asyncio.Event().wait()
+            return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+    async def scenario() -> Record:
+        system = Uneven()
+        settings = Settings.of(question_timeout=0.1, judge_repeats=3)
+        return await ProgressBoard().check(a_question("terms"), client=system, judge=system, settings=settings)
+
+    assert asyncio.run(scenario()).error_kind == "question_timeout"

@@ -1,0 +1,74 @@
+"""A model in this process is loaded once, whatever the number of texts, and its absence is said once for all."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import anyio
+import pytest
+
+from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel
+
+
+def test_it_is_loaded_once_and_asked_one_text_at_a_time_in_another_thread() -> None:
+    loaded: list[str] = []
+    inside: list[int] = []
+    most: list[int] = []
+
+    def load(name: str) -> str:
+        loaded.append(name)
+        return name.upper()
+
+    def ask(text: str, model: str) -> tuple[str, bool]:
+        inside.append(1)
+        most.append(len(inside))
+        inside.pop()
+        return f"{model} {text}", threading.current_thread() is threading.main_thread()
+
+    async def run() -> list[tuple[str, bool]]:
+        model = LocalModel("mini", setting="rag_embedding_model", load=load)
+        found: list[tuple[str, bool]] = []
+
+        async def one(text: str) -> None:
+            found.append(await model.use(partial(ask, text)))
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(8):
+                tasks.start_soon(one, str(number))
+        return sorted(found)
+
+    assert anyio.run(run) == [(f"MINI {number}", False) for number in range(8)]
+    assert loaded == ["mini"]
+    assert set(most) == {1}
+
+
+def test_what_cannot_be_loaded_is_tried_once_and_said_of_every_use() -> None:
+    tried: list[str] = []
+
+    def load(name: str) -> str:
+        tried.append(name)
+        raise OSError("no such model,\n  nor a folder " + "x" * 500)
+
+    model = LocalModel("mini", setting="rag_embedding_model", load=load)
+    for _ in range(2):
+        with pytest.raises(MeasurementError) as caught:
+            anyio.run(model.use, len)
+        text = str(caught.value)
+        assert text.startswith(
+            "the model 'mini' of rag_embedding_model cannot be loaded: no such model, nor a folder x"
+        )
+        assert len(text) < 400
+    assert tried == ["mini"]
+
+
+def test_what_a_use_raises_is_its_own_affair() -> None:
+    model = LocalModel("mini", setting="rag_embedding_model", load=str.upper)
+
+    def fail(model: str) -> None:
+        raise ZeroDivisionError(model)
+
+    with pytest.raises(ZeroDivisionError, match="MINI"):
+        anyio.run(model.use, fail)
+    assert anyio.run(model.use, str.lower) == "mini"

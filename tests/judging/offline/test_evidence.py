@@ -1,0 +1,37 @@
+"""What an answer is held against: passages that are read once."""
+
+from __future__ import annotations
+
+from pytest_ragcheck.judging.offline.evidence import ContextCache, Evidence
+from pytest_ragcheck.judging.offline.terms import TermDictionary
+
+
+def evidence(*contexts: str, wanted: str) -> Evidence:
+    terms = TermDictionary()
+    return Evidence(
+        map(ContextCache(terms).__getitem__, contexts), wanted=frozenset(terms.of(wanted)), asked=frozenset()
+    )
+
+
+def test_a_passage_that_comes_back_is_not_read_again() -> None:
+    passages = ContextCache(TermDictionary())
+    first = passages["Refunds within 30 days."]
+    assert passages["Refunds within 30 days."] is first
+    assert passages["Refunds within 30 days. "] is not first
+    assert first.numbers == ["30"]
+
+
+def test_what_is_kept_of_passages_is_bounded() -> None:
+    passages = ContextCache(TermDictionary())
+    passages["a few words"]
+    long = "word " * 300_000
+    passages[long]
+    assert len(passages) == 2
+    passages[long + "more"]
+    assert list(passages) == [long + "more"]
+
+
+def test_neighbours_are_near_in_either_order_and_within_six_terms() -> None:
+    held = evidence("alpha beta one two three four five gamma", "delta", wanted="alpha beta gamma delta")
+    assert held.n_near([("alpha", "beta"), ("beta", "alpha"), ("beta", "gamma")]) == 3
+    assert held.n_near([("alpha", "gamma"), ("gamma", "delta")]) == 0

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.judging.offline.normalized_text import normalised, sentences, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("退款期限", ["退款", "款期", "期限"]),
+        ("30天内", ["30", "天", "天内"]),
+        ("猫", ["猫"]),
+        ("iPhone手机", ["iphone", "手机"]),
+        ("返金", ["返金"]),
+    ],
+)
+def test_scripts_without_word_boundaries_give_pairs_of_characters(text: str, expected: list[str]):
+    assert words(text) == expected
+
+
+def test_vowel_signs_do_not_break_words():
+    assert words("राम हिन्दी बोलता है।") == ["राम", "हिन्दी", "बोलता", "है"]
+
+
+def test_emoji_and_punctuation_are_no_words():
+    assert words("Ja! 🎉 — „gut“ … ¿no?") == ["ja", "gut", "no"]
+
+
+@pytest.mark.parametrize(
+    ("misread", "text"),
+    [
+        ("10â€“12 years", "10–12 years"),
+        ("2.45Â\u00a0billion", "2.45 billion"),
+        ("cafÃ©", "café"),
+        ("itâ€™s", "it's"),
+    ],
+)
+def test_text_that_was_read_in_the_wrong_encoding_is_read_again(misread: str, text: str):
+    assert words(misread) == words(text)
+
+
+@pytest.mark.parametrize("text", ["Ângela", "São Paulo", "âge", "â€x", "Ã\u0081b"])
+def test_what_only_looks_as_if_it_was_misread_stays(text: str):
+    assert words(text) == words(text.casefold())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Dr. J. Smith came, i.e. he was here. He left.", ["Dr. J. Smith came, i.e. he was here.", "He left."]),
+        ("Steps:\n1. Open it.\n2. Close it.", ["Steps:", "Open it.", "Close it."]),
+        ("- a b\n* c d\n• e f", ["a b", "c d", "e f"]),
+        ("It costs 2.5 euros. Really.", ["It costs 2.5 euros.", "Really."]),
+        ("三十天内可以退款。请联系我们！", ["三十天内可以退款。", "请联系我们！"]),
+        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("no full stop", ["no full stop"]),
+        ("... \n\n *", []),
+        ("30.", ["30."]),
+        (" (b)\n", ["(b)"]),
+        ("1. \n2. Open it.", ["Open it."]),
+        ("", []),
+    ],
+)
+def test_sentences_are_verbatim_and_without_list_markers(text: str, expected: list[str]):
+    assert list(sentences(text)) == expected
+
+
+@given(st.text())
+def test_every_sentence_is_a_part_of_the_text_in_order(text: str):
+    place = 0
+    for sentence in sentences(text):
+        found = text.find(sentence, place)
+        assert found >= place
+        place = found + len(sentence)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_normalising_twice_changes_nothing_in_the_words(text: str):
+    assert words(normalised(text)) == words(text)

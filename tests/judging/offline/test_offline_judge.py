@@ -1,0 +1,546 @@
+from __future__ import annotations
+
+import asyncio
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.offline.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+REFUNDS = (
+    "Customers can ask for a refund within 30 days of purchase. A receipt is needed.",
+    "Shipping takes 45 days to Australia.",
+)
+
+
+def judged(
+    answer: str,
+    *expected: str,
+    contexts: tuple[str, ...] = REFUNDS,
+    question: str = "What is the refund window?",
+    answerable: bool = True,
+    by: OfflineJudge | None = None,
+) -> Judgement:
+    asked = Question(
+        dataset_name="shop", id="q", question=question, all_acceptable_answers=expected, answerable=answerable
+    )
+    return asyncio.run((by or OfflineJudge()).judge(asked, RagAnswer(text=answer, contexts=contexts)))
+
+
+def scores(judgement: Judgement) -> tuple[float | None, float | None]:
+    return judgement.answer_correctness, judgement.groundedness
+
+
+def calibrated(raw: float, line: float) -> float:
+    """Straight lines from (0, 0) over (line, 0.7) to (1, 1)."""
+    return 0.7 * raw / line if raw < line else 0.7 + 0.3 * (raw - line) / (1 - line)
+
+
+def test_the_judge_says_who_it_is():
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-3")
+
+
+@pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
+def test_a_right_answer_from_the_contexts_has_nothing_against_it(answer: str):
+    assert judged(answer, "30 days") == Judgement(answer_correctness=1.0, groundedness=1.0, abstained=False)
+
+
+def test_correctness_does_not_apply_without_an_acceptable_answer():
+    assert judged("30 days").answer_correctness is None
+
+
+class TestCorrectness:
+    def test_is_the_share_of_the_expected_words(self):
+        answer = "The fee depends on colour and size."
+        judgement = judged(answer, "colour, size, weight, age, finish", contexts=(answer,))
+        # Two of five words of weight 1: 0.4. " colour size weight age finish " has 29 groups of three characters; the
+        # answer " the fee depends on colour and size " has 11 of them: " co", "col", "olo", "lou", "our", "ur ",
+        # " si", "siz", "ize", "ze ", and "e f" of "the fee".
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.9 * 0.4 + 0.1 * 11 / 29, 0.67))
+        assert judgement.error_message == 'the answer does not have "colour, size, weight, age, finish"'
+
+    def test_takes_the_best_of_the_acceptable_answers(self):
+        assert judged("30 days", "a month", "30 days", "four weeks").answer_correctness == 1.0
+
+    def test_of_acceptable_answers_that_are_lacking_the_nearest_is_named(self):
+        expected = ("30 days", "a month or two years", "four weeks", "a fortnight")
+        judgement = judged("A month at most.", *expected, contexts=("A month at most.",))
+        assert judgement.error_message == 'the answer does not have "a month or two years"'
+
+    def test_needs_an_acceptable_answer(self):
+        with pytest.raises(ValueError, match=r"^there is no acceptable answer$"):
+            AnswerText("30 days", found=["30", "days"], question="", terms=TermDictionary()).best_recall(())
+
+    def test_finds_the_expected_answer_inside_a_longer_text(self):
+        text = "Thank you for asking! As a rule it is 30 days, though of course you may call us before."
+        assert judged(text, "30 days").answer_correctness == 1.0
+
+    @pytest.mark.parametrize("answer", ["30.", "(30)", "30)"])
+    def test_an_answer_that_looks_like_a_list_marker_is_an_answer(self, answer: str):
+        assert judged(answer, "30") == Judgement(answer_correctness=1.0, groundedness=1.0, abstained=False)
+
+    def test_an_acceptable_answer_that_stands_in_the_answer_is_found_behind_others(self):
+        expected = ("a month or two years", "Four weeks", "30 days")
+        assert judged("You can ask within 30 days.", *expected).answer_correctness == 1.0
+
+    def test_words_that_stand_apart_are_a_little_less(self):
+        judgement = judged("Neil Young met Louis Armstrong in 30 days.", "Neil Armstrong")
+        # All words are there, but their one pair of neighbours is not: 1 - 0.1 * 1 = 0.9.
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.9, 0.67))
+
+    def test_what_comes_after_much_else_is_a_little_less(self):
+        told = "Ada Byron wrote programs. Charles Babbage drew engines. Luigi Menabrea took notes. Later came {}."
+        judgement = judged(told.format("Alan Turing"), "Alan Turing", contexts=(told.format("Alan Turing"),))
+        # Twelve words stand before it, none of them a stop word: 1 - 0.03.
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.97, 0.67))
+        assert judgement.error_message == 'the answer comes to "Alan Turing" only after much else'
+        assert judged(told.replace("Later came", "").format("Alan Turing"), "Alan Turing").answer_correctness == 1.0
+
+    @pytest.mark.parametrize("answer", ["November 2017", "It came out in 2017.", "It came out in November of 2017."])
+    def test_a_date_may_be_said_less_exactly(self, answer: str):
+        expected = "November 17, 2017"
+        # As a part of a short expected answer: 0.8.
+        assert judged(answer, expected, question="When?").answer_correctness == pytest.approx(calibrated(0.8, 0.67))
+
+    @pytest.mark.parametrize("answer", ["December 2017", "It came out on April 17, 2017.", "It came out in 2018."])
+    def test_another_month_is_another_date(self, answer: str):
+        correctness = judged(answer, "November 17, 2017", question="When?").answer_correctness
+        assert correctness is not None
+        assert correctness < 0.6
+
+    def test_a_number_that_is_said_to_be_rounded_is_right(self):
+        # All is there, but in place of 2,187,000 another number stands beside people: 1 - 0.1 * 1 = 0.9.
+        assert judged("About 2.2 million people.", "2,187,000 people").answer_correctness == pytest.approx(
+            calibrated(0.9, 0.67)
+        )
+        exact = judged("2,187,000", "about 2.2 million").answer_correctness
+        assert exact is not None
+        assert exact > 0.8
+        assert judged("About 2.2 million euros.", "2,200,000 dollars").answer_correctness == pytest.approx(
+            judged("2.2 million euros.", "2,200,000 dollars").answer_correctness, abs=0.02
+        )
+
+    def test_a_number_that_may_be_true_beside_the_expected_one_is_half_right(self):
+        assert judged("11 years", "10 to 12 years").answer_correctness == pytest.approx(calibrated(0.5, 0.67))
+        assert judged("In the 18th century.", "1757").answer_correctness == pytest.approx(calibrated(0.5, 0.67))
+
+    def test_a_part_of_a_short_expected_answer_is_right(self):
+        # A third of the words and nothing else: 0.8.
+        assert judged("Beardsley", "Peter Andrew Beardsley").answer_correctness == pytest.approx(calibrated(0.8, 0.67))
+
+    def test_a_part_of_a_long_expected_answer_is_not(self):
+        expected = "Refunds are possible within 30 days of the purchase when the receipt is shown at the desk."
+        correctness = judged("With a receipt.", expected).answer_correctness
+        assert correctness is not None
+        assert correctness < 0.4
+
+    @pytest.mark.parametrize("answer", ["45 days", "You can ask within 45 days.", "30 weeks", "days", "Some time."])
+    def test_a_number_that_is_lacking_or_another_is_wrong(self, answer: str):
+        judgement = judged(answer, "30 days")
+        assert judgement.answer_correctness is not None
+        assert judgement.answer_correctness < 0.7
+        assert judgement.error_message == 'the answer does not have "30 days"'
+
+    def test_a_wrong_number_outweighs_all_words_that_are_right(self):
+        expected = "Customers in Europe can ask the shop for a full refund within 30 days of purchase with a receipt"
+        judgement = judged(expected.replace("30", "31"), expected, question="Refunds?")
+        # At most 0.5 without a number: 0.7 * 0.5 / 0.67 = 0.522.
+        assert judgement.answer_correctness == pytest.approx(0.7 * 0.5 / 0.67)
+
+    def test_one_number_of_several_and_no_other_is_not_wrong(self):
+        # Weights 2 for 18 and 1788, 1 for January; has 2 of 5, as a part of a short answer: 0.8.
+        judgement = judged("1788", "18 January 1788", question="When?")
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.8, 0.67))
+        assert judged("January 1789", "18 January 1788", question="When?").answer_correctness == pytest.approx(
+            # 1 of 5; of the 15 groups of " 18 january 1788 " the 7 of " january ", "y 1", " 17" and "178".
+            calibrated(0.9 * 0.2 + 0.1 * 10 / 15, 0.67)
+        )
+
+    def test_a_number_that_the_question_has_need_not_be_repeated(self):
+        question = "What costs the plan for 5 people?"
+        judgement = judged("It costs twelve euros.", "12 euros for 5 people", question=question)
+        # Weights: 12 is 2, euros 1, for 0.1, 5 (asked) 0.4, people (asked) 0.2: 3 of 3.7.
+        assert judgement.answer_correctness is not None
+        assert judgement.answer_correctness > 0.7
+
+    @pytest.mark.parametrize(
+        ("answer", "expected", "score"),
+        [
+            ("Yes.", "yes", 1.0),
+            ("No, it is not.", "Yes", 0.0),
+            ("It is allowed.", "yes", 0.8),
+            ("It isn't allowed.", "no", 0.8),
+            ("It isn't allowed.", "yes", 0.2),
+            ("No one may enter.", "no", 0.8),
+            ("Да, можно.", "да", 1.0),
+            ("是的，可以。", "是的", 1.0),
+        ],
+    )
+    def test_yes_and_no_are_told_apart(self, answer: str, expected: str, score: float):
+        assert judged(answer, expected, question="Is it so?").answer_correctness == pytest.approx(score)
+
+    def test_an_answer_that_begins_with_the_opposite_is_wrong(self):
+        judgement = judged("Yes, within 30 days.", "No, within 30 days.")
+        assert judgement.answer_correctness == pytest.approx(0.7 * 0.2 / 0.67)
+        assert judgement.error_message == 'the answer says the opposite of "No, within 30 days."'
+
+    def test_an_answer_that_denies_what_is_expected_is_wrong(self):
+        judgement = judged("The capital is not in the Paris of today but in Lyon.", "Paris", contexts=("Lyon, Paris.",))
+        assert judgement.answer_correctness == pytest.approx(0.7 * 0.2 / 0.67)
+        assert judgement.error_message == 'the answer says the opposite of "Paris"'
+
+    def test_a_negation_elsewhere_denies_nothing(self):
+        assert judged("It is not Lyon. It is Paris.", "Paris").answer_correctness == 1.0
+        assert judged("It is not Paris.", "not Paris").answer_correctness == 1.0
+
+    def test_the_words_that_a_long_expected_answer_lacks_are_named(self):
+        expected = "Refunds are possible within 30 days, with a receipt, at the desk, in person, by the buyer himself."
+        assert judged("Refunds are possible within 30 days.", expected).error_message == (
+            f'the answer does not have "receipt", "desk", "person", "buyer", "himself" of the expected "{expected}"'
+        )
+        assert judged("30 days.", expected, question="When?").error_message == (
+            'the answer does not have "Refunds", "possible", "within", "receipt", "desk" and 3 more words of the '
+            f'expected "{expected}"'
+        )
+
+    def test_words_that_stand_apart_are_named(self):
+        contexts = ("Neil Young met Louis Armstrong.",)
+        assert judged("Neil Young met Louis Armstrong.", "Neil Armstrong", contexts=contexts).error_message == (
+            'the answer has the words of "Neil Armstrong" only apart from each other'
+        )
+
+    def test_an_expected_answer_without_words_cannot_be_found(self):
+        assert judged("30 days", "…").answer_correctness == 0.0
+
+    def test_stop_words_count_where_there_is_nothing_else(self):
+        assert judged("To be or not to be", "to be or not to be", question="?").answer_correctness == 1.0
+
+
+class TestGroundedness:
+    def test_is_the_mean_of_three_shares_less_what_is_absent(self):
+        judgement = judged("Refund of purchase price.", contexts=("A refund. The purchase.",), question="?")
+        # Content: refund, purchase, price. In the contexts 2 of 3, in one window 2 of 3; of the pairs
+        # refund-purchase is there, purchase-price is not: 1 of 2. One absent word alone: ln(1 + 1 ** 1.5) = ln 2.
+        raw = (2 / 3 + 2 / 3 + 1 / 2) / 3 - 0.08 * math.log(2)
+        assert judgement.groundedness == pytest.approx(calibrated(raw, 0.39))
+        assert judgement.error_message == 'the contexts support only in part "Refund of purchase price."'
+
+    def test_sentences_weigh_by_their_words(self):
+        judgement = judged("Refunds need receipts. Elephants.", contexts=("Refunds need receipts.",), question="?")
+        # Four words: three at 1, one at 0; one absent.
+        assert judgement.groundedness == pytest.approx(calibrated(3 / 4 - 0.08 * math.log(2), 0.39))
+        assert judgement.unsupported_claims == ("Elephants.",)
+        assert judgement.error_message == 'the contexts do not support "Elephants."'
+
+    def test_words_scattered_over_the_contexts_are_less_than_words_together(self):
+        filler = " ".join(f"word{letter}" * 3 for letter in "abcdefghijklmnopqrstuvwxyz" * 4)
+        together = judged("Refunds need receipts.", contexts=(f"Refunds need receipts. {filler}",), question="?")
+        scattered = judged(
+            "Refunds need receipts.", contexts=(f"Refunds {filler} need {filler} receipts",), question="?"
+        )
+        # All words are there, one of three in a window, no pair: (1 + 1/3 + 0) / 3.
+        assert together.groundedness == 1.0
+        assert scattered.groundedness == pytest.approx(calibrated(4 / 9, 0.39))
+
+    def test_a_window_does_not_reach_into_the_next_context(self):
+        apart = judged("Refunds need receipts.", contexts=("Refunds.", "They need.", "Receipts."), question="?")
+        assert apart.groundedness == pytest.approx(calibrated(4 / 9, 0.39))
+
+    @pytest.mark.parametrize("answer", ["Australia is in Asia.", "Elephants can fly to Mars."])
+    def test_what_the_contexts_do_not_say_is_not_grounded(self, answer: str):
+        judgement = judged(answer)
+        assert judgement.groundedness is not None
+        assert judgement.groundedness < 0.7
+        assert judgement.unsupported_claims == (answer,)
+        assert judgement.error_message == f'the contexts do not support "{answer}"'
+
+    def test_a_number_that_no_context_has_is_named(self):
+        judgement = judged("A receipt is needed. You can ask for a refund within 60 days of purchase.")
+        assert judgement.groundedness is not None
+        assert judgement.groundedness <= 0.6
+        assert judgement.error_message == (
+            'the contexts do not have the number 60 of "You can ask for a refund within 60 days of purchase."'
+        )
+        assert judgement.unsupported_claims == ("You can ask for a refund within 60 days of purchase.",)
+
+    def test_a_number_is_named_as_the_answer_writes_it(self):
+        assert judged("A refund takes 1,500 days.").error_message == (
+            'the contexts do not have the number 1,500 of "A refund takes 1,500 days."'
+        )
+
+    def test_a_number_in_the_wrong_place_is_named_though_the_contexts_have_it_elsewhere(self):
+        judgement = judged("Customers can ask for a refund within 45 days of purchase.")
+        # All else is right, so that the score is the most that an answer with a wrong number can reach.
+        assert judgement.groundedness == 0.6
+        assert judgement.error_message == (
+            'the contexts have 30 and not 45 in "Customers can ask for a refund within 45 days of purchase."'
+        )
+
+    def test_a_number_that_another_sentence_has_in_the_same_place_is_right(self):
+        contexts = ("Members can ask for refunds within 45 days.", "Guests can ask for refunds within 30 days.")
+        assert judged("You can ask for refunds within 45 days.", contexts=contexts).groundedness == 1.0
+
+    @pytest.mark.parametrize(
+        ("answer", "context"),
+        [
+            ("It costs $1,500.", "It costs 1500 dollars."),
+            ("It takes thirty days.", "It takes 30 days."),
+            ("It began on 2024-05-01.", "It began on May 1, 2024."),
+        ],
+    )
+    def test_a_number_that_is_only_written_otherwise_is_right(self, answer: str, context: str):
+        assert judged(answer, contexts=(context,), question="?").groundedness == 1.0
+
+    def test_a_dot_may_be_a_separator_of_thousands(self):
+        judgement = judged("It costs 1.500 euros.", contexts=("It costs 1,500 euros.",), question="?")
+        assert "number" not in judgement.error_message
+        assert judgement.groundedness is not None
+        assert judgement.groundedness >= 0.7
+
+    def test_small_numbers_in_words_count_what_the_answer_lists(self):
+        judgement = judged("Three things: a refund, a receipt, Australia.")
+        assert "number" not in judgement.error_message
+
+    def test_list_numbers_and_citations_are_no_numbers_of_the_answer(self):
+        answer = "1. Customers can ask for a refund (passage 7).\n2. A receipt is needed [8, 9]."
+        assert judged(answer).groundedness == 1.0
+
+    def test_round_the_clock_is_no_number(self):
+        assert "number" not in judged("A receipt is needed 24/7.").error_message
+
+    def test_a_question_back_claims_nothing_beside_what_is_claimed(self):
+        assert judged("A receipt is needed. Shall elephants fly you to Mars?").unsupported_claims == ()
+        assert judged("Elephants to Mars?").unsupported_claims == ("Elephants to Mars?",)
+
+    def test_the_question_may_be_repeated(self):
+        answer = "The warranty of model 77 is: a receipt is needed."
+        assert judged(answer, question="What is the warranty of model 77?").groundedness == pytest.approx(
+            # warranty, model, 77, receipt, need: all known, in one window only two; of four pairs one.
+            calibrated((1 + 2 / 5 + 1 / 4) / 3, 0.39)
+        )
+
+    def test_an_answer_that_claims_nothing_is_grounded(self):
+        assert judged("Yes.").groundedness == 1.0
+
+    @pytest.mark.parametrize("contexts", [(), ("", "  \n")])
+    def test_without_contexts_nothing_is_grounded(self, contexts: tuple[str, ...]):
+        judgement = judged("30 days", "30 days", contexts=contexts)
+        assert scores(judgement) == (1.0, 0.0)
+        assert judgement.error_message == "no contexts were returned"
+        assert judged("Yes.", contexts=contexts).groundedness == 0.0
+
+    @pytest.mark.parametrize("contexts", [(), (" ",)])
+    def test_without_contexts_every_sentence_is_unsupported_unless_the_answer_declines(self, contexts: tuple[str, ...]):
+        said = judged("Yes. You have 30 days.", contexts=contexts)
+        assert said.unsupported_claims == ("Yes.", "You have 30 days.")
+        assert judged("I do not know the refund window.", contexts=contexts).unsupported_claims == ()
+
+    def test_a_long_sentence_is_cut_in_the_message_only(self):
+        answer = f"Elephants {'fly ' * 100}home."
+        judgement = judged(answer)
+        assert judgement.error_message == f'the contexts do not support "{answer[:199].rstrip()}…"'
+        assert judgement.unsupported_claims == (answer,)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "I don't know.",
+            "I'm sorry, but I cannot answer that from the provided context.",
+            "The documents say nothing: I could not find the refund window.",
+            "我不知道。",
+            "Das geht aus dem Kontext leider nicht hervor.",
+        ],
+    )
+    def test_a_bare_refusal_is_grounded_and_wrong(self, answer: str):
+        judgement = judged(answer, "30 days")
+        assert judgement.answer_correctness is not None
+        assert judgement.answer_correctness < 0.7
+        assert judgement.groundedness == 1.0
+        assert judgement.abstained
+        assert judgement.error_message == "the system declined to answer"
+
+    def test_a_refusal_in_words_of_its_own_is_grounded_with_a_doubt(self):
+        # Raw support 0.5 for up to four words that are neither the question's nor a refusal's.
+        judgement = judged("The documents do not say how long customers have to return items.", "30 days")
+        assert judgement.groundedness == pytest.approx(calibrated(0.5, 0.39))
+
+    def test_a_refusal_that_claims_much_is_judged_by_its_claims(self):
+        judgement = judged("I do not know, Martian elephants in purple trousers ate every filing cabinet.", "30 days")
+        assert judgement.groundedness is not None
+        assert judgement.groundedness < 0.7
+
+    def test_what_is_said_beside_declining_counts(self):
+        judgement = judged("I could not find the fee, but the refund window is 30 days.", "30 days")
+        assert judgement.answer_correctness == 1.0
+        assert judgement.abstained
+
+    def test_a_refusal_without_contexts_is_grounded(self):
+        assert judged("I don't know.", contexts=()).groundedness == 1.0
+
+    def test_a_refusal_is_right_where_one_is_expected(self):
+        assert scores(judged("I don't know.", "The documents do not say.")) == (1.0, 1.0)
+
+    def test_an_acceptable_answer_without_words_does_not_make_a_refusal_right(self):
+        judgement = judged("I don't know.", "surfing", "\N{SURFER}")
+        assert judgement.answer_correctness == 0.0
+        assert judgement.error_message == "the system declined to answer"
+
+    def test_a_refusal_is_right_where_the_question_cannot_be_answered(self):
+        assert judged("I don't know.", answerable=False) == Judgement(
+            answer_correctness=1.0, groundedness=1.0, abstained=True
+        )
+
+    def test_an_answer_is_wrong_where_the_question_cannot_be_answered(self):
+        judgement = judged("30 days", answerable=False)
+        assert (judgement.answer_correctness, judgement.abstained) == (0.0, False)
+        assert judgement.error_message == "the question cannot be answered, but the system answered it"
+
+    @pytest.mark.parametrize("answer", ["", " \n"])
+    def test_an_empty_answer_is_a_refusal(self, answer: str):
+        assert judged(answer, "30 days") == Judgement(
+            answer_correctness=0.0, groundedness=0.0, error_message="the answer is empty", abstained=True
+        )
+        assert judged(answer).answer_correctness is None
+        assert scores(judged(answer, answerable=False)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "expected", "right", "wrong"),
+    [
+        (
+            "退款期限是多久？",
+            "顾客可以在购买后30天内申请退款。",
+            "30天",
+            "您可以在三十天内申请退款。",
+            "您可以在45天内申请退款。",
+        ),
+        (
+            "返金期間は？",
+            "お客様は購入後30日以内に返金できます。",
+            "30日",
+            "30日以内に返金できます。",
+            "60日以内に返金できます。",
+        ),
+        ("คืนเงินได้กี่วัน", "ลูกค้าขอคืนเงินได้ภายใน 30 วัน", "30 วัน", "ขอคืนเงินได้ภายใน 30 วัน", "ขอคืนเงินได้ภายใน 45 วัน"),
+        ("Срок возврата?", "Товар можно вернуть в течение 30 дней.", "30 дней", "В течение тридцати дней.", "45 дней."),
+        ("Frist?", "Die Rückgabe ist in 30 Tagen möglich.", "30 Tage", "In dreißig Tagen.", "In 45 Tagen."),
+    ],
+)
+def test_other_languages_are_judged_alike(question: str, context: str, expected: str, right: str, wrong: str):
+    good = judged(right, expected, question=question, contexts=(context,))
+    bad = judged(wrong, expected, question=question, contexts=(context,))
+    assert min(good.answer_correctness or 0, good.groundedness or 0) >= 0.7
+    assert max(bad.answer_correctness or 0, bad.groundedness or 0) < 0.7
+
+
+LISTED = "refund receipt days 30 45 not Yes. No, I don't know. the of elephant 退款 30天 \n $5 - 1."
+TEXTS = st.lists(st.sampled_from(LISTED.split()), max_size=25).map(" ".join)
+
+
+@given(answer=TEXTS | st.text(), expected=TEXTS | st.text(), contexts=st.lists(TEXTS | st.text(), max_size=3))
+def test_any_answer_is_scored_in_range_and_always_alike(answer: str, expected: str, contexts: list[str]):
+    judge = OfflineJudge()
+    first = judged(answer, expected, contexts=tuple(contexts), by=judge)
+    assert all(score is not None and 0 <= score <= 1 for score in scores(first))
+    assert bool(first.error_message) == (min(first.answer_correctness or 0, first.groundedness or 0) < 1)
+    assert all(claim in answer for claim in first.unsupported_claims)
+    assert judged(answer, expected, contexts=tuple(contexts), by=judge) == first
+
+
+@given(answer=TEXTS, contexts=st.lists(TEXTS, min_size=1, max_size=3))
+def test_a_context_that_says_what_the_answer_says_never_lowers_groundedness(answer: str, contexts: list[str]):
+    before = judged(answer, contexts=tuple(contexts)).groundedness
+    after = judged(answer, contexts=(*contexts, answer)).groundedness
+    assert (after or 0) >= (before or 0) - 1e-9
+
+
+@given(answer=TEXTS.filter(lambda text: any(map(str.isalnum, text))))
+def test_an_answer_that_is_the_expected_one_is_right(answer: str):
+    assert judged(answer, answer, contexts=(answer,)).answer_correctness == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("\ud800", "30\ud800 days", "\x00", "1" * 5000 + " million", "x" * 5000, "$" * 50, "\u200b"),
+        "two hundred and " * 500,
+    ],
+)
+def test_strange_text_is_judged_like_any_other(text: str):
+    judgement = judged(text, text, contexts=(text,))
+    assert all(score is not None and 0 <= score <= 1 for score in scores(judgement))
+
+
+def test_a_judge_that_has_seen_many_words_judges_as_before():
+    judge = OfflineJudge()
+    many = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}{chr(0x4E00 + n)}" for n in range(20_000))
+    words = ["".join(chr(97 + n // 26**place % 26) for place in range(4)) for n in range(220_000)]
+    before = judged("You can ask within 45 days.", "30 days", by=judge)
+    for start in range(0, len(words), 80_000):
+        judged(many, contexts=(" ".join(words[start : start + 80_000]),), by=judge)
+    assert judged("You can ask within 45 days.", "30 days", by=judge) == before
+
+
+def test_an_answer_is_read_up_to_20000_characters():
+    said, context = "Refunds are possible within 30 days. ", ("Refunds are possible within 30 days.",)
+    invented = "The king pays in gold."
+    # 20,000 = 540 * 37 + 20: the claim after 539 sentences is read, that after 541 is not.
+    assert judged(said * 539 + invented, contexts=context).unsupported_claims == (invented,)
+    assert judged(said * 541 + invented, contexts=context).unsupported_claims == ()
+
+
+def test_contexts_are_read_up_to_500000_characters_in_all():
+    filler, context = "Other words. " * 38_462, "Refunds are possible within 30 days."
+    assert judged(context, contexts=(context, filler)).groundedness == 1.0
+    assert judged(context, contexts=(filler, context)).groundedness == 0.0
+
+
+def test_contexts_of_very_many_pieces_are_searched_for_the_best_window():
+    filler = "Refunds are discussed at length elsewhere and by others in many other words than these. " * 600
+    contexts = (f"{filler} Customers can ask for refunds within 30 days. {filler}",)
+    assert judged("Customers can ask for refunds within 30 days.", contexts=contexts).groundedness == 1.0
+    wrong = judged("Customers can ask for refunds within 31 days.", contexts=(*contexts, "It has 31 rooms."))
+    assert wrong.error_message == 'the contexts have 30 and not 31 in "Customers can ask for refunds within 31 days."'
+
+
+@pytest.mark.parametrize(
+    ("context", "expected", "right", "wrong", "refusal"),
+    [
+        (
+            "客户可在购买后三十天内申请退款。",
+            "30天",
+            "可在30天内申请退款。",
+            "可在90天内申请退款。",
+            "抱歉，我不知道。",
+        ),
+        (
+            "購入後30日以内に返金を申請できます。",
+            "30日",
+            "30日以内に申請できます。",
+            "60日以内に申請できます。",
+            "わかりません。",
+        ),
+        ("ลูกค้าขอคืนเงินได้ภายใน 30 วัน", "30 วัน", "ขอคืนเงินได้ภายใน 30 วัน", "ขอคืนเงินได้ภายใน 90 วัน", "ขออภัย ฉันไม่ทราบ"),
+    ],
+    ids=["Chinese", "Japanese", "Thai"],
+)
+def test_scripts_without_spaces_between_words_are_judged_alike(
+    context: str, expected: str, right: str, wrong: str, refusal: str
+):
+    def said(answer: str) -> tuple[bool, bool, bool | None]:
+        judgement = judged(answer, expected, contexts=(context,), question="?")
+        correctness, grounded = scores(judgement)
+        return (correctness or 0) >= 0.7, (grounded or 0) >= 0.7, judgement.abstained
+
+    assert said(right) == (True, True, False)
+    assert said(wrong) == (False, False, False)
+    assert said(refusal) == (False, True, True)

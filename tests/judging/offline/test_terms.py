@@ -1,0 +1,114 @@
+"""One term for the forms of a word and for the spellings of a number."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, stem
+
+
+def terms(text: str) -> list[str]:
+    return TermDictionary().of(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("thirty", "30"),
+        ("twenty-five", "25"),
+        ("two hundred and fifty", "250"),
+        ("2.5 million", "2,500,000"),
+        ("1,000", "1000"),
+        ("1\u00a0000", "1000"),
+        ("2,5", "2.50"),
+        ("007", "7"),
+        ("$5bn", "5 billion dollars"),
+        ("€ 2.5 million", "2.5 million euros"),
+        ("30 %", "30 percent"),
+        ("30 per cent", "30 per cent"),
+        ("30d", "30 days"),
+        ("5GB", "5 gb"),
+        ("3rd", "3 rd"),
+        ("2024-05-01", "May 1, 2024"),
+        ("三十天", "30天"),
+        ("二零二四年", "2024年"),
+        ("一百二十万", "1200000"),
+        ("тридцати дней", "30 дней"),
+        ("dreißig", "30"),
+        ("٣٠", "30"),
+        ("๑๒๓", "123"),
+    ],
+)
+def test_one_quantity_has_one_spelling_however_it_is_written(one: str, other: str):
+    assert terms(one) == terms(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("two, three", ["2", "3"]),
+        ("twenty thirty", ["20", "30"]),
+        ("version 1.2.3", ["versio", "1.2.3"]),
+        ("10-15", ["10", "15"]),
+        ("1.2.3 million", ["1.2.3", "millio"]),
+        ("glasses and boxes", ["glass", "and", "box"]),
+        ("2½ cups", ["2", "1", "2", "cup"]),
+        ("1.000.000,5", ["1000000.5"]),
+        ("three hundred thousand", ["300000"]),
+        ("2 million 500 thousand", ["2000000", "500000"]),  # digits are never added to what was said before
+        ("$5 10", ["5", "dollar", "10"]),
+        ("$ million $", ["dollar", "millio", "dollar"]),
+    ],
+)
+def test_numbers_beside_each_other_stay_apart_unless_they_make_one(text: str, expected: list[str]):
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("refunds", "refund"),
+        ("policies", "policy"),
+        ("running", "run"),
+        ("recommendation", "recommends"),
+        ("the hotel's", "the hotel"),
+        ("L'année", "année"),
+        ("ÉCOLE", "ecole"),
+        ("STRASSE", "Straße"),
+        ("Gdańsk", "gdansk"),
+        ("ﬁne", "fine"),  # a ligature
+        ("ｆｕｌｌ", "full"),  # full width
+        ("возврата", "возврат"),
+        ("Jan 5", "January 5"),
+    ],
+)
+def test_forms_of_one_word_have_one_term(one: str, other: str):
+    assert terms(one) == terms(other)
+
+
+def test_a_number_that_is_too_long_for_arithmetic_stays_as_it_is_written():
+    assert terms("1" * 50) == ["1" * 50]
+
+
+def test_only_numbers_are_numbers():
+    assert [is_number(term) for term in terms("thirty 5 % apples 天 $")] == [True, True, False, False, False, False]
+
+
+def test_ends_of_sentences_can_be_asked_for():
+    assert TermDictionary().with_ends("It is 2.5. So\nit is.  三十天。退款") == (
+        ["it", "is", "2.5", END, "so", END, "it", "is", END, "30", "天", END, "退款"]
+    )
+
+
+@given(st.text())
+def test_terms_are_never_empty_and_always_the_same(text: str):
+    found = terms(text)
+    assert all(found)
+    assert found == terms(text)
+
+
+@given(st.text(alphabet="abcdeginrsyzлоайы", min_size=1))
+def test_a_stem_is_never_empty(word: str):
+    assert stem(word)

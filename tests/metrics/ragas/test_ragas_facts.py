@@ -1,0 +1,85 @@
+"""What is read of a reply that has the facts, and what is said about one that has not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts, AnswerStatement, expected_facts, read_facts
+from tests.metrics.ragas.finding import NONCE, facts_text, statement
+
+
+def test_the_facts_are_read_field_by_field():
+    text = facts_text(
+        statements=[statement(), statement(" In cash. ", in_reference=False, supported=False)],
+        missing_statements=["A receipt is needed.", " "],
+        noncommittal=True,
+    )
+    assert read_facts(f"<think>Hm.</think>```json\n{text}\n```", nonce=NONCE) == AnswerFacts(
+        statements=(
+            AnswerStatement(text="It is 30 days.", in_reference=True, supported=True),
+            AnswerStatement(text="In cash.", in_reference=False, supported=False),
+        ),
+        missing=("A receipt is needed.",),
+        questions=("How long?", "Until when?", "How many days?"),
+        noncommittal=True,
+        context_ratings=(2, 1),
+    )
+
+
+def test_no_statements_and_nothing_missing_are_facts_too():
+    facts = read_facts(facts_text(statements=[], missing_statements=...), nonce=NONCE)
+    assert (facts.statements, facts.missing) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"statements": ...}, "statements is missing"),
+        ({"statements": None}, "statements Input should be a valid tuple"),
+        ({"statements": [{"statement": "A."}]}, "statements.0.in_reference is missing"),
+        ({"statements": [statement("")]}, "statements.0.statement is empty"),
+        ({"statements": [statement(supported="yes")]}, 'statements.0.supported_by_context is "yes", not true or false'),
+        ({"statements": [statement(in_reference=1)]}, "statements.0.in_reference is 1.0, not true or false"),
+        ({"missing_statements": "none"}, 'missing_statements is "none", not a list of strings'),
+        ({"generated_questions": ["How long?", "", "When?"]}, "generated_questions holds 2 questions, not 3"),
+        ({"generated_questions": ...}, "generated_questions is missing"),
+        ({"noncommittal": None}, "noncommittal is null, not true or false"),
+        ({"context_ratings": [2]}, "context_ratings is not a list of two ratings"),
+        ({"context_ratings": [2, 3]}, "context_ratings holds 3, which is not 0, 1 or 2"),
+        ({"context_ratings": [2, 0.5]}, "context_ratings holds 0.5, which is not 0, 1 or 2"),
+        ({"context_ratings": [2, "high"]}, 'context_ratings is "high", not a number'),
+    ],
+)
+def test_facts_that_cannot_be_are_refused_with_what_is_wrong(fields, problem):
+    with pytest.raises(JudgeReplyError) as caught:
+        read_facts(facts_text(**fields), nonce=NONCE)
+    assert problem in str(caught.value)
+
+
+def test_facts_that_an_answer_brought_along_are_not_taken():
+    echoed = facts_text("0000000000000000", context_ratings=[2, 2])
+    with pytest.raises(JudgeReplyError, match=r'^the field "nonce" does not hold the value that was asked for$'):
+        read_facts(echoed, nonce=NONCE)
+    assert read_facts(echoed + facts_text(context_ratings=[0, 0]), nonce=NONCE).context_ratings == (0, 0)
+
+
+def test_a_field_that_a_statement_has_twice_is_refused():
+    twice = facts_text().replace('"in_reference": true', '"in_reference": true, "in_reference": false')
+    with pytest.raises(JudgeReplyError, match=r"^in_reference stands in one object more than once$"):
+        read_facts(twice, nonce=NONCE)
+
+
+def test_the_schema_that_is_sent_is_strict_all_through_and_takes_the_facts():
+    schema = dict(expected_facts().schema)
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(json.loads(facts_text()))
+    statements = schema["properties"]["statements"]["items"]
+    for part in (schema, statements):
+        assert part["required"] == list(part["properties"])
+        assert part["additionalProperties"] is False
+    assert "$ref" not in json.dumps(schema)
+    assert "$defs" not in json.dumps(schema)

@@ -1,0 +1,262 @@
+"""Collapses that turn the gate red and drifts that it names, over real runs with a noisy judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+
+if TYPE_CHECKING:
+    from tests.harness import Project, Run
+
+SERVER = """\
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import JudgeIdentity, Judgement, RagAnswer
+
+HERE = Path(__file__).parent
+WORLD = json.loads((HERE / "world.json").read_text(encoding="utf-8"))
+NOISE = random.Random(WORLD["seed"])
+
+
+def log(name):
+    with (HERE / f"{name}.txt").open("a", encoding="utf-8") as file:
+        file.write("x")
+
+
+class System:
+    async def ask(self, question):
+        log("asked")
+        said = WORLD["answers"][question.id]
+        return RagAnswer(
+            text=said["text"], contexts=tuple(said["contexts"]), source_ids=tuple(said["ids"]), latency_seconds=0.1
+        )
+
+
+class NoisyJudge:
+    identity = JudgeIdentity(kind="noisy", model=WORLD["model"], prompt_version="noisy-1")
+
+    async def judge(self, question, answer):
+        log("judged")
+        refuses = answer.text.startswith("I cannot")
+        level = 0.2 if "wrong" in answer.text else 0.85
+        score = level + WORLD["shift"] + NOISE.gauss(0, WORLD["sd"])
+        score = min(max(score, 0.0), 1.0)
+        return Judgement(answer_correctness=0.0 if refuses else score, groundedness=score, abstained=refuses)
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return System()
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return NoisyJudge()
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A system and a judge: what each question is answered, and how the judge scores."""
+
+    n: int
+    gold: str = "none"
+    """Gold passages of the questions: `none`, `own`, `shared` (all in one document), or `tens` (10 a document)."""
+
+    answers: dict[int, str] = field(default_factory=dict)
+    """Answers by number of the question, in place of the right one."""
+
+    n_contexts: int = 1
+    ids: str = "doc"
+    shift: float = 0.0
+    sd: float = 0.02
+    seed: int = 1
+    model: str = "model-1"
+    expected: str = "Answer"
+    thresholds: dict[str, float] = field(default_factory=dict)
+
+    def document(self, number: int) -> str:
+        return {"shared": "handbook", "tens": f"d{number // 10}"}.get(self.gold, f"d{number}")
+
+    def write(self, project: Project) -> None:
+        """Write the question file and the files of the system."""
+        questions, answers = [], {}
+        for number in range(self.n):
+            name = f"q{number}"
+            asked: dict[str, Any] = {"id": name, "question": f"What is {name}?"}
+            if self.thresholds:
+                asked["thresholds"] = self.thresholds
+            asked["expected_answer"] = f"{self.expected} {name}"
+            text = f"Passage of {self.document(number)}."
+            if self.gold != "none":
+                asked["gold_passages"] = [{"text": text, "doc_id": f"doc-{self.document(number)}"}]
+            questions.append(asked)
+            contexts = [text, *(f"Further passage {i} of {name}." for i in range(1, self.n_contexts))]
+            ids = [
+                f"{self.ids}-{self.document(number)}",
+                *(f"{self.ids}-{name}-{i}" for i in range(1, self.n_contexts)),
+            ]
+            answers[name] = {"text": self.answers.get(number, f"Answer {name}."), "contexts": contexts, "ids": ids}
+        project.write("all.rag.yaml", json.dumps({"questions": questions}))
+        world = {"answers": answers, "shift": self.shift, "sd": self.sd, "seed": self.seed, "model": self.model}
+        project.write("world.json", json.dumps(world))
+
+    def wrong(self, numbers: Any) -> World:
+        """The same world with wrong answers to some questions."""
+        return replace(self, answers={number: f"A wrong answer to q{number}." for number in numbers}, seed=2)
+
+
+def saved(project: Project, world: World) -> None:
+    """Run once, and save the run as the baseline of the root folder."""
+    project.write("conftest.py", SERVER)
+    world.write(project)
+    first = project.run("--rag-gate=each")
+    assert first.exit_status == 0, first.text
+    assert main(["baseline", "save", "ragcheck-results/rag_predictions.json"]) == 0
+
+
+def count(project: Project, name: str) -> int:
+    path = project.folder / f"{name}.txt"
+    return len(path.read_text(encoding="utf-8")) if path.exists() else 0
+
+
+def today(project: Project, world: World, *arguments: str) -> Run:
+    world.write(project)
+    return project.run(*arguments)
+
+
+COLLAPSES = {
+    "40 of 40 wrong, all in one document": (World(n=40, gold="shared"), range(40)),
+    "70 of 200 wrong over 20 documents": (World(n=200, gold="tens"), range(70)),
+    "8 of 8 wrong": (World(n=8), range(8)),
+    "10 of 10 wrong with gold passages": (World(n=10, gold="own"), range(10)),
+}
+
+
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+@pytest.mark.parametrize("case", COLLAPSES)
+def test_a_collapse_is_red(project: Project, case: str, gate: str) -> None:
+    before, broken = COLLAPSES[case]
+    saved(project, before)
+    run = today(project, before.wrong(broken), f"--rag-gate={gate}")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED, run.text
+    assert f"{len(broken)} confirmed as failing against ragcheck-baseline.json" in run.junit["gate"][1]
+
+
+@pytest.mark.parametrize("gold", ["none", "own"])
+def test_refusals_are_red_with_and_without_gold_passages(project: Project, gold: str) -> None:
+    before = World(n=25, gold=gold)
+    saved(project, before)
+    refuses = replace(before, answers=dict.fromkeys(range(10), "I cannot answer that."), seed=2)
+    run = today(project, refuses, "--rag-gate=regression")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize("broken", [8, 10])
+def test_a_more_lenient_judge_hides_nothing(project: Project, broken: int) -> None:
+    before = World(n=40)
+    saved(project, before)
+    run = today(project, replace(before.wrong(range(broken)), shift=0.03), "--rag-gate=regression")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert any(line.startswith("judge drift on unchanged answers: answer_correctness +0.0") for line in run.lines)
+
+
+def test_an_accepted_answer_is_the_recorded_one(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    before = World(n=12)
+    saved(project, before)
+    after = before.wrong([3])
+    assert today(project, after).exit_status == pytest.ExitCode.TESTS_FAILED
+    capsys.readouterr()
+    assert main(["baseline", "accept", "ragcheck-results/rag_predictions.json"]) == 0
+    assert [line.partition("::")[2] for line in capsys.readouterr().out.splitlines()] == ["", "q3: PASS -> FAIL"]
+    run = today(project, after)
+    assert run.exit_status == 0, run.text
+    assert "baseline ragcheck-baseline.json: 1 still failing, 11 as before" in run.lines
+
+
+def test_a_baseline_in_the_root_folder_is_compared_with_by_default(project: Project) -> None:
+    before = World(n=12)
+    saved(project, before)
+    run = today(project, before.wrong([3]))
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.junit["gate"] == ("failure", "1 confirmed as failing against ragcheck-baseline.json")
+
+
+def test_unchanged_answers_keep_their_verdicts_under_a_noisy_judge(project: Project) -> None:
+    before = World(n=30, sd=0.02)
+    saved(project, before)
+    judged = count(project, "judged")
+    run = today(project, replace(before, sd=0.3, seed=7), "--rag-gate=regression")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 30})
+    assert count(project, "judged") - judged == 20
+    assert (
+        "30 answers are recorded ones and keep their verdicts, 0 changed, 20 recorded ones were judged anew"
+        in run.lines
+    )
+
+
+def test_a_stricter_judge_is_named_and_no_regression(project: Project) -> None:
+    before = World(n=40)
+    saved(project, before)
+    run = today(project, replace(before, shift=-0.2, seed=3), "--rag-gate=regression")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 40})
+    (line,) = [line for line in run.lines if line.startswith("judge drift")]
+    assert "answer_correctness -0.2" in line
+
+
+def test_a_stricter_judge_on_changed_answers_is_drift_too(project: Project) -> None:
+    before = World(n=20)
+    saved(project, before)
+    other = {number: f"Answer q{number}, in other words." for number in range(20)}
+    run = today(project, replace(before, answers=other, shift=-0.3, seed=3), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert "the recorded answer fails today too:" in run.lines
+
+
+def test_edited_labels_are_listed_apart(project: Project) -> None:
+    before = World(n=12)
+    saved(project, before)
+    run = today(project, replace(before.wrong([1]), expected="The answer"), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert "asked otherwise, and not compared:" in run.lines
+
+
+def test_a_threshold_above_the_recorded_scores_is_no_regression(project: Project) -> None:
+    before = World(n=12)
+    saved(project, before)
+    run = today(project, replace(before, thresholds={"groundedness": 0.95}), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert "still failing:" in run.lines
+
+
+def test_wordier_answers_are_no_regression(project: Project) -> None:
+    before = World(n=40)
+    saved(project, before)
+    wordy = {number: f"Answer q{number}, and many more words about it than before." for number in range(40)}
+    run = today(project, replace(before, answers=wordy, seed=5), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+
+
+def test_renamed_document_ids_are_named(project: Project) -> None:
+    before = World(n=20, gold="own", thresholds={"recall_at_5": 1.0})
+    saved(project, before)
+    run = today(project, replace(before, ids="page", seed=4), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert any("document ids have changed" in line for line in run.lines)
+
+
+def test_fewer_contexts_are_named(project: Project) -> None:
+    before = World(n=20, n_contexts=5)
+    saved(project, before)
+    run = today(project, replace(before, n_contexts=3, seed=4), "--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    assert any("contexts" in line and "5.0" in line and "3.0" in line for line in run.lines)

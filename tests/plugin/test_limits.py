@@ -1,0 +1,95 @@
+"""The limits hold for the whole run: for every kind of request, in all workers together."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.harness import Project
+
+LOGGED = """
+import os, time
+from pathlib import Path
+
+import pytest
+from pytest_ragcheck import Judgement, RagClient
+
+HERE = Path(__file__).parent
+
+
+def note(name, what):
+    with (HERE / f"{name}.txt").open("a") as file:
+        file.write(f"{time.monotonic():.6f} {what}\\n")
+
+
+def answer(question):
+    note("asked", 1)
+    time.sleep(0.03)
+    note("asked", -1)
+    return {"answer": "30 days", "contexts": ["Within 30 days."]}
+
+
+class LoggedJudge:
+    def judge(self, question, answer):
+        note("judged", 1)
+        time.sleep(0.03)
+        note("judged", -1)
+        return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    (HERE / os.environ["PYTEST_XDIST_WORKER"]).touch()
+    return RagClient.from_callable(answer)
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return LoggedJudge()
+"""
+
+NARROW = """
+import pytest
+
+@pytest.fixture
+def rag_client(rag_client):
+    return rag_client
+"""
+
+CALLS = """
+import pytest
+
+@pytest.mark.parametrize("number", range(8))
+def test_call(rag_check, number):
+    rag_check(f"call {number}?", expected="30 days").assert_passed()
+"""
+
+
+def most_at_once(project: Project, name: str) -> int:
+    """The largest overlap of the calls in the log."""
+    lines = sorted(line.split() for line in (project.folder / f"{name}.txt").read_text().splitlines())
+    running = most = 0
+    for _, change in lines:
+        running += int(change)
+        most = max(most, running)
+    assert running == 0
+    return most
+
+
+@pytest.mark.parametrize(("asked", "judged"), [(1, 1), (2, 3)])
+def test_no_more_requests_run_at_once_in_four_workers_than_the_limit(project: Project, asked: int, judged: int) -> None:
+    project.write("conftest.py", LOGGED)
+    for file in ("prefetched/p.rag.json", "narrow/n.rag.json"):
+        rows = [{"id": f"q{n}", "question": f"{file} {n}?", "expected_answer": "30 days"} for n in range(8)]
+        project.write(file, json.dumps(rows))
+    project.write("narrow/conftest.py", NARROW)
+    project.write("test_calls.py", CALLS)
+    run = project.run("-n4", f"--rag-concurrency={asked}", "-o", f"rag_judge_concurrency={judged}")
+    assert run.outcomes == {"passed": 24}
+    assert len(list(project.folder.glob("gw*"))) == 4
+    # On a busy machine the limit need not be reached.
+    assert 1 <= most_at_once(project, "asked") <= asked
+    assert 1 <= most_at_once(project, "judged") <= judged

@@ -1,0 +1,292 @@
+"""What the reference page of mistakes does not show: all of them at once, and each field's own words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.questions.files.reader import read_question_file
+from tests.questions.reading import problems
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXPECTED = "one text, and further accepted ones under 'all_acceptable_answers'"
+TEXTS = "a text or a list of texts"
+MENTION = "a text, or a regular expression in slashes"
+PASSAGE = "a text, a mapping {doc_id, text}, or a list of them"
+SHARE = "a number from 0 to 1, such as 0.7"
+SHARE_OR_SHARES = 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}'
+FLAG = "true or false, without quotes"
+REASON = "the reason, or true or false"
+COUNT = "a whole number from 1 to 999999999"
+
+
+def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
+    content = """\
+tier: retrieval
+defaults:
+  top_k: 0
+  colour: red
+questions:
+- id: refund-window
+  question: What is the refund window?
+  expcted_answer: 30 days
+  must_mention: ["30", /(/, /days/]
+  thresholds: {groundedness: 2, f1: high}
+  tags: [slow]
+- id: refund-window
+  question: ""
+- {question: What is the refund window?, answer: 30 days}
+num_questions: 4
+"""
+
+    assert problems(tmp_path, content) == [
+        "billing.rag.yaml:1: the file has the unknown tier 'retrieval'. Write 'generation' or 'end_to_end'.",
+        "billing.rag.yaml:3: the file has 0 under 'top_k'. Write a whole number from 1 to 999999999.",
+        (
+            "billing.rag.yaml:4: the file has the unknown key 'colour' (known: top_k, thresholds, tags). "
+            "Write it into the questions."
+        ),
+        (
+            "billing.rag.yaml:8: question 'refund-window' has the unknown key 'expcted_answer'. "
+            "Rename it to 'expected_answer'."
+        ),
+        (
+            "billing.rag.yaml:9: question 'refund-window' has a mistake under 'must_mention': the regular expression "
+            "/(/ is invalid: missing ), unterminated subpattern at position 0. Correct it."
+        ),
+        (
+            "billing.rag.yaml:10: question 'refund-window' has 2 under 'groundedness'. "
+            "Write a number from 0 to 1, such as 0.7."
+        ),
+        (
+            "billing.rag.yaml:10: question 'refund-window' has the text 'high' under 'f1'. "
+            "Write a number from 0 to 1, such as 0.7."
+        ),
+        (
+            "billing.rag.yaml:11: question 'refund-window' has the tag 'slow', which is the name of an existing pytest "
+            "marker. Choose another name."
+        ),
+        "billing.rag.yaml:12: question 'refund-window' has the id of the question on line 6. Give it another.",
+        "billing.rag.yaml:13: question 'refund-window' has a blank text under 'question'. Fill it in, or delete it.",
+        (
+            "billing.rag.yaml:14: question 'what-is-the-refund-window-eeb7' has 'answer', which may be the expected "
+            "answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."
+        ),
+        "billing.rag.yaml:15: the file says 4 under 'num_questions' and holds 3. Correct the number, or delete it.",
+    ]
+
+
+def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
+    content = [{"question": "one", "top_k": True}, {"id": "two", "quesion": "two"}]
+
+    assert problems(tmp_path, content, "sub/x.rag.json") == [
+        "sub/x.rag.json:4: question 'one-7692' has true under 'top_k'. Write a whole number from 1 to 999999999.",
+        (
+            "sub/x.rag.json:6: question 'two' has no 'question' (found: 'id', 'quesion'). "
+            "Write the text to ask under 'question'."
+        ),
+        "sub/x.rag.json:8: question 'two' has the unknown key 'quesion'. Rename it to 'question'.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "seen", "under", "wanted"),
+    [
+        ("id: [a]", "a list", "id", "a text"),
+        ("expected_answer: {a: b}", "a mapping", "expected_answer", EXPECTED),
+        ("all_acceptable_answers: {a: b}", "a mapping", "all_acceptable_answers", TEXTS),
+        ("all_acceptable_answers: [a, null]", "nothing", "all_acceptable_answers", TEXTS),
+        ("must_mention: [[a]]", "a list", "must_mention", MENTION),
+        ("must_not_mention: {a: b}", "a mapping", "must_not_mention", MENTION),
+        ("gold_passages: [[a]]", "a list", "gold_passages", PASSAGE),
+        ("gold_passages: [{doc_id: [], text: a}]", "a list", "doc_id", "a text"),
+        ("distractors: [{text: [a]}]", "a list", "text", "a text"),
+        ("answerable: 1", "1", "answerable", FLAG),
+        ("answerable: 'no'", "the text 'no'", "answerable", FLAG),
+        ("is_impossible: [true]", "a list", "is_impossible", FLAG),
+        ("thresholds: [0.7]", "a list", "thresholds", SHARE_OR_SHARES),
+        ("thresholds: true", "true", "thresholds", SHARE),
+        ("thresholds: '0.7'", "the text '0.7'", "thresholds", SHARE),
+        ("thresholds: {f1: .nan}", ".nan", "f1", SHARE),
+        ("thresholds: {f1: -0.1}", "-0.1", "f1", SHARE),
+        ("thresholds: {f1: 1e999}", "1e999", "f1", SHARE),
+        ("thresholds: {f1: 70%}", "the text '70%'", "f1", SHARE),
+        ("thresholds: {f1: }", "nothing", "f1", SHARE),
+        ("top_k: 2.5", "2.5", "top_k", COUNT),
+        ("top_k: -1", "-1", "top_k", COUNT),
+        ("top_k: yes", "yes", "top_k", COUNT),
+        ("top_k: five", "the text 'five'", "top_k", COUNT),
+        (f"top_k: {'9' * 5000}", "9" * 60 + "...", "top_k", COUNT),
+        ("tags: {a: b}", "a mapping", "tags", "a tag or a list of tags"),
+        ("skip: [a]", "a list", "skip", REASON),
+        ("xfail: {a: b}", "a mapping", "xfail", REASON),
+        ("metadata: [a]", "a list", "metadata", 'a mapping, such as {"team": "billing"}'),
+        ("metadata: {a: [{b: -.inf}]}", "-.inf", "b", "a finite number, or a text in quotes"),
+        (f"metadata: {{a: {'9' * 5000}}}", "9" * 60 + "...", "a", "a finite number, or a text in quotes"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(
+    tmp_path: Path, field: str, seen: str, under: str, wanted: str
+) -> None:
+    (problem,) = problems(tmp_path, f"- question: Why?\n  {field}\n")
+
+    _, told = problem.split(" has ", maxsplit=1)
+    assert told == f"{seen} under '{under}'. Write {wanted}."
+    assert problem.startswith("billing.rag.yaml:2: question ")
+
+
+@pytest.mark.parametrize(
+    ("top", "told"),
+    [
+        ("defaults: [a]", "has a list under 'defaults'. Write a mapping, such as {\"top_k\": 5}."),
+        ("num_questions: many", "has the text 'many' under 'num_questions'. Write a whole number from 0 to 999999999."),
+        ("num_questions: true", "has true under 'num_questions'. Write a whole number from 0 to 999999999."),
+        ("dataset_name: [a]", "has a list under 'dataset_name'. Write a text."),
+        ("tier: []", "has a list under 'tier'. Write generation or end_to_end."),
+        ("tier: end-to-end", "has the unknown tier 'end-to-end'. Write 'end_to_end'."),
+        ("ingest: maybe", "has the text 'maybe' under 'ingest'. Write true or false, without quotes."),
+        ("schema_version: [1]", "has a list under 'schema_version'. Write a text."),
+        ("dataset-name: a", "has the unknown key 'dataset-name'. Rename it to 'dataset_name'."),
+        (
+            "author: a",
+            (
+                "has the unknown key 'author' (known: $schema, schema_version, dataset_name, num_questions, tier, "
+                "ingest, defaults, questions). Delete it."
+            ),
+        ),
+    ],
+)
+def test_a_mistake_at_the_top_of_a_file_is_told(tmp_path: Path, top: str, told: str) -> None:
+    assert problems(tmp_path, f"{top}\nquestions: [Why?]\n") == [f"billing.rag.yaml:1: the file {told}"]
+
+
+@pytest.mark.parametrize("key", ["metadata: {a: {b: 1, b: 2}}", "gold_passages: {text: a, text: b}"])
+def test_a_repeated_key_is_a_mistake_at_any_depth(tmp_path: Path, key: str) -> None:
+    (problem,) = problems(tmp_path, f"- question: Why?\n  {key}\n")
+
+    assert problem.endswith(" twice, first on line 2. Keep one.")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "a\ud800"},
+        {"question": "a", "metadata": {"b": ["\udfff"]}},
+        {"question": "a", "metadata": {"\udfff": 1}},
+        {"question": "a", "gold_passages": [{"text": "\ud800"}]},
+        {"question": "a", "must_mention": ["\ud800"]},
+    ],
+)
+def test_half_a_character_is_refused_wherever_it_stands(tmp_path: Path, row: dict[str, object]) -> None:
+    (problem,) = problems(tmp_path, [row], "x.rag.json")
+
+    assert "has the lone surrogate \\ud" in problem
+    problem.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{'question': 1}", "1: the file is not JSON: \"'question'\" stands where a key in quotes or '}' belongs."),
+        ('{"a" 1}', "1: the file is not JSON: '1' stands where ':' belongs."),
+        ('{"a": 1 "b": 2}', "1: the file is not JSON: '\"b\"' stands where ',' or '}' belongs."),
+        ("{5: 1}", "1: the file is not JSON: '5' stands where a key in quotes or '}' belongs."),
+        ('{"a": 1,}', "1: the file is not JSON: '}' stands where a key in quotes belongs."),
+        ('[\n"a"\n"b"]', "3: the file is not JSON: '\"b\"' stands where ',' or ']' belongs."),
+        ('["a", // comment\n"b"]', "1: the file is not JSON: '//' stands where a value belongs."),
+        ('["a', "1: the file is not JSON: '\"a' stands where a value or ']' belongs."),
+        ('["a"', "1: the file is not JSON: the end of the file stands where ',' or ']' belongs."),
+        ('["a"]\n\n]', "3: the file is not JSON: ']' stands where the end of the file belongs."),
+        ("[01]", "1: the file is not JSON: '1' stands where ',' or ']' belongs."),
+    ],
+)
+def test_broken_json_is_told_by_what_stands_where_what_belongs(tmp_path: Path, content: str, told: str) -> None:
+    assert problems(tmp_path, content, "x.rag.json") == [f"x.rag.json:{told} Correct it there or shortly before."]
+
+
+@pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json", "x.rag.jsonl", "x.rag.csv"])
+def test_utf_16_is_told_as_what_it_is(tmp_path: Path, name: str) -> None:
+    told = [f"{name}:1: the file is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."]
+    assert problems(tmp_path, "question\tid\r\n".encode("utf-16"), name) == told
+    assert problems(tmp_path, b"\xfe\xff" + "question\tid\r\n".encode("utf-16-be"), name) == told
+    assert problems(tmp_path, "- Why?\n".encode("utf-16-le"), name) == [
+        f"{name}:1: the file has a NUL character, so it is no text. Save it as UTF-8 text."
+    ]
+
+
+def test_a_bad_byte_is_told_by_its_place_in_the_file_behind_a_byte_order_mark_too(tmp_path: Path) -> None:
+    assert problems(tmp_path, b"\xef\xbb\xbf- Why?\n- \xe9\n") == [
+        "billing.rag.yaml:2: the file is not UTF-8: byte 0xe9 at offset 12. Save it as UTF-8."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "advice"),
+    [
+        ("x.rag.yaml", ("null", "# a comment"), "Write a question, such as '- question: ...', or delete the file."),
+        ("x.rag.yml", ("~",), "Write a question, such as '- question: ...', or delete the file."),
+        ("x.rag.json", ("null",), 'Write a question, such as [{"question": "..."}], or delete the file.'),
+        ("x.rag.jsonl", (), 'Write a question on each line, such as {"question": "..."}, or delete the file.'),
+        (
+            "x.rag.csv",
+            ("sep=;\n", '""'),
+            (
+                "Write the names of the keys into a first row, such as question,expected_answer, and a question into "
+                "each other, or delete the file."
+            ),
+        ),
+    ],
+)
+def test_an_empty_file_is_told_as_such(tmp_path: Path, name: str, contents: tuple[str, ...], advice: str) -> None:
+    for content in ("", "\n \n", "\ufeff", *contents):
+        assert problems(tmp_path, content, name) == [f"{name}:1: the file is empty. {advice}"]
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "billing.rag.yaml").mkdir()
+
+    with pytest.raises(ValueError, match=r"^billing\.rag\.yaml: the file cannot be read: .+\. Check its name and its"):
+        read_question_file(tmp_path / "billing.rag.yaml", root=tmp_path, known_metrics=())
+
+
+def test_questions_on_one_line_are_still_told_apart(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, b'["a", "a"]', "x.rag.json")
+
+    assert problem.startswith("x.rag.json:1: question 'a-ca97' has no id, and the one made from its text is that of")
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{id: a, question: What?}", "question 'a' has the id of the question on line 1. Give it another."),
+        (
+            "{question: What?}",
+            (
+                "question 'what-a494' has no id, and the one made from its text is that of the question on line 1. "
+                "Give it an 'id', or delete it if it is the same."
+            ),
+        ),
+    ],
+)
+def test_a_question_that_an_alias_repeats_has_an_id_that_is_taken(tmp_path: Path, entry: str, told: str) -> None:
+    assert problems(tmp_path, f"- &first {entry}\n- *first\n") == [f"billing.rag.yaml:1: {told}"]
+
+
+def test_what_a_mistake_shows_is_cut(tmp_path: Path) -> None:
+    long = "x" * 10_000
+    contents = [f"- !{long} a", f"- *{long}", f"- {{question: a, {long}: b}}", f"- {{question: a, top_k: {long}}}"]
+    shown = [problems(tmp_path, content)[0] for content in contents]
+    shown += problems(tmp_path, f'["a" "{long}"]', "x.rag.json")
+    shown += problems(tmp_path, f'["\\{long}"]', "x.rag.json")
+    shown += problems(tmp_path, [{"id": long, "question": "a"}, {"id": long, "question": "b"}], "x.rag.json")
+
+    assert [len(text) < 400 for text in shown] == [True] * 7
+
+
+def test_a_mistake_that_thousands_of_questions_make_is_told_for_each(tmp_path: Path) -> None:
+    content = [{"id": str(number), "question": "Why?", "expcted": "x"} for number in range(2_000)]
+
+    assert len(problems(tmp_path, content, "x.rag.json")) == 2_000

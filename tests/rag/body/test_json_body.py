@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.rag.body.json_body import DEEPEST, ReplyMismatch, parse_json
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(JSON)
+def test_whatever_is_written_as_json_is_read_as_it_was(value):
+    assert parse_json(json.dumps(value).encode()) == value
+
+
+@given(st.binary(max_size=50))
+def test_any_bytes_are_json_or_a_mismatch(body):
+    try:
+        parse_json(body)
+    except ReplyMismatch as mismatch:
+        assert mismatch.found.startswith("the reply")  # noqa: PT017 - most bytes are no JSON, some are
+        assert mismatch.to_do.endswith(".")  # noqa: PT017
+
+
+def test_a_byte_order_mark_is_skipped():
+    assert parse_json(b'\xef\xbb\xbf{"answer": "\xc3\xa9"}') == {"answer": "é"}
+
+
+def test_the_charset_that_a_reply_declares_is_named_where_it_is_not_utf_8():
+    with pytest.raises(ReplyMismatch) as caught:
+        parse_json('"é"'.encode("latin-1"), "application/json; charset=iso-8859-1")
+    assert caught.value.found == (
+        "the reply is not UTF-8, as its Content-Type 'application/json; charset=iso-8859-1' says: "
+        "byte 0xe9 at position 1"
+    )
+
+
+def test_nesting_is_allowed_up_to_the_limit_and_not_beyond():
+    def nested(levels: int) -> bytes:
+        return b"[" * levels + b"]" * levels
+
+    assert parse_json(nested(DEEPEST)) is not None
+    assert parse_json(b"[" + b",".join([nested(DEEPEST - 1)] * 3) + b"]") is not None
+    for levels in (DEEPEST + 1, 100_000):
+        with pytest.raises(ReplyMismatch, match=rf"nested more than {DEEPEST} levels deep"):
+            parse_json(nested(levels))
+    with pytest.raises(ReplyMismatch, match="nested more than"):
+        parse_json(b'{"a":' * 200 + b"1" + b"}" * 200)
+
+
+def test_many_shallow_values_are_not_deep():
+    assert len(parse_json(b"[" + b",".join([b"[]", b"{}"] * 500) + b"]")) == 1000
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_the_constants_that_python_reads_beyond_json_are_refused(constant):
+    with pytest.raises(ReplyMismatch, match=f"the reply holds {constant}, which is not JSON"):
+        parse_json(f'{{"score": {constant}}}'.encode())
+
+
+def test_a_mismatch_reads_as_what_was_found_and_what_to_do():
+    with pytest.raises(ReplyMismatch) as caught:
+        parse_json(b"")
+    assert str(caught.value) == "the reply has an empty body. Return JSON."

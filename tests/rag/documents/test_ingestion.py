@@ -1,0 +1,446 @@
+"""Documents into a server, out of it again, and what is said and kept where that does not go well."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.errors import IngestionError
+from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
+from pytest_ragcheck.rag.documents.deletion import clean_up, give_up
+from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
+from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
+from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
+from pytest_ragcheck.rag.documents.uploads import Upload
+from tests.making import a_question
+from tests.servers.document_server import DocumentServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.servers.fake_endpoint import Request
+
+TERMS = Upload(doc_id="shop:terms", text="30 days.", file_name="shop_terms.txt")
+HOURS = Upload(doc_id="shop:hours", text="From 9 to 18.", file_name="shop_hours.txt")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(folder_of_documents(tmp_path) / "run-1")
+
+
+def put(server: DocumentServer, ledger: Ledger, *uploads: Upload, timeout_seconds: float = 30) -> Ingested:
+    async def run() -> Ingested:
+        async with RagClient(server.url) as client:
+            room = RequestLimiter(4, retries=0)
+            return await ingest(
+                uploads or (TERMS, HOURS), client.documents, ledger=ledger, room=room, timeout_seconds=timeout_seconds
+            )
+
+    return asyncio.run(run())
+
+
+def take_out(url: str, ledger: Ledger, *, settling_seconds: float = 0) -> Documents:
+    async def run() -> Documents:
+        async with RagClient(url, timeout_seconds=5) as client:
+            return await clean_up(
+                ledger, client.documents, RequestLimiter(4, retries=0), settling_seconds=settling_seconds
+            )
+
+    return asyncio.run(run())
+
+
+def test_documents_go_up_get_our_names_and_are_deleted_and_no_others(ledger: Ledger) -> None:
+    there = {"old": "other.txt", "same-name": "shop_terms.txt"}
+    with DocumentServer(there=there) as server:
+        done = put(server, ledger)
+        assert sorted(done.ids.values()) == ["shop:hours", "shop:terms"]
+        assert done.failures == {}
+        assert {server.documents[key] for key in done.ids} == {"shop_terms.txt", "shop_hours.txt"}
+        assert Ingested.from_json(done.to_json()) == done
+        assert take_out(server.url, ledger) == Documents(deleted=2)
+        assert server.documents == there
+    assert not ledger.folder.exists()
+
+
+def test_every_upload_stands_in_the_ledger_before_it_is_sent(ledger: Ledger) -> None:
+    seen: list[set[str]] = []
+    with DocumentServer(on_upload=lambda _, name: seen.append({name} & ledger.read().before.keys())) as server:
+        put(server, ledger)
+    assert sorted(seen, key=sorted) == [{"shop_hours.txt"}, {"shop_terms.txt"}]
+
+
+def test_a_server_without_the_route_is_asked_once(ledger: Ledger) -> None:
+    with DocumentServer(replies={"POST /upload": (404, {})}) as server:
+        done = put(server, ledger)
+        assert len([request for request in server.requests if request.method == "POST"]) == 1
+    assert done.failures.keys() == {"shop:terms", "shop:hours"}
+    assert done.failures["shop:hours"].splitlines() == [
+        (
+            f"document 'shop:terms' (file shop_terms.txt) was not taken: {server.url.removesuffix('/query')}/upload: "
+            "status 404 Not Found ({})"
+        ),
+        (
+            "The server has to take documents by POST /upload: check the ini option rag_base_url (by default --rag-url "
+            "without its final /query)."
+        ),
+    ]
+
+
+def test_a_server_that_does_not_list_its_documents_gets_none(ledger: Ledger) -> None:
+    with DocumentServer(replies={"GET /documents": (404, {})}) as server:
+        done = put(server, ledger)
+        assert server.uploaded == []
+    assert "The server has to list its documents by GET /documents" in done.failures["shop:terms"]
+
+
+def test_a_file_that_cannot_be_read_fails_alone(ledger: Ledger) -> None:
+    with DocumentServer(failing="hours") as server:
+        done = put(server, ledger)
+        base = server.url.removesuffix("/query")
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+    assert list(done.ids.values()) == ["shop:terms"]
+    assert done.failures == {
+        "shop:hours": f"{base}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not "
+        "read it: no text in it\nSee the server's log."
+    }
+
+
+def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) -> None:
+    with DocumentServer(stuck="hours") as server:
+        done = put(server, ledger, timeout_seconds=0.1)
+    assert done.failures["shop:hours"].splitlines() == [
+        (
+            f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and not "
+            "read within 0.1 s (0 of 1 files)"
+        ),
+        "See whether what reads documents in the server runs.",
+    ]
+    assert list(done.ids.values()) == ["shop:terms"]
+
+
+def test_two_new_documents_of_one_name_are_both_left(ledger: Ledger) -> None:
+    def another_run(server: DocumentServer, name: str) -> None:
+        server.documents["theirs"] = name
+
+    with DocumentServer(on_upload=another_run) as server:
+        done = put(server, ledger, TERMS)
+        left = take_out(server.url, ledger)
+        assert server.documents == {"theirs": "shop_terms.txt", "id-1": "shop_terms.txt"}
+    assert done.ids == {}
+    assert done.failures["shop:terms"].splitlines() == [
+        (
+            f"{server.url.removesuffix('/query')}: document 'shop:terms' (file shop_terms.txt) was uploaded, and the "
+            "server has 2 new documents of that file_name: theirs, id-1"
+        ),
+        "Another run seems to be at work there; all of them are left. Run one after the other.",
+    ]
+    assert [each.id for each in left.left] == ["theirs", "id-1"]
+    assert ledger.folder.exists()
+
+
+def test_a_document_that_is_not_listed_is_named(ledger: Ledger) -> None:
+    def rename(server: DocumentServer, name: str) -> None:
+        server.replies["GET /documents"] = (200, [{"id": "x", "file_name": f"renamed {name}"}])
+
+    with DocumentServer(on_upload=rename) as server:
+        done = put(server, ledger, TERMS)
+    assert "the server's list has no new document of that file_name" in done.failures["shop:terms"]
+
+
+def test_what_cannot_be_deleted_is_warned_of_and_stays_in_the_ledger(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    with DocumentServer(undeletable="terms") as server:
+        done = put(server, ledger)
+        (terms,) = (key for key, ours in done.ids.items() if ours == "shop:terms")
+        first = take_out(server.url, ledger)
+        assert server.documents == {terms: "shop_terms.txt"}
+        base = server.url.removesuffix("/query")
+        reason = f'{base}/documents/{terms}: status 500 Internal Server Error ({{"error": "it is held"}})'
+        assert first == Documents(deleted=1, left=(Left(file_name="shop_terms.txt", id=terms, reason=reason),))
+        assert caplog.record_tuples[-1][1] == logging.WARNING
+        assert f"document {terms} (file shop_terms.txt) is left" in caplog.record_tuples[-1][2]
+        assert ledger.read().documents == {terms: "shop_terms.txt"}
+        server._undeletable = None
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+    assert not ledger.folder.exists()
+
+
+def test_a_run_that_ends_waits_for_the_upload_that_it_has_begun(ledger: Ledger) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def hold(_: DocumentServer, __: str) -> None:
+        begun.set()
+        may_end.wait(20)
+
+    async def run(server: DocumentServer) -> None:
+        async with RagClient(server.url) as client:
+            room = RequestLimiter(4, retries=0)
+            putting = asyncio.ensure_future(ingest((TERMS, HOURS), client.documents, ledger=ledger, room=room))
+            await asyncio.to_thread(begun.wait)
+            putting.cancel()
+            done, _ = await asyncio.wait({putting}, timeout=0.1)
+            assert not done
+            may_end.set()
+            await asyncio.wait({putting})
+
+    with DocumentServer(there={"old": "shop_terms.txt"}, on_upload=hold) as server:
+        asyncio.run(run(server))
+        assert ledger.read().batches == {"shop_terms.txt": "shop_terms.txt"}
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+        assert server.documents == {"old": "shop_terms.txt"}
+        assert server.uploaded == ["shop_terms.txt"]
+
+
+class LateServer(DocumentServer):
+    """Has the document of an upload that it never answered only after its documents were asked for."""
+
+    def _value(self, request: Request) -> tuple[int, Any]:
+        value = super()._value(request)
+        self.documents.setdefault("ours", "shop_terms.txt")
+        return value
+
+
+def test_what_was_sent_and_not_answered_is_waited_for(ledger: Ledger) -> None:
+    with LateServer(there={"before": "shop_terms.txt"}) as server:
+        ledger.write(base=server.url.removesuffix("/query"))
+        ledger.write(upload="shop_terms.txt", before=["before"])
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
+    assert [request.method for request in server.requests] == ["GET", "GET", "DELETE"]
+
+
+def test_what_was_refused_is_not_waited_for(ledger: Ledger) -> None:
+    with DocumentServer(replies={"POST /upload": (413, {})}) as server:
+        put(server, ledger)
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents()
+        assert [request.path for request in server.requests].count("/documents") == 3
+    assert not ledger.folder.exists()
+
+
+NOT_FOLLOWED = "its batch shop_terms.txt cannot be followed to the end: {base}/tasks/shop_terms.txt/status: status "
+STILL_READING = "the server is still reading it (0 of 1 files of batch shop_terms.txt)"
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason"),
+    [
+        ({"GET /tasks": (500, {})}, NOT_FOLLOWED + "500 Internal Server Error ({{}})"),
+        ({"GET /tasks": (404, {})}, NOT_FOLLOWED + "404 Not Found ({{}})"),
+        ({}, STILL_READING),
+    ],
+    ids=["500", "404", "slow"],
+)
+def test_a_document_that_the_server_makes_after_the_run_is_still_known_and_deleted(
+    ledger: Ledger, replies: dict[str, tuple[int, Any]], reason: str
+) -> None:
+    with DocumentServer(there={"old": "shop_terms.txt"}, stuck="terms", replies=replies) as server:
+        assert put(server, ledger, TERMS, timeout_seconds=0.1).failures.keys() == {"shop:terms"}
+        base = server.url.removesuffix("/query")
+        left = Left(file_name="shop_terms.txt", id=None, reason=reason.format(base=base))
+        assert take_out(server.url, ledger) == Documents(left=(left,))
+        assert ledger.folder.exists()
+        server.documents["late"] = "shop_terms.txt"
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+        assert server.documents == {"old": "shop_terms.txt"}
+    assert not ledger.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "left"),
+    [
+        ((404, {}), 0),
+        ((200, {"total": 1, "completed": 1}), 0),
+        ((200, {"total": 1, "completed": 0, "tasks": [{"status": "failed"}]}), 0),
+        ((200, {"total": 1, "completed": 0}), 1),
+        ((500, {}), 1),
+    ],
+)
+def test_an_upload_is_gone_when_the_server_is_done_with_it_and_has_no_document(
+    ledger: Ledger, status: tuple[int, Any], left: int
+) -> None:
+    with DocumentServer(stuck="terms", replies={"GET /tasks": (500, {})}) as server:
+        put(server, ledger, TERMS)
+        assert len(take_out(server.url, ledger).left) == 1
+        server.replies["GET /tasks"] = status
+        assert len(take_out(server.url, ledger).left) == left
+    assert ledger.folder.exists() is bool(left)
+
+
+def test_an_upload_whose_status_could_not_be_had_is_said_to_have_been_uploaded(ledger: Ledger) -> None:
+    with DocumentServer(replies={"GET /tasks": (500, {})}) as server:
+        done = put(server, ledger, TERMS)
+        assert server.uploaded == ["shop_terms.txt"]
+    assert done.failures["shop:terms"].startswith(
+        "document 'shop:terms' (file shop_terms.txt) was uploaded, and the server does not say whether it was read: "
+    )
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_a_document_of_an_upload_that_a_gateway_gave_up_is_waited_for(ledger: Ledger, status: int) -> None:
+    with DocumentServer(replies={"POST /upload": (status, {})}) as server:
+        assert put(server, ledger, TERMS).failures.keys() == {"shop:terms"}
+        late = threading.Timer(0.5, lambda: server.documents.setdefault("late", "shop_terms.txt"))
+        late.start()
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
+        late.join()
+
+
+def test_what_another_worker_uploads_anew_is_neither_refused_nor_of_the_old_batch(ledger: Ledger) -> None:
+    ledger.write(upload="a.txt", before=[])
+    ledger.write(refused="a.txt")
+    ledger.write(batch="old", file_name="a.txt")
+    ledger.write(upload="a.txt", before=["x"])
+    entries = ledger.read()
+    assert (entries.before, entries.refused, entries.batches) == ({"a.txt": ["x"]}, set(), {})
+
+
+def test_of_two_documents_of_one_name_none_is_missed_when_somebody_has_deleted_them(ledger: Ledger) -> None:
+    with DocumentServer(there={"one": "shop_terms.txt", "two": "shop_terms.txt"}) as server:
+        ledger.write(upload="shop_terms.txt", before=[])
+        done = take_out(server.url, ledger)
+        assert [each.id for each in done.left] == ["one", "two"]
+        assert done.left[0].reason == (
+            "which of several new documents of one name is this run's is not known; when no other run is at work, "
+            "ragcheck cleanup with the question file deletes them"
+        )
+        del server.documents["one"]
+        assert [each.id for each in take_out(server.url, ledger).left] == ["two"]
+        server.documents.clear()
+        assert take_out(server.url, ledger) == Documents()
+    assert not ledger.folder.exists()
+
+
+def test_a_server_that_is_gone_is_not_asked_for_each_document(ledger: Ledger) -> None:
+    with DocumentServer() as server:
+        put(server, ledger)
+    done = take_out(server.url, ledger)
+    assert len(done.left) == 2
+    assert all("connection refused" in each.reason for each in done.left)
+    assert len(ledger.read().documents) == 2
+
+
+@pytest.mark.parametrize(("there", "ids", "expected"), [("a", ["a"], True), ("a", [], True), ("a", ["a", "b"], False)])
+def test_a_system_has_the_documents_that_it_lists(there: str, ids: list[str], expected: bool) -> None:
+    with DocumentServer(there={there: "a.txt"}) as server:
+        assert listed(server.url, ids) is expected
+
+
+def test_a_system_that_does_not_answer_is_taken_to_have_the_documents() -> None:
+    with DocumentServer(replies={"GET /documents": (500, {})}) as server:
+        assert listed(server.url, ["a"]) is True
+
+
+def listed(url: str, ids: list[str]) -> bool:
+    async def run() -> bool:
+        async with RagClient(url) as client:
+            return await has(client.documents, ids, RequestLimiter(1, retries=0))
+
+    return asyncio.run(run())
+
+
+def test_what_nobody_can_delete_any_more_is_told_with_what_is_known_of_it(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger.write(base="http://rag.example")
+    for name in ("a.txt", "b.txt", "c.txt"):
+        ledger.write(upload=name, before=[])
+    ledger.write(document="id-a", file_name="a.txt")
+    ledger.write(refused="c.txt")
+    with caplog.at_level(logging.WARNING):
+        left = give_up(ledger).left
+    assert [(each.file_name, each.id) for each in left] == [("a.txt", "id-a"), ("b.txt", None)]
+    assert "http://rag.example: document id-a (file a.txt) is left: the workers that had a client" in caplog.text
+    assert ledger.read().documents == {"id-a": "a.txt"}
+
+
+def test_a_ledger_of_nothing_goes_when_it_is_given_up(ledger: Ledger) -> None:
+    ledger.write(base="http://rag.example")
+    assert give_up(ledger) == Documents()
+    assert not ledger.folder.exists()
+
+
+def test_a_run_that_died_before_it_knew_the_ids_is_cleaned_up_after_by_name(tmp_path: Path) -> None:
+    ledger = Ledger(folder_of_documents(tmp_path) / "run-1")
+    with DocumentServer(there={"before": "shop_terms.txt", "other": "x.txt"}) as server:
+        base = server.url.removesuffix("/query")
+        ledger.write(base=base)
+        ledger.write(upload="shop_terms.txt", before=["before"])
+        ledger.write(upload="never_came.txt", before=[])
+        ledger.write(batch="shop_terms.txt", file_name="shop_terms.txt")
+        server.documents["ours"] = "shop_terms.txt"
+        (found,) = abandoned(tmp_path)
+        assert take_out(server.url, found) == Documents(deleted=1)
+        assert server.documents == {"before": "shop_terms.txt", "other": "x.txt"}
+    assert list(abandoned(tmp_path)) == []
+
+
+def test_a_list_that_cannot_be_had_leaves_what_is_not_known(ledger: Ledger) -> None:
+    with DocumentServer(replies={"GET /documents": (500, {})}) as server:
+        ledger.write(upload="a.txt", before=[])
+        done = take_out(server.url, ledger)
+    assert [(each.file_name, each.id) for each in done.left] == [("a.txt", None)]
+
+
+def test_the_ledger_of_a_living_run_is_not_abandoned(tmp_path: Path) -> None:
+    ledger = Ledger(folder_of_documents(tmp_path) / "run-1")
+    ledger.hold()
+    ledger.hold()
+    ledger.write(base="http://rag.example")
+    assert list(abandoned(tmp_path)) == []
+    ledger.release()
+    assert [found.folder for found in abandoned(tmp_path)] == [ledger.folder]
+    assert (tmp_path / ".ragcheck" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_run_whose_ledger_another_process_took_away_is_held_anew(tmp_path: Path) -> None:
+    ledger, other = (Ledger(folder_of_documents(tmp_path) / "run-1") for _ in range(2))
+    ledger.hold()
+    other.remove()
+    seen = [ledger.alive]
+    ledger.hold()
+    seen.append(ledger.alive)
+    ledger.release()
+    assert [*seen, ledger.alive] == [False, True, False]
+
+
+def test_a_line_that_broke_off_is_passed_over(ledger: Ledger) -> None:
+    ledger.write(document="a", file_name="a.txt")
+    with (ledger.folder / "ledger.jsonl").open("a") as file:
+        file.write('{"document": "b", "fi')
+    assert ledger.read().documents == {"a": "a.txt"}
+
+
+def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> None:
+    ingested = Ingested(ids={"id-1": "shop:terms"}, failures={"shop:hours": "it was not read", "x": "nor this"})
+    with DocumentServer() as server:
+        server.texts = {"id-1": "30 days."}
+        server.documents = {"id-1": "shop_terms.txt"}
+        client = RagClient(server.url)
+
+        async def ask(*ids: str) -> object:
+            passages = tuple(GoldPassage(doc_id=each, text=each) for each in ids)
+            async with client:
+                return await AsksIngested(client, ingested).ask(a_question(ingest=True, gold_passages=passages))
+
+        answer = asyncio.run(ask("shop:terms"))
+        assert (answer.source_ids, answer.server_source_ids) == (("shop:terms",), ("id-1",))  # type: ignore[attr-defined]
+        with pytest.raises(IngestionError, match=r"^it was not read\nSo it is with 1 further documents"):
+            asyncio.run(ask("shop:hours", "x"))
+
+
+def test_the_outcome_is_told_in_lines_and_adds_up() -> None:
+    left = Left(file_name="a.txt", id=None, reason="no route")
+    total = Documents(deleted=1, left=(left,)) + Documents(deleted=2, kept=3)
+    assert list(total.lines()) == [
+        "documents: 3 deleted, 3 kept (rag_keep_documents); ragcheck cleanup deletes them",
+        "WARNING: document ? (file a.txt) is left: no route",
+        "Delete what is left with: ragcheck cleanup --rag-url=URL",
+    ]

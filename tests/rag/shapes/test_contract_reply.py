@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.body.vocabulary import named
+from pytest_ragcheck.rag.shapes.contract_reply import read_reply
+
+
+def test_keys_beyond_the_contract_are_kept_as_they_came():
+    reply = {"answer": "a", "contexts": ["x", "y"], "sources": [{"id": 1}], "session_id": None}
+    assert read_reply(reply) == RagAnswer(
+        text="a", contexts=("x", "y"), extra={"sources": [{"id": 1}], "session_id": None}
+    )
+
+
+def test_an_empty_answer_and_no_contexts_are_a_reply():
+    assert read_reply({"answer": "", "contexts": []}) == RagAnswer(text="")
+    assert read_reply(MappingProxyType({"answer": " ", "contexts": ("",)})) == RagAnswer(text=" ", contexts=("",))
+
+
+def test_whole_characters_beyond_the_basic_plane_are_no_halves():
+    assert read_reply({"answer": "\U0001f600", "contexts": ["\U0001f600"]}).text == "\U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("reply", "found", "to_do"),
+    [
+        (None, "the reply is null", 'Return an object, {"answer": "...", "contexts": ["...", ...]}.'),
+        ("30 days", 'the reply is the string "30 days"', None),
+        ([], "the reply is an empty array", None),
+        ({}, 'the reply has no "answer" (found no keys)', 'Return {"answer": "...", "contexts": ["...", ...]}.'),
+        (
+            {f"key{i}": 0 for i in range(9)},
+            'the reply has no "answer" (found "key0", "key1", "key2", "key3", "key4", "key5" and 3 more)',
+            None,
+        ),
+        ({"error": ""}, 'the reply has no "answer" (found "error")', None),
+        ({"error": "boom"}, 'the reply has no "answer" but an error: "boom"', None),
+        ({"error": {"code": 7}}, 'the reply has no "answer" but an error: an object with "code"', None),
+        ({"error": True}, 'the reply has no "answer" but an error: true', None),
+        ({"error": {"detail": "down"}}, 'the reply has no "answer" but an error: "down"', None),
+        ({"choices": "a"}, 'the reply has no "answer" (found "choices")', None),
+        ({"answer": True, "contexts": []}, '"answer" is true, not a string', "Return the text of the answer."),
+        ({"answer": ["a"], "contexts": []}, '"answer" is an array of 1, not a string', None),
+        ({"answer": {"x": 1}, "contexts": []}, '"answer" is an object with "x", not a string', None),
+        ({"answer": b"a", "contexts": []}, '"answer" is a bytes, not a string', None),
+        (
+            {"answer": "a", "contexts": {}},
+            '"contexts" is an object with no keys, not an array of strings',
+            "Return the retrieved texts, or [] where nothing was retrieved.",
+        ),
+        (
+            {"answer": "a", "Contexts": []},
+            'the reply has no "contexts" (found "answer", "Contexts")',
+            'Return the texts of "Contexts" as "contexts", an array of strings.',
+        ),
+        (
+            {"answer": "a", "retrievedContexts": []},
+            'the reply has no "contexts" (found "answer", "retrievedContexts")',
+            'Return the texts of "retrievedContexts" as "contexts", an array of strings.',
+        ),
+        ({"answer": "a", "contexts": [["x"]]}, '"contexts"[0] is an array of 1, not a string', None),
+        (
+            {"answer": "a", "contexts": ["x", {"id": 1}]},
+            '"contexts"[1] is an object with "id", not a string',
+            "Return the text of each passage.",
+        ),
+        (
+            {"answer": "a", "contexts": ["x", "ab\udc00"]},
+            '"contexts"[1] holds half a character, \\udc00, at position 2',
+            None,
+        ),
+    ],
+)
+def test_a_reply_in_another_shape_is_refused_with_what_was_found(reply, found, to_do):
+    with pytest.raises(ReplyMismatch) as caught:
+        read_reply(reply)
+    assert caught.value.found == found
+    if to_do is not None:
+        assert caught.value.to_do == to_do
+
+
+def test_a_number_is_named_by_its_value():
+    assert named(0.5) == "the number 0.5"

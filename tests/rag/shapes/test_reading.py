@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.reading import Reading
+from pytest_ragcheck.rag.shapes.shape import read_shape
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+LIGHT = {"response": "30 days", "references": [{"id": 1, "content": ["a", "b"]}, {"id": 2, "content": ["c"]}]}
+
+
+def read(reply: object, contexts: str, answer: str = "response", ids: str = "") -> RagAnswer:
+    return Reading.from_text(f"answer={answer} contexts={contexts}" + (f" source_ids={ids}" if ids else "")).read(reply)
+
+
+def mismatch(reply: object, contexts: str, answer: str = "response", ids: str = "") -> ReplyMismatch:
+    with pytest.raises(ReplyMismatch) as caught:
+        read(reply, contexts, answer, ids)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("contexts", "found"),
+    [
+        ("references[].content[]", ("a", "b", "c")),
+        ("references[*].content[]", ("a", "b", "c")),
+        ("references[0].content", ("a", "b")),
+        ("references[-1].content", ("c",)),
+        ("references[].content | [0]", ("a", "b")),
+        ("references[?id==`2`].content[]", ("c",)),
+        ("references[:1].content[]", ("a", "b")),
+        ("not_null(contexts, references[].content[])", ("a", "b", "c")),
+        ("references[].not_null(text, content)[]", ("a", "b", "c")),
+        ("[response]", ("30 days",)),
+        ("`[]`", ()),
+        ("@.references[].content[]", ("a", "b", "c")),
+    ],
+)
+def test_contexts_are_what_their_expression_leads_to(contexts, found):
+    assert read(LIGHT, contexts).contexts == found
+
+
+def test_keys_that_no_expression_takes_whole_are_kept():
+    assert read({**LIGHT, "contexts": []}, "contexts").extra == {"references": LIGHT["references"]}
+    assert read([{"a": "x"}], "`[]`", "[0].a").extra == {}
+
+
+def test_ids_come_in_the_order_of_the_contexts():
+    reply = {"response": "a", "docs": [{"t": "x", "n": 7, "id": "d7"}, {"t": "y", "n": 8, "id": "d8"}]}
+    assert read(reply, "docs[].t", ids="docs[].id").source_ids == ("d7", "d8")
+    assert read(reply, "docs[].t", ids="docs[].to_string(n)").source_ids == ("7", "8")
+    assert read(reply, "docs[].t", ids="sources[].id").source_ids is None
+    assert read(reply, "docs[].t", ids="sources").source_ids is None
+    assert read(reply, "docs[].t").source_ids is None
+
+
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [
+        ("docs[].n", "element 0 of source_ids=docs[].n is the number 7, not a string"),
+        ("docs[].id", 'source_ids=docs[].id has 1 for 2 contexts: docs[1] has no "id" (found "t", "n")'),
+        ("docs[0].id", 'source_ids=docs[0].id is the string "d7", not an array of strings'),
+        ("docs[?id].id", "source_ids=docs[?id].id has 1 for 2 contexts"),
+    ],
+)
+def test_ids_that_do_not_fit_the_contexts_are_refused(ids, found):
+    reply = {"response": "a", "docs": [{"t": "x", "n": 7, "id": "d7"}, {"t": "y", "n": 8}]}
+    assert mismatch(reply, "docs[].t", ids=ids).found == found
+
+
+@pytest.mark.parametrize(
+    ("reply", "contexts", "clause"),
+    [
+        ({}, "a.b.c", 'the reply has no "a" (found "response")'),
+        ({"a": {"x": 1}}, "a.b.c", 'a has no "b" (found "x")'),
+        ({"a": None}, "a.b", "a is null"),
+        ({"a": {"b": None}}, "a.b", "a.b is null"),
+        ({"a": "text"}, "a.b", 'a is the string "text", without "b"'),
+        ({"a": []}, "a[0].b", "a is an empty array, without [0]"),
+        ({"a": [1]}, "a[-2]", "a is an array of 1, without [-2]"),
+        ({"a": {"b": 1}}, "a[].b", 'a is an object with "b", not an array'),
+        ({"a": {"b": 1}}, "a[*].b", 'a is an object with "b", not an array'),
+        ({"a": [{"b": "x"}, {"c": 1}]}, "a[].b", 'a[1] has no "b" (found "c")'),
+        ({"a": [{"b": ["x", None]}]}, "a[].b[]", "a[0].b[1] is null"),
+        ({"a": [{"b": [{"c": "x"}, {}]}]}, "a[*].b[*].c", 'a[0].b[1] has no "c" (found no keys)'),
+        ({"a-b": {}}, '"a-b".c', '"a-b" has no "c" (found no keys)'),
+        ({"b": {}}, "not_null(a, b.c)", 'b has no "c" (found no keys)'),
+        ({"a": [{"t": "x"}, {}]}, "a[].not_null(s, t)", 'a[1] has no "s" (found no keys)'),
+    ],
+)
+def test_an_expression_that_leads_nowhere_is_told_where_it_ends(reply, contexts, clause):
+    error = mismatch({"response": "30 days", **reply}, contexts)
+    if reply == {}:
+        assert error.found == f"contexts={contexts} leads nowhere: {clause}"
+    else:
+        assert error.found.startswith(f"contexts={contexts} leads nowhere: {clause.partition(' (found')[0]}")
+    assert error.to_do.startswith(f"Correct contexts={contexts}, or mend the reply.")
+
+
+def test_an_element_without_a_text_is_an_error_unless_a_filter_leaves_it_out():
+    reply = {"response": "a", "docs": [{"text": "x"}, {"text": None}, {}]}
+    assert mismatch(reply, "docs[].text").to_do == (
+        "Correct contexts=docs[].text, or mend the reply. "
+        "Elements that may be left out are left out by a filter, as in items[?text].text."
+    )
+    assert read(reply, "docs[?text].text").contexts == ("x",)
+
+
+def test_what_does_more_than_lead_is_named_whole():
+    assert mismatch({"response": "a"}, "docs[?text].text").found == (
+        'contexts=docs[?text].text finds nothing in the reply, which is an object with "response"'
+    )
+    assert mismatch(LIGHT, "length(response)").found == (
+        "contexts=length(response) is the number 7, not an array of strings"
+    )
+    assert mismatch(LIGHT, "join(', ', nothing)").found.startswith(
+        "contexts=join(', ', nothing) cannot be taken of this reply: In function join(), invalid type"
+    )
+    assert mismatch(LIGHT, "not_null()").found.startswith("contexts=not_null() cannot be taken of this reply: ")
+
+
+@pytest.mark.parametrize(
+    ("contexts", "found"),
+    [
+        ("references[].content", "element 0 of contexts=references[].content is an array of 2, not a string"),
+        ("references[].id", "element 0 of contexts=references[].id is the number 1, not a string"),
+        ("response", '"response" is one string, not an array'),
+        ("references[0].content[0]", "contexts=references[0].content[0] is one string, not an array"),
+    ],
+)
+def test_contexts_are_taken_as_they_are(contexts, found):
+    assert mismatch(LIGHT, contexts).found == found
+
+
+def test_an_answer_is_taken_as_it_is():
+    assert mismatch(LIGHT, "`[]`", "references[0].id").found == "answer=references[0].id is the number 1, not a string"
+    assert mismatch({"text": None}, "`[]`", "text").found == '"text" is null, not a string'
+    assert mismatch([], "`[]`", "text").found == "the reply is an empty array"
+    assert mismatch({"x": "ab\udc00"}, "`[]`", "x").found == '"x" holds half a character, \\udc00, at position 2'
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("text", 'the reply has no "text" but an error: "no index"'),
+        ("result.text", 'answer=result.text leads nowhere: the reply is an error: "no index"'),
+    ],
+)
+def test_an_error_that_is_reported_in_place_of_an_answer_is_told(answer, found):
+    error = mismatch({"error": {"message": "no index"}}, "`[]`", answer)
+    assert error.found == found
+    assert error.to_do == "Mend its cause in the RAG system, and report such failures with status 500."
+
+
+# The setting itself
+
+
+def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
+    reading = Reading.from_text(
+        """ answer = join(' contexts=', [a, "answer = b"])\ncontexts=docs[? kind == 'x answer=1' ].t source_ids=ids"""
+    )
+    assert reading.answer.text == """join(' contexts=', [a, "answer = b"])"""
+    assert reading.contexts.text == "docs[? kind == 'x answer=1' ].t"
+    assert reading.source_ids is not None
+    assert reading.source_ids.text == "ids"
+    assert Reading.from_text('contexts=`["answer="]` answer=a[?answer==b] | [0]').contexts.text == '`["answer="]`'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "does not say where the answer is; write it such as answer=result.text contexts=result.sources[].text"),
+        ("a", "does not begin with a field; write it such as answer=result.text contexts=result.sources[].text"),
+        (
+            "answer=a",
+            "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none",
+        ),
+        (
+            "answer=a context=b",
+            "names 'context', which is no part of an answer; write answer, contexts, source_ids",
+        ),
+        ("answer=a contexts=b answer=c", "gives answer twice; give it once"),
+        ("answer= contexts=b", "has a mistake: answer= is empty"),
+        ("answer=a. contexts=b", "has a mistake: answer=a. ends too early"),
+        ("answer=a b contexts=c", "has a mistake: answer=a b cannot be read from character 3 on, 'b'"),
+        ("answer='a contexts=c", "has a mistake: answer='a cannot be read from character 1 on, \"'a\""),
+        (
+            "answer=a-b contexts=c",
+            (
+                "has a mistake: answer=a-b cannot be read from character 2 on, '-b'; "
+                'a key that is no plain name stands in double quotes, such as "page-content"'
+            ),
+        ),
+        (
+            "answer=ответ contexts=c",
+            (
+                "has a mistake: answer=ответ cannot be read from character 1 on, 'ответ'; "
+                'a key that is no plain name stands in double quotes, such as "page-content"'
+            ),
+        ),
+        (
+            "answer=a contexts=b[].first(c)",
+            "has a mistake: contexts=b[].first(c) calls first(), which is no function of JMESPath",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_refused_with_what_to_write(text, problem):
+    with pytest.raises(ValueError, match=r"\A\w") as caught:
+        Reading.from_text(text)
+    assert str(caught.value) == problem
+
+
+# The named shapes
+
+
+@pytest.mark.parametrize("name", NAMED_SHAPES)
+def test_every_named_shape_can_be_read(name):
+    assert read_shape(name).reads_the_contract is (name == "query")
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "contexts", "ids"),
+    [
+        ("search-rag", {"answer": "a", "contexts": []}, (), None),
+        ("search-rag", {"answer": "a", "chunks": ["x"]}, ("x",), None),
+        ("search-rag", {"answer": "a", "contexts": ["x"], "chunks": ["y"]}, ("x",), None),
+        ("server", {"answer": "a", "contexts": ["x"]}, ("x",), None),
+        ("server", {"answer": "a", "contexts": ["x"], "sources": [{"document_id": "1", "text": "z"}]}, ("x",), ("1",)),
+        ("server", {"answer": "a", "sources": [{"document_id": "1", "text": "z"}]}, ("z",), ("1",)),
+        ("server", {"answer": "a", "sources": []}, (), ()),
+        ("openai-chat", {"choices": [{"message": {"content": "a"}}], "contexts": ["x"]}, ("x",), None),
+    ],
+)
+def test_a_named_shape_reads_its_reply(name, reply, contexts, ids):
+    answer = read_shape(name).reading.read(reply)
+    assert (answer.text, answer.contexts, answer.source_ids) == ("a", contexts, ids)

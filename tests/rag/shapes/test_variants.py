@@ -1,0 +1,165 @@
+"""The setting that an error names takes the reply that the error is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.errors import EndpointReplyError
+from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.shapes.reading import Reading
+from pytest_ragcheck.rag.shapes.variants import fitting_response
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+ANSWER, TEXTS = "30 days", ["Refunds take 30 days.", "Exchanges take 14."]
+
+
+RETURN, BOTH = 'Return {"answer": "...", "contexts": ["...", ...]}.', "answer and contexts are"
+
+
+def message(**more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWER, **more}}]}
+
+
+def each(key: str) -> list[dict[str, Any]]:
+    return [{"id": str(number), key: text} for number, text in enumerate(TEXTS)]
+
+
+VARIANTS: dict[str, Any] = {
+    "answer=Answer contexts=Contexts": {"Answer": ANSWER, "Contexts": TEXTS},
+    "answer=finalAnswer contexts=retrievedContexts": {"finalAnswer": ANSWER, "retrievedContexts": TEXTS},
+    'answer="final-answer" contexts="source documents"': {"final-answer": ANSWER, "source documents": TEXTS},
+    "answer=answer contexts=contexts[].text": {"answer": ANSWER, "contexts": each("text")},
+    "answer=answer contexts=contexts[].content": {"answer": ANSWER, "contexts": each("content")},
+    "answer=answer contexts=contexts[].page_content": {"answer": ANSWER, "contexts": each("page_content")},
+    "answer=result contexts=sources[].pageContent": {"result": ANSWER, "sources": each("pageContent")},
+    "answer=answer contexts=chunks": {"answer": ANSWER, "chunks": TEXTS},
+    "answer=replies[0] contexts=documents[].content": {"replies": [ANSWER], "documents": each("content")},
+    "answer=answer.text contexts=contexts": {"answer": {"text": ANSWER}, "contexts": TEXTS},
+    "answer=answer contexts=[context]": {"answer": ANSWER, "context": TEXTS[0]},
+    "answer=answer contexts=contexts[]": {"answer": ANSWER, "contexts": [[text] for text in TEXTS]},
+    "answer=[0].answer contexts=[0].contexts": [{"answer": ANSWER, "contexts": TEXTS}],
+    "answer=result.answer contexts=result.documents[].content": {
+        "result": {"answer": ANSWER, "documents": each("content")}
+    },
+    "answer=output.answer contexts=output.context[].page_content": {
+        "output": {"answer": ANSWER, "context": each("page_content")},
+        "metadata": {"run_id": "1"},
+    },
+    "answer=data.answer contexts=metadata.sources[].text": {
+        "data": {"answer": ANSWER},
+        "metadata": {"sources": each("text")},
+    },
+    "answer=response contexts=references[].content[]": {
+        "response": ANSWER,
+        "references": [{"content": [text]} for text in TEXTS],
+    },
+    "answer=response contexts=source_nodes[].node.text": {
+        "response": ANSWER,
+        "source_nodes": [{"node": node, "score": 1} for node in each("text")],
+    },
+    "answer=output.text contexts=citations[].retrievedReferences[].content.text": {
+        "output": {"text": ANSWER},
+        "citations": [{"retrievedReferences": [{"content": {"text": text}}]} for text in TEXTS],
+    },
+    "answer=choices[0].message.content contexts=choices[0].message.context.citations[].content": message(
+        context={"citations": each("content")}
+    ),
+    "answer=choices[0].message.content contexts=sources[].text": {**message(), "sources": each("text")},
+    "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
+}
+
+
+@pytest.mark.parametrize("shape", ["query", "server", "openai-chat"])
+@pytest.mark.parametrize("setting", VARIANTS)
+def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
+    with FakeEndpoint(json_reply(VARIANTS[setting])) as endpoint:
+        with (
+            RagClient(endpoint.url, shape=shape).blocking as client,
+            pytest.raises(EndpointReplyError) as caught,
+        ):
+            client.query("?")
+        words = " Or leave the endpoint as it is, and set" if shape == "query" else "\nSet"
+        before, _, named = str(caught.value).partition(f"{words} rag_response = ")
+        assert before.startswith(f"{endpoint.url}: ")
+        assert named == setting
+        with RagClient(endpoint.url, shape=shape, response=named).blocking as client:
+            answer = client.query("?")
+    assert answer.text == ANSWER
+    assert answer.contexts == (tuple(TEXTS[:1]) if "[context]" in setting else tuple(TEXTS))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        "text",
+        [],
+        {},
+        {"answer": ANSWER},
+        {"contexts": TEXTS},
+        {"answers": ["a", "b"], "contexts": TEXTS},
+        {"answer": ANSWER, "contexts": ["a", None]},
+        {"answer": ANSWER, "contexts": [{"text": "a"}, {"content": "b"}]},
+        {"answer": ANSWER, "contexts": [{"score": 1}]},
+        {"answer": ANSWER, "contexts": [[[[[[["a"]]]]]]]},
+        {"answer": "half \ud83d", "chunks": []},
+        {"k" * 300: {"answer": ANSWER, "contexts": TEXTS}},
+        {"choices": [None], "contexts": TEXTS},
+    ],
+)
+def test_no_setting_is_named_where_no_known_one_fits(reply):
+    assert fitting_response(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "to_do"),
+    [
+        (
+            {"data": [{"said": ANSWER}]},
+            f"{RETURN} Or leave the endpoint as it is, and say by rag_response where {BOTH}.",
+        ),
+        ({}, RETURN),
+        ({"answer": ANSWER, "contexts": ["a", None]}, "Return the text of each passage."),
+    ],
+)
+def test_a_form_that_nobody_knows_is_read_by_the_setting_that_the_error_names(reply, to_do):
+    with (
+        FakeEndpoint(json_reply(reply)) as endpoint,
+        RagClient(endpoint.url).blocking as client,
+        pytest.raises(EndpointReplyError) as caught,
+    ):
+        client.query("?")
+    assert str(caught.value).splitlines()[1] == to_do
+
+
+def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_names():
+    reply = {"answer": ANSWER, "sources": [{"document_id": 7, "text": TEXTS[0]}]}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        with RagClient(endpoint.url, shape="server").blocking as client, pytest.raises(EndpointReplyError) as caught:
+            client.query("?")
+        assert "as in source_ids=sources[].to_string(document_id). To do" in str(caught.value)
+        response = "answer=answer contexts=sources[].text source_ids=sources[].to_string(document_id)"
+        with RagClient(endpoint.url, response=response).blocking as client:
+            assert client.query("?").source_ids == ("7",)
+
+
+names = st.sampled_from(
+    ["answer", "response", "contexts", "sources", "text", "content", "choices", "message", "x-y", ""]
+)
+replies = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(replies)
+def test_any_reply_has_a_setting_that_takes_it_or_none(reply):
+
+    setting = fitting_response(reply)
+    if setting is not None:
+        assert isinstance(Reading.from_text(setting).read(reply).text, str)

@@ -1,0 +1,241 @@
+"""A recorded run is decided anew: its answers always, its verdicts where they are the same judge's of the same."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck import Judgement, RagAnswer
+from pytest_ragcheck.check import check_question
+from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.replay.recorded_run import Recorded, Recording, Unasked
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.verdict import Verdict
+from tests.making import Judges, a_question
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.verdict.record import Record
+
+QUESTION = a_question(expected_answer="30 days")
+ANSWER = RagAnswer(text="30 days", contexts=("Within 30 days.",), source_ids=("1",), latency_seconds=0.25)
+MODEL = JudgeIdentity(kind="openai", model="m", prompt_version="en-1")
+SAID = Judgement(answer_correctness=0.75, groundedness=0.8, error_message="short", unsupported_claims=("ever",))
+ROW = Recorded(
+    dataset_name="billing",
+    id="refunds",
+    question=QUESTION.question,
+    answer=ANSWER,
+    judge=MODEL,
+    judgement=SAID,
+    material=material_digest(QUESTION, ANSWER),
+    endpoint="http://localhost/query",
+)
+WHOEVER = Unasked(None, "no judge was chosen.", is_model=False)
+
+
+class Model(Judges):
+    """Today's judge, who says otherwise than the recorded one."""
+
+    def __init__(self, identity: JudgeIdentity = MODEL) -> None:
+        super().__init__(answer_correctness=0.1, groundedness=0.2)
+        self.identity = identity
+
+
+def replayed(
+    row: Recorded | None = ROW,
+    *,
+    question: Question = QUESTION,
+    judge: Any = WHOEVER,
+    metrics: Sequence[Any] = (),
+    **settings: Any,
+) -> Record:
+    recording = Recording(name="rec.json", rows={row.key: row} if row else {})
+    means = recording.replayed(question, judge, metrics)
+    return asyncio.run(
+        check_question(
+            question,
+            client=means.client,
+            judge=means.judge,
+            metrics=means.metrics,
+            settings=Settings.of(**settings),
+        )
+    )
+
+
+def values(record: Record) -> dict[str, float | None]:
+    return {metric: score.value for metric, score in record.scores.items()}
+
+
+def test_answer_and_verdict_are_the_recorded_ones_whoever_judged() -> None:
+    record = replayed()
+    assert (record.answer, record.contexts, record.source_ids, record.latency_seconds) == (
+        "30 days", ("Within 30 days.",), ("1",), 0.25,
+    )  # fmt: skip
+    assert values(record) == {"answer_correctness": 0.75, "groundedness": 0.8, "abstained": 0.0}
+    assert (record.verdict, record.judge, record.endpoint) == (Verdict.PASS, MODEL, "http://localhost/query")
+    assert record.unsupported_claims == ("ever",)
+
+
+def test_the_same_judge_is_not_asked() -> None:
+    judge = Model()
+    assert values(replayed(judge=judge))["groundedness"] == 0.8
+    assert judge.judged == []
+
+
+def test_todays_thresholds_decide_and_the_judges_words_are_the_reason() -> None:
+    record = replayed(threshold=0.78)
+    assert (record.verdict, record.reason) == (Verdict.FAIL, "short")
+    assert record.shortfalls == {"answer_correctness": 0.75}
+
+
+def test_another_judge_judges_the_recorded_answer_anew() -> None:
+    others = [replace(MODEL, model="n"), replace(MODEL, url="http://other"), replace(MODEL, prompt_version="en-2")]
+    for identity in others:
+        judge = Model(identity)
+        record = replayed(judge=judge)
+        assert (values(record)["groundedness"], record.judge) == (0.2, identity)
+        assert [answer.text for answer in judge.judged] == ["30 days"]
+
+
+def test_a_verdict_on_another_expected_answer_does_not_stand() -> None:
+    question = a_question(expected_answer="60 days")
+    assert values(replayed(question=question, judge=Model()))["answer_correctness"] == 0.1
+    record = replayed(question=question)
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "judge")
+    assert record.reason == "there is no recorded verdict of this judge on this answer: no judge was chosen."
+
+
+def test_without_a_judge_only_the_answer_is_taken() -> None:
+    record = replayed(judge=None)
+    assert (values(record), record.judge) == ({"abstained": 0.0}, None)
+    # And so it is where nobody judged the recorded run, and nobody is named today.
+    assert replayed(replace(ROW, judge=None, judgement=None, material="")).judge is None
+
+
+def test_a_recording_without_a_judge_is_judged_by_todays() -> None:
+    record = replayed(replace(ROW, judge=None, judgement=None, material=""), judge=Model())
+    assert values(record)["groundedness"] == 0.2
+
+
+def test_a_question_that_was_not_recorded_is_an_error_that_says_what_to_do() -> None:
+    record = replayed(None)
+    assert (record.verdict, record.error_kind, record.endpoint) == (Verdict.ERROR, "replay", "")
+    assert record.reason == (
+        "rec.json: the recording has no question 'refunds' of 'billing'. Record it: run once without --rag-replay."
+    )
+
+
+def test_a_question_of_another_dataset_than_the_recorded_ones_is_an_error_that_says_how_those_are_named() -> None:
+    # As where pytest's root folder is another one.
+    record = replayed(question=a_question("refunds", dataset_name="docs__billing"))
+    assert record.reason == (
+        "rec.json: the recording has no question 'refunds' of 'docs__billing'; it begins with 'refunds' of 'billing'. "
+        "Record it: run once without --rag-replay."
+    )
+
+
+def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
+    record = replayed(question=a_question(question="And now?"))
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
+    assert record.reason == (
+        "rec.json: question 'refunds' of 'billing' was recorded with another text, 'What about refunds?'. "
+        "Record it anew: run once without --rag-replay."
+    )
+
+
+def test_an_error_of_the_system_is_the_same_error() -> None:
+    row = replace(ROW, answer=None, judgement=None, material="", error_kind="endpoint_timeout", error="no reply")
+    for judge in (WHOEVER, Model()):
+        record = replayed(row, judge=judge)
+        assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "endpoint_timeout", "no reply")
+        assert record.judge == MODEL
+
+
+def test_an_error_of_the_judge_is_the_same_error_unless_another_judges() -> None:
+    row = replace(ROW, judgement=None, material="", error_kind="judge_reply", error="no JSON")
+    for judge in (WHOEVER, Model()):
+        record = replayed(row, judge=judge)
+        assert (record.verdict, record.error_kind, record.reason) == (Verdict.ERROR, "judge_reply", "no JSON")
+        assert record.answer == "30 days"
+    assert values(replayed(row, judge=Model(replace(MODEL, model="n"))))["groundedness"] == 0.2
+
+
+def test_an_error_of_the_thresholds_is_decided_anew() -> None:
+    row = replace(ROW, error_kind="unscored", error="f1 could not be measured")
+    assert replayed(row).verdict is Verdict.PASS
+
+
+def test_a_right_refusal_and_an_empty_answer_are_replayed_too() -> None:
+    question = a_question(answerable=False)
+    for answer in (RagAnswer(text=""), RagAnswer(text="I do not know.")):
+        said = Judgement(answer_correctness=0.0, abstained=True)
+        row = replace(ROW, answer=answer, judgement=said, material=material_digest(question, answer))
+        assert replayed(row, question=question).verdict is Verdict.PASS
+
+
+class Asking:
+    """A metric that asks a server."""
+
+    names = ("tone", "style")
+    local = False
+    asked = 0
+
+    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
+        self.asked += 1
+        return {"tone": Score(0.1)}
+
+
+class Local:
+    names = ("length",)
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> Mapping[str, Score]:
+        return {"length": Score(len(answer.text) / 10)}
+
+
+def test_metrics_that_ask_somebody_are_taken_from_the_recording_and_others_are_measured() -> None:
+    scores = {"tone": Score(0.9), "style": Score.unscored("no room"), "length": Score(0.0)}
+    asking = Asking()
+    record = replayed(replace(ROW, scores=scores), metrics=[asking, Local()])
+    assert {name: record.scores[name] for name in ("tone", "style", "length")} == {**scores, "length": Score(0.7)}
+    assert asking.asked == 0
+
+
+def test_metrics_that_ask_somebody_are_asked_where_the_recording_has_no_such_number() -> None:
+    asking = Asking()
+    assert values(replayed(metrics=[asking]))["tone"] == 0.1
+    other = Model(replace(MODEL, model="n"))
+    assert values(replayed(replace(ROW, scores={"tone": Score(0.9)}), judge=other, metrics=[asking]))["tone"] == 0.1
+    assert asking.asked == 2
+
+
+def test_a_recording_can_be_asked_like_any_client() -> None:
+    recording = Recording(name="rec.json", rows={ROW.key: ROW})
+    assert asyncio.run(recording.ask(QUESTION)) == ANSWER
+    assert recording.judges == {MODEL}
+
+
+def test_metrics_of_a_model_that_cannot_be_asked_are_recorded_or_not_measured() -> None:
+    judge = Unasked(None, "no judge was chosen.", is_model=True)
+    metrics = choose_metrics(Settings.of(metrics=("judge", "ragas")), judge)
+    scores = {"ragas_faithfulness": Score(0.5)}
+    assert replayed(replace(ROW, scores=scores), judge=judge, metrics=metrics).scores["ragas_faithfulness"].value == 0.5
+    unscored = replayed(judge=judge, metrics=metrics).scores["ragas_faithfulness"]
+    assert unscored.reason == "there is no recorded verdict of this judge on this answer: no judge was chosen."
+
+
+def test_a_recorded_judgement_counts_once_and_a_new_one_is_made_as_often_as_the_judge_is_asked() -> None:
+    recording = Recording(name="rec.json", rows={ROW.key: ROW})
+    for judge, times in ((Model(), 0), (Model(replace(MODEL, model="n")), 3)):
+        recorded = recording.replayed(QUESTION, judge, (), repeats=3).judge
+        assert recorded is not None
+        judgement = asyncio.run(recorded.judge(QUESTION, ANSWER))
+        assert len(judge.judged) == times
+        assert judgement.votes == ({"answer_correctness": [0.1] * 3, "groundedness": [0.2] * 3} if times else {})

@@ -1,0 +1,125 @@
+"""What a run writes can be replayed, and what cannot is said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import Judgement
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.replay.recorded_run import Recorded
+from pytest_ragcheck.replay.recording_reader import read_recording
+from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.summary.aggregate import aggregate
+from tests.baselines import errored, passed, predictions
+from tests.making import OFFLINE, a_record, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.replay.recorded_run import Recording
+
+SAID = Judgement(
+    answer_correctness=2 / 3, groundedness=1.0, error_message="m", abstained=False, votes={"groundedness": [1.0]}
+)
+JUDGEMENT = {"answer_correctness": 1, "groundedness": 1, "error_message": "", "abstained": None, "material": "m"}
+
+
+def read(folder: Path, content: Any) -> Recording:
+    path = folder / "rec.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return read_recording(path, name="rec.json")
+
+
+def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
+    answered = a_record(
+        "a",
+        contexts=("c",),
+        source_ids=("1",),
+        latency_seconds=0.25,
+        scores={"groundedness": 1.0, "f1": Score.unscored("broken")},
+        judgement=SAID,
+        material="m",
+    )
+    unjudged = an_error("b", answer="30 days", error_kind="judge_reply", reason="no JSON")
+    outcomes = some_outcomes(answered, unjudged, an_error("c"), a_record("d", judge=None))
+    written = write_results(outcomes, aggregate(outcomes), tmp_path, Redactor())
+    rows = read_recording(written.predictions, name="rec.json").rows
+    assert rows["billing", "a"] == Recorded(
+        dataset_name="billing",
+        id="a",
+        question="What about a?",
+        answer=RagAnswer(text="30 days", contexts=("c",), source_ids=("1",), latency_seconds=0.25),
+        judge=OFFLINE,
+        # Not rounded: a score just below a threshold stays there.
+        judgement=SAID,
+        material="m",
+        scores={"groundedness": Score(1.0), "f1": Score.unscored("broken")},
+        endpoint="http://localhost/query",
+    )
+    assert (rows["billing", "b"].error_kind, rows["billing", "b"].error) == ("judge_reply", "no JSON")
+    assert rows["billing", "b"].answer == RagAnswer(text="30 days")
+    assert rows["billing", "c"].answer is None
+    assert (rows["billing", "d"].judge, rows["billing", "d"].judgement) == (None, None)
+
+
+def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -> None:
+    row = {key: value for key, value in passed("a").items() if key not in ("judgement", "judge", "endpoint")}
+    recorded = read(tmp_path, predictions(row, complete=False)).rows["billing", "a"]
+    assert recorded.answer is not None
+    assert (recorded.judge, recorded.judgement, recorded.endpoint) == (None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"overall_metrics": {}}, "it is a summary. Give --rag-replay the {agent}_predictions.json of a run."),
+        (
+            predictions(schema_version="0"),
+            (
+                'it has "schema_version" "0", and this pytest-ragcheck reads "1". '
+                "Record anew: run once without --rag-replay."
+            ),
+        ),
+        (
+            predictions(passed("a"), passed("a")),
+            "predictions[1] is a second row of question 'a' of 'billing'. Take the file as the run wrote it.",
+        ),
+        (
+            predictions(passed(contexts=[1])),
+            'predictions[0] has [1] under "contexts". Take the file as the run wrote it.',
+        ),
+        (
+            predictions(passed(latency_seconds="slow")),
+            'predictions[0] has "slow" under "latency_seconds". Take the file as the run wrote it.',
+        ),
+        (
+            predictions(passed(judge="me")),
+            'predictions[0] has "me" under "judge". Take the file as the run wrote it.',
+        ),
+        (
+            predictions(passed(judgement={**JUDGEMENT, "abstained": 1})),
+            'predictions[0], under "judgement", has 1 under "abstained". Take the file as the run wrote it.',
+        ),
+        (
+            predictions(errored(prediction="30 days", contexts=None)),
+            'errors[0] has null under "contexts". Take the file as the run wrote it.',
+        ),
+    ],
+)
+def test_what_cannot_be_replayed_is_said(tmp_path: Path, content: Any, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, content)
+    assert str(caught.value) == f"rec.json: {text}"
+
+
+def test_of_a_system_that_was_asked_several_times_the_combined_scores_are_taken(tmp_path: Path) -> None:
+    row = passed("a", judgement=JUDGEMENT, repeated={"groundedness": [[1.0], [0.5]]}, metrics={"groundedness": 0.75})
+    judgement = read(tmp_path, predictions(row)).rows["billing", "a"].judgement
+    assert judgement is not None
+    assert (judgement.answer_correctness, judgement.groundedness, judgement.votes) == (None, 0.75, {})

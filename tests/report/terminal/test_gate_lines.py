@@ -1,0 +1,93 @@
+"""How the gate's decision reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
+from pytest_ragcheck.summary.gate.baseline_comparison import compare
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.summary.gate.gate_decision import Decision, decide, red_by_themselves, tolerated
+from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.verdict.verdict import Verdict
+from tests.making import OFFLINE, a_question, a_record, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.verdict.record import Record
+
+LIMIT = {"groundedness": 0.7}
+REGRESSION = GateRules(gate="regression")
+
+
+def before(name: str, groundedness: float = 0.9, **said: Any) -> BaselineRow:
+    default: dict[str, Any] = {
+        "dataset_name": "billing",
+        "question": f"What about {name}?",
+        "verdict": Verdict.PASS,
+        "metrics": {"groundedness": groundedness},
+        "thresholds": LIMIT,
+        "prompt_version": OFFLINE.prompt_version,
+    }
+    row = BaselineRow(**{**default, "id": name, **said})
+    saved = SavedAnswer(passed=row.verdict is Verdict.PASS, scores=row.metrics)
+    return replace(row, saved=((saved,),))
+
+
+def now(name: str, groundedness: float = 0.9, **said: Any) -> Record:
+    verdict = Verdict.PASS if groundedness >= 0.7 else Verdict.FAIL
+    return a_record(name, verdict=verdict, scores={"groundedness": groundedness}, thresholds=LIMIT, **said)
+
+
+def decided(rows: list[BaselineRow], records: list[Record], terms: GateRules = REGRESSION) -> Decision:
+    baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
+    outcomes = some_outcomes(*records)
+    comparison = compare(baseline, outcomes, clean=str, would_meet=lambda dataset, name: True)
+    return decide(outcomes, comparison, terms)
+
+
+def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:
+    rows = [before(f"q{i}", 0.8) for i in range(4)]
+    records = [now(f"q{i}", 0.9 if i % 2 else 0.7) for i in range(4)]
+    assert list(decision_lines(decided(rows, records))) == [
+        "baseline main.json: 4 as before",
+        "fewer than 10 questions: the gate regression decides as confirmed",
+    ]
+
+
+def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> None:
+    green = decided([before("a")], [now("a", 0.3, asked_again=("FAIL", "PASS"))])
+    assert (green.red, decision_text(green), decision_headline(green)) == (False, "", "")
+    red = decided([before("a", passes=60)], [now("a", 0.3, asked_again=("FAIL", "FAIL"))])
+    assert (red.red, sorted(red.held)) == (True, [("billing", "a")])
+    assert decision_headline(red) == decision_text(red).splitlines()[0] == "1 confirmed as failing against main.json"
+
+
+def test_both_a_missing_question_and_a_low_rate_are_said_in_one_line() -> None:
+    rows = [before("a"), before("gone")]
+    low = decided(rows, [now("a", 0.3)], GateRules(gate="rate:0.9"))
+    # A rate looks at nothing else.
+    assert decision_headline(low) == "pass rate 0.000 (0 of 1; 95 % interval 0.000 to 0.793) is below 0.9"
+    assert low.held == frozenset()
+
+
+def test_a_refused_baseline_holds_no_question_against_the_run() -> None:
+    refused = decided([before("a", tier="generation")], [now("a", 0.3)])
+    assert (refused.red, refused.held, refused.findings) == (True, frozenset(), None)
+    assert decision_headline(refused) == "main.json was made otherwise: tier: generation then, end_to_end now"
+
+
+def test_an_error_and_a_fail_that_nothing_excuses_turn_a_run_red_by_themselves() -> None:
+    quarantined = now("kept apart", 0.3, question=a_question("kept apart", quarantine="flaky"))
+    records = [now("fine"), now("known", 0.3), now("new", 0.3), an_error("late"), quarantined, now("marked", 0.3)]
+    outcomes = some_outcomes(*records, expected_to_fail=frozenset({("billing", "marked")}))
+    baseline = Baseline(name="main.json", rows={row.key: row for row in [before("known", verdict=Verdict.FAIL)]})
+    excused = tolerated(outcomes, REGRESSION, baseline, clean=str)
+    assert excused == {
+        ("billing", "known"): "FAIL in main.json too",
+        ("billing", "kept apart"): "in quarantine: flaky",
+        ("billing", "marked"): "expected to fail",
+    }
+    held = red_by_themselves(some_outcomes(*records, tolerated=excused))
+    assert [record.question.id for record in held] == ["new", "late"]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pytest_ragcheck.scores.catalogue import (
+    ABSTAINED,
+    ASSERTABLE,
+    DEFAULT_GROUPS,
+    GROUPS,
+    MENTIONS,
+    METRICS,
+    OVERALL,
+    group_of,
+    listed,
+)
+
+
+def test_every_metric_but_the_mentions_and_the_weighted_one_belongs_to_one_group() -> None:
+    grouped = [metric for metrics in GROUPS.values() for metric in metrics]
+    assert len(set(grouped)) == len(grouped)
+    assert sorted((*grouped, *MENTIONS, OVERALL)) == sorted(METRICS)
+    assert set(DEFAULT_GROUPS) <= GROUPS.keys()
+
+
+def test_a_question_asserts_by_itself_what_no_threshold_may_name() -> None:
+    assert set(METRICS) - set(ASSERTABLE) == {ABSTAINED, *MENTIONS}
+
+
+def test_a_metrics_group_is_told() -> None:
+    assert [group_of(metric) for metric in ("groundedness", "recall_at_5", "must_mention", "mine")] == [
+        "judge", "retrieval", None, None,
+    ]  # fmt: skip
+
+
+def test_metrics_that_differ_in_their_cutoff_are_listed_once() -> None:
+    assert listed(["f1", "recall_at_1", "recall_at_10", "ndcg_at_5", "map"]) == "f1, recall_at_K, ndcg_at_K, map"

@@ -1,0 +1,116 @@
+"""How far scores agree with labels: hand-computed, and against the plainest program for each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_ragcheck.summary.calibration.judge_calibration import Calibration, CurvePoint, Judged, calibrate
+
+GOOD, BAD = True, False
+
+
+def of(*rows: tuple[float, bool], threshold: float = 0.7, groups: str = "") -> Calibration:
+    names = groups or [str(number) for number in range(len(rows))]
+    judged = [Judged(score=score, good=good, group=group) for (score, good), group in zip(rows, names, strict=True)]
+    return calibrate(judged, threshold=threshold)
+
+
+def value(calibration: Calibration, name: str) -> float:
+    return calibration.estimates[name].value
+
+
+SIX = ((0.9, GOOD), (0.8, GOOD), (0.4, GOOD), (0.7, BAD), (0.2, BAD), (0.1, BAD))
+
+
+def test_the_rates_at_a_threshold() -> None:
+    told = of(*SIX)
+    # Pass at 0.7: 0.9 and 0.8 of the good, 0.7 of the bad.
+    assert (told.confusion.good_passed, told.confusion.good_failed) == (2, 1)
+    assert (told.confusion.bad_passed, told.confusion.bad_failed) == (1, 2)
+    for name, expected in {
+        "accuracy": 4 / 6,
+        "tpr": 2 / 3,
+        "tnr": 2 / 3,
+        "balanced_accuracy": 2 / 3,
+        # By chance: 3 of 6 pass and 3 of 6 are good, so half agree; (4/6 - 1/2) / (1 - 1/2).
+        "kappa": 1 / 3,
+        # Of 9 pairs the good one is above in 8: 0.4 is below 0.7.
+        "roc_auc": 8 / 9,
+    }.items():
+        assert value(told, name) == pytest.approx(expected, abs=1e-12), name
+
+
+def test_the_best_threshold_lies_between_two_scores() -> None:
+    told = of(*SIX)
+    # From 0.8 on 2 of 3 good and 0 of 3 bad pass; from 0.4 on 3 of 3 and 1 of 3: both gain 2/3. 0.75 is nearer to 0.7.
+    assert told.best_threshold == pytest.approx(0.75)
+    assert told.at_best is not None
+    assert told.at_best.balanced_accuracy == pytest.approx(5 / 6)
+    assert of(*SIX, threshold=0.3).best_threshold == pytest.approx(0.3)
+
+
+def test_the_curve_goes_from_corner_to_corner() -> None:
+    curve = of((0.9, GOOD), (0.5, BAD), (0.5, GOOD)).curve
+    assert curve == (
+        CurvePoint(threshold=None, tpr=0.0, fpr=0.0),
+        CurvePoint(threshold=0.9, tpr=0.5, fpr=0.0),
+        CurvePoint(threshold=0.5, tpr=1.0, fpr=1.0),
+    )
+
+
+def test_where_people_say_one_thing_only_what_needs_both_is_absent() -> None:
+    told = of((0.9, GOOD), (0.2, GOOD))
+    assert told.estimates.keys() == {"accuracy", "tpr", "kappa"}
+    # By chance half agree, and half do.
+    assert value(told, "kappa") == 0.0
+    assert (told.best_threshold, told.at_best, told.curve) == (None, None, ())
+    assert of((0.9, GOOD), (0.8, GOOD)).estimates.keys() == {"accuracy", "tpr"}
+
+
+def test_rows_of_one_group_are_drawn_together() -> None:
+    rows = ((0.9, GOOD), (0.1, BAD), (0.1, GOOD), (0.9, BAD)) * 10
+    alone, tied = of(*rows), of(*rows, groups="aabb" * 10)
+    assert alone.n_groups == 40
+    assert tied.n_groups == 2
+    # Two groups, one all right and one all wrong: a quarter of the draws has only the one, a quarter only the other.
+    assert (tied.estimates["accuracy"].low, tied.estimates["accuracy"].high) == (0.0, 1.0)
+    assert 0.3 < alone.estimates["accuracy"].low < 0.5 < alone.estimates["accuracy"].high < 0.7
+
+
+def test_the_same_answers_give_the_same_interval() -> None:
+    assert of(*SIX) == of(*SIX)
+
+
+judged_rows = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0]), st.booleans()), min_size=1, max_size=12)
+
+
+@settings(max_examples=30)  # each has its thousand resamples
+@given(judged_rows)
+def test_the_area_is_the_share_of_pairs_that_are_in_order(rows: list[tuple[float, bool]]) -> None:
+    good = [score for score, is_good in rows if is_good]
+    bad = [score for score, is_good in rows if not is_good]
+    pairs = [(g > b) + (g == b) / 2 for g in good for b in bad]
+    told = of(*rows)
+    if not pairs:
+        assert "roc_auc" not in told.estimates
+    else:
+        assert value(told, "roc_auc") == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
+        # The area below the curve is the same number.
+        points = told.curve
+        area = sum((b.fpr - a.fpr) * (a.tpr + b.tpr) / 2 for a, b in pairwise(points))
+        assert area == pytest.approx(value(told, "roc_auc"), abs=1e-12)
+
+
+@settings(max_examples=30)  # each has its thousand resamples
+@given(judged_rows)
+def test_every_number_is_in_its_range_and_in_its_interval(rows: list[tuple[float, bool]]) -> None:
+    told = of(*rows)
+    for name, estimate in told.estimates.items():
+        assert estimate.low <= estimate.value <= estimate.high
+        assert (-1 if name == "kappa" else 0) <= estimate.low <= estimate.high <= 1
+    if told.at_best is not None and told.confusion.balanced_accuracy is not None:
+        assert (told.at_best.balanced_accuracy or 0) >= told.confusion.balanced_accuracy

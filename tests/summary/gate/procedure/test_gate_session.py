@@ -1,0 +1,164 @@
+"""The decision over whole runs: collapses are red, drift is not, and only what was asserted counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
+from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request, drive
+from pytest_ragcheck.summary.gate.procedure.gate_session import gate
+from tests.summary.gate.procedure.outside import METRIC, THRESHOLD, Outside, broke, decided, look, question, steady
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        [broke(n, document="handbook") for n in range(40)],
+        [(broke if n % 10 < 4 and n < 175 else steady)(n, document=f"page {n // 10}") for n in range(200)],
+        [broke(n) for n in range(8)],
+        [broke(n, document=f"page {n}") for n in range(10)],
+        [(broke if n < 10 else steady)(n, document="page" if n < 3 else "") for n in range(25)],
+        [(broke if n < 8 else steady)(n) for n in range(40)],
+        [(broke if n < 10 else steady)(n, document=f"page {n // 10}") for n in range(200)],
+    ],
+    ids=["one document", "70 of 200", "8 of 8", "10 of 10", "10 of 25", "8 of 40", "a lost document"],
+)
+def test_a_collapse_is_red_from_one_saved_run(questions: list[ComparedQuestion]) -> None:
+    findings = decided(questions)
+    assert findings.red
+    assert len(findings.confirmed) == sum(not each.now.passed for each in questions)
+
+
+def test_six_broken_questions_are_red_from_one_saved_run_and_fewer_from_more() -> None:
+    for runs, needed in ((1, 6), (2, 4), (5, 3)):
+        for count in (needed - 1, needed):
+            questions = [(broke if n < count else steady)(n, runs=runs) for n in range(30)]
+            # Changed answers of so few questions cannot move a mean, so that the count test has all false alarms.
+            assert decided(questions).red is (count == needed), (runs, count)
+
+
+def test_a_more_lenient_judge_hides_no_wrong_answer() -> None:
+    questions = [
+        broke(n) if n < 8 else question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.93)) for n in range(40)
+    ]
+    assert decided(questions, outside=Outside(questions, shift=0.03)).red
+
+
+def test_a_stricter_judge_of_the_same_answers_is_never_asked() -> None:
+    questions = [steady(n, score=0.71) for n in range(100)]
+    outside = Outside(questions, shift=-0.03)
+    findings = decided(questions, outside=outside)
+    assert not findings.red
+    assert outside.served == []
+
+
+def test_a_stricter_judge_of_new_words_is_named_and_confirms_nothing() -> None:
+    # Judged 0.72 when it was saved and 0.69 today, the recorded answer as well as the new one.
+    questions = [question(n, before=look(f"{n} a", 0.72), now=look(f"{n} b", 0.69)) for n in range(40)]
+
+    def stricter(request: Request) -> Reply:
+        if isinstance(request, AskAgain):
+            return questions[int(request.key[1])].now
+        return tuple({METRIC: 0.69} for _ in request.answers)
+
+    findings = drive(gate(questions, gate="regression"), stricter)
+    assert {each.outcome for each in findings.candidates} == {Outcome.JUDGE_STRICTER}
+    assert not findings.red
+
+
+def test_only_asserted_metrics_can_be_red() -> None:
+    questions = [
+        question(n, before=look(f"{n} a", 0.9, token_f1=0.9), now=look(f"{n} b", 0.9, token_f1=0.1)) for n in range(100)
+    ]
+    assert not decided(questions).red
+
+
+def test_a_question_that_passes_when_asked_again_is_not_confirmed() -> None:
+    questions = [broke(0), *(steady(n) for n in range(1, 20))]
+    outside = Outside(questions, again={"0": look("0 right again", 0.9)})
+    findings = decided(questions, outside=outside)
+    assert [each.outcome for each in findings.candidates] == [Outcome.PASSED_AGAIN]
+    assert len(outside.served) == 1
+
+
+def test_a_candidate_that_cannot_be_asked_again_is_no_regression_and_is_listed() -> None:
+    questions = [broke(0), *(steady(n) for n in range(1, 20))]
+    findings = decided(questions, outside=Outside(questions, again={"0": None}))
+    assert findings.not_measured == (("set", "0"),)
+    assert not findings.red
+
+
+def test_under_confirmed_one_broken_question_is_red_after_four_further_asks() -> None:
+    questions = [broke(0), *(steady(n) for n in range(1, 100))]
+    outside = Outside(questions)
+    assert decided(questions, name="confirmed", outside=outside).red
+    assert sum(isinstance(request, AskAgain) for request in outside.served) == 4
+    assert outside.judged == 10
+
+
+def test_a_known_failure_may_fail_under_confirmed() -> None:
+    failing = look("0 wrong", 0.2)
+    questions = [question(0, before=failing, now=look("0 wrong otherwise", 0.1)), steady(1)]
+    assert not decided(questions, name="confirmed").red
+
+
+@pytest.mark.parametrize(("size", "name"), [(9, "confirmed"), (10, "regression")])
+def test_a_set_of_fewer_than_ten_questions_is_decided_as_under_confirmed(size: int, name: str) -> None:
+    questions = [broke(0), *(steady(n) for n in range(1, size))]
+    findings = decided(questions)
+    assert findings.gate == name
+    assert findings.red is (name == "confirmed")
+
+
+def test_what_breaks_beside_what_was_broken_in_the_saved_run_is_noise() -> None:
+    failed = KnownRun(looks=tuple(look(f"bad {n}", 0.2) for n in range(3)))
+    mended = [
+        ComparedQuestion(
+            key=("set", str(n)), thresholds={METRIC: THRESHOLD}, known=(failed,), now=look(f"good {n}", 0.9)
+        )
+        for n in range(6, 12)
+    ]
+    questions = [*(broke(n) for n in range(6)), *mended, *(steady(n) for n in range(12, 100))]
+    answers: dict[str | None, Look] = {each.now.answer: each.now for each in questions}
+    answers |= {each.answer: each for one in questions for run in one.known for each in run.looks}
+
+    def serve(request: Request) -> Reply:
+        if isinstance(request, AskAgain):
+            return questions[int(request.key[1])].now
+        return tuple(answers[answer].scores for answer in request.answers)
+
+    findings = drive(gate(questions, gate="regression"), serve)
+    assert findings.count is not None
+    assert (findings.count.broken, findings.count.improved) == (6, 6)
+    assert not findings.red
+
+
+def test_the_set_says_how_many_broken_questions_it_can_show() -> None:
+    found = decided([steady(n) for n in range(30)]).count
+    assert found is not None
+    assert found.needed == 6
+    few = decided([steady(n, document=f"page {n // 10}") for n in range(30)]).count
+    assert few is not None
+    assert (few.unit, few.needed) == ("question", 6)
+
+
+def test_documents_are_the_units_if_answers_elsewhere_changed_too() -> None:
+    # Of 5 documents one is wrong and all others are worded otherwise: too few units to show anything.
+    questions = [
+        broke(n, document="page 0")
+        if n < 10
+        else question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document=f"page {n // 10}")
+        for n in range(50)
+    ]
+    found = decided(questions).count
+    assert found is not None
+    assert (found.unit, found.broken, found.needed) == ("document", 1, None)
+
+
+def test_a_set_of_one_document_with_other_words_everywhere_cannot_be_red_and_says_so() -> None:
+    questions = [
+        question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document="handbook") for n in range(40)
+    ]
+    assert not decided(questions).can_be_red
+    assert decided([steady(n) for n in range(40)]).can_be_red

@@ -1,0 +1,51 @@
+"""The permutation of runs within units, against all choices written out."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
+
+units_of_scores = st.lists(st.lists(st.integers(0, 20), min_size=2, max_size=4), max_size=5)
+
+
+@given(units_of_scores)
+def test_it_is_the_share_of_all_choices_with_a_sum_as_low(twentieths: list[list[int]]) -> None:
+    sums = [sum(choice) for choice in product(*twentieths)]
+    as_low = sum(each <= sum(unit[0] for unit in twentieths) for each in sums)
+    units = [[value / 20 for value in unit] for unit in twentieths]
+    assert lower_sum_p(units) == pytest.approx(as_low / len(sums), abs=1e-12)
+
+
+def test_ties_of_thirds_count_as_low() -> None:
+    # Differences of -1, -1 and +2 thirds: of the eight sums -4, -2, -2, 0, 0, 2, 2 and 4 five are at most 0.
+    units = [[1 / 3, 2 / 3], [1 / 3, 2 / 3], [1.0, 1 / 3]]
+    assert lower_sum_p(units) == pytest.approx(5 / 8)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 5])
+def test_rounding_never_makes_p_smaller(runs: int) -> None:
+    chance = random.Random(1)
+    for _ in range(20):
+        units = [[chance.random() for _ in range(runs + 1)] for _ in range(5)]
+        sums = [sum(choice) for choice in product(*units)]
+        exact = sum(each <= sum(unit[0] for unit in units) + 1e-12 for each in sums) / len(sums)
+        assert exact <= lower_sum_p(units) <= 1.05 * exact + 1e-9
+
+
+def test_many_units_without_a_difference_change_nothing() -> None:
+    # 8 falls give 1/2^8, whether or not 1,000 others stayed the same.
+    falls = [[0.2, 0.9]] * 8
+    assert lower_sum_p(falls) == 1 / 256
+    assert lower_sum_p([*falls, *([[0.9, 0.9]] * 1000)]) == 1 / 256
+
+
+def test_more_choices_than_a_counter_holds() -> None:
+    # 1,000 differences of 0.001 (500 + 40 down): the exact binomial tail of 540 of 1,000, 0.00623.
+    units = [[0.5, 0.501]] * 540 + [[0.501, 0.5]] * 460
+    assert lower_sum_p(units) == pytest.approx(0.00623, abs=0.00002)

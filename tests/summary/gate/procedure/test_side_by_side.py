@@ -1,0 +1,93 @@
+"""Side by side: an exact test, in a fair order, with no more judgements than the decision needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Look
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request, drive
+from pytest_ragcheck.summary.gate.procedure.side_by_side import alternating, judge_side_by_side, worse_p
+from tests.summary.gate.procedure.outside import look, question
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
+
+QUESTION = question(1, before=look("old", 0.9), now=look("new", 0.2))
+
+
+class Judge:
+    """A judge with a list of scores for each answer, given one after the other."""
+
+    def __init__(self, **scores: list[float]) -> None:
+        self.scores = {answer: iter(values) for answer, values in scores.items()}
+        self.order: list[str] = []
+
+    def __call__(self, request: Request) -> Reply:
+        assert isinstance(request, JudgeAnew)
+        self.order += request.answers
+        return tuple({"answer_correctness": next(self.scores[answer])} for answer in request.answers)
+
+
+def judged(judge: Judge, *, deterministic: bool = False) -> SideBySide | None:
+    return drive(judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=deterministic), judge)
+
+
+def test_five_against_five_without_overlap_are_enough() -> None:
+    judge = Judge(old=[0.8, 0.9, 0.85, 0.7, 0.95], new=[0.6, 0.1, 0.69, 0.5, 0.3])
+    found = judged(judge)
+    assert found is not None
+    assert found.worse
+    assert found.p == pytest.approx(1 / 252)
+    assert judge.order == ["old", "new", "new", "old", "old", "new", "new", "old", "old", "new"]
+
+
+def test_three_more_of_each_decide_a_close_case() -> None:
+    judge = Judge(old=[0.9, 0.9, 0.9, 0.9, 0.5, 0.9, 0.9, 0.9], new=[0.6, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    found = judged(judge)
+    assert found is not None
+    assert found.worse
+    assert len(judge.order) == 16
+
+
+def test_alike_answers_take_one_round_and_are_not_worse() -> None:
+    judge = Judge(old=[0.6, 0.7, 0.8, 0.7, 0.6], new=[0.7, 0.6, 0.7, 0.7, 0.8])
+    found = judged(judge)
+    assert found is not None
+    assert not found.worse
+    assert len(judge.order) == 10
+
+
+def test_a_deterministic_judge_judges_each_answer_once() -> None:
+    judge = Judge(old=[0.9], new=[0.2])
+    found = judged(judge, deterministic=True)
+    assert found is not None
+    assert found.worse
+    assert found.shift == pytest.approx(-0.7)
+    assert judge.order == ["old", "new"]
+
+
+def test_the_least_margin_over_the_asserted_metrics_decides() -> None:
+    asserted = ComparedQuestion(
+        key=("set", "1"),
+        thresholds={"a": 0.7, "b": 0.5},
+        known=QUESTION.known,
+        now=Look(answer="new", scores={}, passed=False),
+    )
+    assert asserted.margin({"a": 0.9, "b": 0.6, "c": 0.0}) == pytest.approx(0.1)
+
+
+def test_a_judge_that_fails_leaves_it_open() -> None:
+    assert drive(judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=False), lambda request: None) is None
+
+
+def test_the_chance_counts_equal_sums() -> None:
+    # Of the six choices of 2 from 1, 1, 0, 0 only 0 + 0 is as low as 0.
+    assert worse_p([1, 1], [0, 0]) == pytest.approx(1 / 6)
+    # 0 + 1 is reached by four choices, 0 + 0 by one.
+    assert worse_p([1, 0], [0, 1]) == pytest.approx(5 / 6)
+
+
+def test_the_sides_take_turns_to_begin() -> None:
+    assert alternating(3, 2) == [(0, 0), (1, 0), (1, 1), (0, 1), (0, 2)]

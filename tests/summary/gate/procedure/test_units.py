@@ -1,0 +1,39 @@
+"""Units of noise: questions, or the documents that they share."""
+
+from __future__ import annotations
+
+import random
+
+from pytest_ragcheck.summary.gate.procedure.units import by_document, go_together, units_of
+from tests.summary.gate.procedure.outside import broke, look, question, steady
+
+
+def test_questions_that_share_a_document_directly_or_by_others_are_one_unit() -> None:
+    questions = [steady(0, document="a"), steady(1, document="b"), steady(2, document="a"), steady(3)]
+    unit = by_document(questions)
+    assert unit["set", "0"] == unit["set", "2"]
+    assert len(set(unit.values())) == 3
+
+
+def test_a_lost_document_is_counted_by_question() -> None:
+    questions = [(broke if n < 10 else steady)(n, document=f"page {n // 10}") for n in range(50)]
+    kind, unit = units_of(questions, [("set", str(n)) for n in range(10)])
+    assert kind == "question"
+    assert len(set(unit.values())) == 50
+
+
+def test_other_words_everywhere_make_the_document_the_unit() -> None:
+    questions = [
+        question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document=f"page {n // 10}") for n in range(50)
+    ]
+    kind, unit = units_of(questions, [])
+    assert kind == "document"
+    assert len(set(unit.values())) == 5
+
+
+def test_differences_that_go_together_within_documents_are_noticed() -> None:
+    chance = random.Random(1)
+    shared = [chance.gauss(0, 0.1) for _ in range(20)]
+    noise = [(chance.gauss(0, 0.05), [f"page {n // 10}"]) for n in range(200)]
+    assert not go_together(noise)
+    assert go_together((value + shared[n // 10], pages) for n, (value, pages) in enumerate(noise))

@@ -1,0 +1,152 @@
+"""A run against a baseline: in which group each question stands."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison, compare
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.verdict import Verdict
+from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
+
+PASS, FAIL, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.ERROR
+
+
+def before(name: str, verdict: Verdict = PASS, **said: Any) -> BaselineRow:
+    default = {"dataset_name": "billing", "question": f"What about {name}?", "prompt_version": "offline-1"}
+    return BaselineRow(**{**default, "id": name, "verdict": verdict, **said})
+
+
+def a_baseline(*rows: BaselineRow) -> Baseline:
+    return Baseline(name="main.json", rows={row.key: row for row in rows})
+
+
+def now(name: str, verdict: Verdict = PASS, **said: Any) -> Record:
+    return an_error(name, **said) if verdict is ERROR else a_record(name, verdict=verdict, **said)
+
+
+def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Comparison:
+    default: dict[str, Any] = {"clean": str, "would_meet": lambda dataset, name: True}
+    outcomes = said.pop("outcomes", some_outcomes(*records))
+    return compare(a_baseline(*rows), outcomes, **{**default, **said})
+
+
+def groups(comparison: Comparison) -> dict[str, list[str]]:
+    """The ids by group; empty groups are left out."""
+    found = {}
+    for field in fields(comparison):
+        rows = getattr(comparison, field.name)
+        if isinstance(rows, tuple) and rows:
+            found[field.name] = [_id(row) for row in rows]
+    return found
+
+
+def _id(row: Any) -> str:
+    if isinstance(row, Change):
+        return row.now.question.id
+    return row.question.id if isinstance(row, Record) else row.id
+
+
+@pytest.mark.parametrize(
+    ("then", "verdict", "group"),
+    [
+        (PASS, PASS, "still_passing"),
+        (PASS, FAIL, "newly_failing"),
+        (PASS, ERROR, "not_measured"),
+        (FAIL, PASS, "newly_passing"),
+        (FAIL, FAIL, "still_failing"),
+        (FAIL, ERROR, "not_measured"),
+        (ERROR, PASS, "newly_passing"),
+        (ERROR, FAIL, "still_failing"),
+        (ERROR, ERROR, "not_measured"),
+    ],
+)
+def test_a_question_stands_in_one_group(then: Verdict, verdict: Verdict, group: str) -> None:
+    comparison = compared([before("a", then)], [now("a", verdict)])
+    assert groups(comparison) == {group: ["a"]}
+    assert comparison.worse is (group == "newly_failing")
+
+
+@pytest.mark.parametrize(("then", "group"), [(PASS, "expected_failing"), (FAIL, "still_failing")])
+def test_a_fail_that_was_expected_is_no_regression(then: Verdict, group: str) -> None:
+    outcomes = some_outcomes(now("a", FAIL), expected_to_fail=frozenset({("billing", "a")}))
+    comparison = compared([before("a", then)], [], outcomes=outcomes)
+    assert groups(comparison) == {group: ["a"]}
+    assert not comparison.worse
+
+
+def test_a_question_that_the_baseline_does_not_have_is_new_whatever_it_came_to() -> None:
+    comparison = compared([before("a")], [now("a"), now("b"), now("c", FAIL), now("d", ERROR)])
+    assert groups(comparison) == {"still_passing": ["a"], "new": ["b", "c", "d"]}
+    assert not comparison.worse
+
+
+def test_a_question_that_is_nowhere_is_missing_if_the_run_would_have_met_it() -> None:
+    rows = [before("a"), before("b", dataset_name="other"), before("c", ERROR)]
+    comparison = compared(rows, [now("x")], would_meet=lambda dataset, name: dataset == "billing")
+    assert groups(comparison) == {"missing": ["a", "c"], "not_run": ["b"], "new": ["x"]}
+    assert comparison.worse
+
+
+def test_a_question_that_was_collected_and_not_run_is_never_missing() -> None:
+    outcomes = some_outcomes(now("a"), sets=(a_set("billing", a_question("a"), a_question("b")),))
+    comparison = compared([before("a"), before("b")], [], outcomes=outcomes)
+    assert groups(comparison) == {"still_passing": ["a"], "not_run": ["b"]}
+
+
+def test_an_id_is_another_question_in_another_dataset() -> None:
+    record = a_record(question=a_question("a", dataset_name="other"))
+    assert groups(compared([before("a")], [record])) == {"missing": ["a"], "new": ["a"]}
+
+
+def test_a_question_with_another_text_is_compared_and_named() -> None:
+    comparison = compared([before("a", question="Which?"), before("b"), before("c", question="")], [now("a"), now("b")])
+    assert groups(comparison) == {"still_passing": ["a", "b"], "missing": ["c"]}
+    assert [change.before.id for change in comparison.changed] == ["a"]
+
+
+def test_what_was_taken_out_of_the_file_is_taken_out_of_the_run() -> None:
+    def clean(text: str) -> str:
+        return text.replace("secret", "[redacted]")
+
+    row = before("[redacted]", dataset_name="[redacted]", question="What about [redacted]?")
+    record = a_record(question=a_question("secret", dataset_name="secret"))
+    comparison = compared([row], [record], clean=clean)
+    assert groups(comparison) == {"still_passing": ["secret"]}
+    assert comparison.changed == ()
+
+
+def test_other_rules_of_the_judge_are_noticed_question_by_question() -> None:
+    rows = [before("a"), before("b", prompt_version="en-1"), before("c", prompt_version=None), before("d", ERROR)]
+    records = [now("a"), now("b"), now("c"), now("d", judge=replace(OFFLINE, prompt_version="x"))]
+    assert [change.before.id for change in compared(rows, records).judged_otherwise] == ["b", "c"]
+    without = compared([before("a"), before("b", prompt_version=None)], [now(name, judge=None) for name in "ab"])
+    assert [change.before.id for change in without.judged_otherwise] == ["a"]
+
+
+def test_other_thresholds_are_noticed_as_the_file_has_them() -> None:
+    rows = [before("a", thresholds={"f1": 0.333333}), before("b", thresholds={"f1": 0.3}), before("c")]
+    records = [now(name, thresholds={"f1": 1 / 3}) for name in "abc"]
+    assert [change.before.id for change in compared(rows, records).asserted_otherwise] == ["b", "c"]
+
+
+VERDICTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(list(Verdict)))
+
+
+@given(VERDICTS, VERDICTS, st.sets(st.sampled_from("abcdef")))
+def test_every_question_of_either_stands_in_exactly_one_group(
+    then: dict[str, Verdict], verdicts: dict[str, Verdict], met: set[str]
+) -> None:
+    comparison = compared(
+        [before(name, verdict) for name, verdict in then.items()],
+        [now(name, verdict) for name, verdict in verdicts.items()],
+        would_meet=lambda dataset, name: name in met,
+    )
+    listed = [name for names in groups(comparison).values() for name in names]
+    assert sorted(listed) == sorted(then.keys() | verdicts.keys())

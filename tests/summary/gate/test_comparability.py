@@ -1,0 +1,66 @@
+"""What makes a run and a baseline no comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.summary.gate.baseline_comparison import compare
+from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+from pytest_ragcheck.summary.gate.comparability import differences
+from pytest_ragcheck.verdict.verdict import Verdict
+from tests.making import a_question, a_record, some_outcomes
+
+ROW: dict[str, Any] = {
+    "dataset_name": "billing",
+    "id": "a",
+    "question": "What about a?",
+    "verdict": Verdict.PASS,
+    "metrics": {"f1": 1.0},
+    "prompt_version": "offline-1",
+    "judge": ("offline", None),
+    "tier": "end_to_end",
+    "top_k": 5,
+}
+NOW: dict[str, Any] = {"scores": {"f1": 1.0}, "top_k": 5}
+OPENAI = JudgeIdentity(kind="openai", model="m-2", prompt_version="offline-1")
+
+
+@pytest.mark.parametrize(
+    ("row", "now", "words"),
+    [
+        ({}, {}, ()),
+        ({}, {"judge": OPENAI}, ("judge: offline then, openai m-2 now",)),
+        ({"prompt_version": "offline-0"}, {}, ("prompt: offline-0 then, offline-1 now",)),
+        ({"tier": "generation"}, {}, ("tier: generation then, end_to_end now",)),
+        ({"top_k": 3}, {}, ("top_k: 3 then, 5 now",)),
+        ({"metrics": {"f1": 1.0, "mrr": 1.0}}, {}, ("metrics: mrr then, not measured now",)),
+        ({"dataset_name": "other"}, {}, ("dataset: other then, billing now",)),
+        ({"top_k": None, "tier": None, "judge": None}, {}, ()),
+        ({"verdict": Verdict.ERROR, "top_k": 3}, {}, ()),
+        (
+            {"judge": None, "prompt_version": None},
+            {},
+            ("judge: none then, offline now", "prompt: none then, offline-1 now"),
+        ),
+    ],
+)
+def test_what_differs_is_named(row: dict[str, Any], now: dict[str, Any], words: tuple[str, ...]) -> None:
+    old = BaselineRow(**{**ROW, **row})
+    outcomes = some_outcomes(a_record(question=a_question("a"), **{**NOW, **now}))
+    baseline = Baseline(name="main.json", rows={old.key: old})
+    found = differences(compare(baseline, outcomes, clean=str, would_meet=lambda dataset, name: True))
+    assert found == words
+
+
+def test_of_many_values_the_first_are_named() -> None:
+    rows = [
+        BaselineRow(**{**ROW, "id": name, "question": f"What about {name}?", "top_k": i + 10})
+        for i, name in enumerate("abcdefg")
+    ]
+    outcomes = some_outcomes(*(a_record(name, **NOW) for name in "abcdefg"))
+    baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
+    found = differences(compare(baseline, outcomes, clean=str, would_meet=lambda dataset, name: True))
+    assert found == ("top_k: 10, 11, 12, 13, 14, 2 more then, 5 now",)

@@ -1,0 +1,24 @@
+"""Text from outside never hangs a run, whichever reader it comes to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile_text import READERS
+
+KILLED_AFTER_SECONDS = 60
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_ten_megabytes_of_hostile_text_are_read_to_the_end(reader: str) -> None:
+    command = [sys.executable, "-m", "tests.hostile_text", reader]
+    root = Path(__file__).parent.parent
+    try:
+        ended = subprocess.run(command, cwd=root, capture_output=True, timeout=KILLED_AFTER_SECONDS, check=False)
+    except subprocess.TimeoutExpired as hung:
+        pytest.fail(f"{reader} hangs on {(hung.stdout or b'').decode().splitlines()[-1:]}")
+    assert ended.returncode == 0, ended.stdout.decode().splitlines()[-1:] + ended.stderr.decode().splitlines()[-10:]

@@ -1,0 +1,136 @@
+"""A question that is asked several times: what its records come to, and whose the variance is."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import anyio
+import pytest
+
+from pytest_ragcheck import Judgement, RagAnswer, Settings, Verdict
+from pytest_ragcheck.check import check_question
+from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.verdict.record import Record
+from pytest_ragcheck.verdict.repeats import Variance, spread, variances
+from tests.making import a_question
+
+QUESTION = a_question(expected_answer="30 days")
+
+
+def about(value: float) -> Any:
+    return pytest.approx(value)
+
+
+class InTurn:
+    """A system whose answers follow one another; an exception among them is raised."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.left = list(answers)
+
+    async def ask(self, question: Any) -> RagAnswer:
+        answer = self.left.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return RagAnswer(text=answer, contexts=("30 days.",), latency_seconds=float(len(answer)))
+
+
+class ByAnswer:
+    """A judge that has its judgements of each answer in turn."""
+
+    def __init__(self, **scores: list[float]) -> None:
+        self._scores = scores
+
+    async def judge(self, question: Any, answer: RagAnswer) -> Judgement:
+        score = self._scores[answer.text].pop(0)
+        return Judgement(answer_correctness=1.0, groundedness=score, error_message=f"{answer.text} is bad")
+
+
+def checked(system: InTurn, judge: Any, **settings: Any) -> Record:
+    chosen = Settings.of(judge="openai", **settings)
+
+    async def run() -> Record:
+        return await check_question(
+            QUESTION, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
+        )
+
+    return anyio.run(run)
+
+
+def test_a_question_that_is_asked_once_and_judged_once_has_nothing_repeated():
+    record = checked(InTurn("a"), ByAnswer(a=[0.9]))
+    assert (record.repeated, record.unstable) == ({}, {})
+
+
+def test_repeated_judgements_come_to_their_median_and_a_spread_over_the_limit_is_unstable():
+    record = checked(InTurn("a"), ByAnswer(a=[0.9, 0.5, 0.6]), judge_repeats=3)
+    assert record.verdict is Verdict.FAIL
+    assert record.scores["groundedness"].value == 0.6
+    assert record.repeated["groundedness"] == ((0.9, 0.5, 0.6),)
+    assert record.unstable == {"groundedness": pytest.approx(0.4)}
+    assert record.text().splitlines()[2:5] == [
+        "answer_correctness  1.00 >= 0.70",
+        "groundedness        0.60 < 0.70",
+        "unstable: groundedness is 0.50 to 0.90 in 3 judgements",
+    ]
+    assert Record.from_json(record.to_json()).repeated == record.repeated
+
+
+def test_a_spread_within_the_limit_is_stable():
+    assert checked(InTurn("a"), ByAnswer(a=[0.9, 0.8]), judge_repeats=2).unstable == {}
+
+
+def test_repeated_answers_come_to_their_median_and_show_the_one_that_is_nearest():
+    system = InTurn("aaa", "b", "cc")
+    record = checked(system, ByAnswer(aaa=[0.9], b=[0.2], cc=[0.4]), repeats=3)
+    assert system.left == []
+    assert record.verdict is Verdict.FAIL
+    assert (record.answer, record.latency_seconds, record.reason) == ("cc", 2.0, "cc is bad")
+    assert record.repeated["groundedness"] == ((0.9,), (0.2,), (0.4,))
+    assert record.repeated["f1"] == ((0.0,), (0.0,), (0.0,))
+    assert "unstable: groundedness is 0.20 to 0.90 in 3 judgements of 3 answers" in record.text()
+
+
+def test_most_of_the_answers_being_good_is_a_pass():
+    record = checked(InTurn("a", "b", "a"), ByAnswer(a=[0.9, 0.9], b=[0.1]), repeats=3)
+    assert (record.verdict, record.answer, record.reason) == (Verdict.PASS, "a", "")
+
+
+def test_an_answer_that_fails_to_come_is_an_error_and_ends_the_asking():
+    system = InTurn("a", EndpointTimeout("no reply within 60 s", url="canned"), "a")
+    record = checked(system, ByAnswer(a=[0.9, 0.9]), repeats=3)
+    assert (record.verdict, record.error_kind) == (Verdict.ERROR, "endpoint_timeout")
+    assert system.left == ["a"]
+
+
+def test_the_spread_is_over_all_values():
+    assert spread(((0.5, 0.75), (0.25,))) == 0.5
+
+
+def test_the_variance_is_split_by_hand():
+    # Within the answers: var(0.4, 0.6) = 0.02 and var(0.8, 0.8) = 0, mean 0.01. Between their means 0.5 and 0.8:
+    # 0.045, of which 0.01 / 2 is the judge's.
+    split = variances([{"groundedness": ((0.4, 0.6), (0.8, 0.8))}])
+    assert split == {"groundedness": Variance(judge=about(0.01), system=about(0.04))}
+
+
+def test_what_was_not_repeated_has_no_variance():
+    assert variances([{"f1": ((0.5,), (0.7,))}]) == {"f1": Variance(judge=None, system=about(0.02))}
+    assert variances([{"f1": ((0.5, 0.7),)}]) == {"f1": Variance(judge=about(0.02), system=None)}
+    assert variances([{"f1": ((0.5,),)}]) == {}
+
+
+def test_a_judge_that_explains_it_all_leaves_the_system_nothing():
+    assert variances([{"f1": ((0.0, 1.0), (1.0, 0.0))}])["f1"].system == 0.0
+
+
+def test_the_split_finds_what_a_simulation_put_in():
+    rng = random.Random(7)
+    questions = []
+    for _ in range(4000):
+        answers = [rng.gauss(0.5, 0.2) for _ in range(3)]
+        questions.append({"m": tuple(tuple(rng.gauss(answer, 0.1) for _ in range(3)) for answer in answers)})
+    split = variances(questions)["m"]
+    assert split.judge == pytest.approx(0.01, rel=0.05)
+    assert split.system == pytest.approx(0.04, rel=0.05)
