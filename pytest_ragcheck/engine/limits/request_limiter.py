@@ -240,7 +240,7 @@ class RequestLimiter:
         """Poll for slots of other processes while requests wait, because no event crosses processes."""
         since = _now()
         while self._waiting:
-            asks = self._slots.ask_for_one(_now())
+            asks = self._slots.ask_for_one(_now(), since=since)
             shortest = _SHORTEST_POLL_SECONDS if asks else _SHORTEST_POLL_AT_SHARE_SECONDS
             await asyncio.sleep(min(_LONGEST_POLL_SECONDS, max(shortest, _POLL_SHARE * (_now() - since))))
             if self._admit():

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_WANTED = struct.Struct("=2d")
-"""The end of a request for a slot, and the number of the process that asks."""
+_WANTED = struct.Struct("=3d")
+"""The end of a request for a slot, the number of the process that asks, and since when it has waited."""
 
 _LIMIT = struct.Struct(f"={1 + len(fields(AdaptiveLimit))}d")
 """1.0 and the fields of the adaptive limit; zeros before the first change."""
@@ -144,7 +144,7 @@ class Slots:
             self.free()
             return False
         if self.shared and self._wanted()[1] == self._id:
-            self._want(0.0)
+            self._want(0.0, 0.0)
         return True
 
     def free(self) -> None:
@@ -153,12 +153,16 @@ class Slots:
         self._table.free(slot)
         self._others.appendleft(slot)
 
-    def ask_for_one(self, now: float) -> bool:
-        """Ask the other processes for a slot if this one has fewer than its even share; return True in that case."""
+    def ask_for_one(self, now: float, *, since: float) -> bool:
+        """
+        Ask the other processes for a slot if this one has fewer than its even share; return True in that case.
+
+        The process that has waited longest gets it, so that a server with room for one request serves each of them.
+        """
         if self.held >= max(1, self.limit().number // self._processes):
             return False
-        if not self._another_wants_one(now):
-            self._want(now + _WANTED_SECONDS)
+        if not self._another_wants_one(now) or since < self._wanted()[2]:
+            self._want(now + _WANTED_SECONDS, since)
         return True
 
     def limit(self) -> AdaptiveLimit:
@@ -198,12 +202,12 @@ class Slots:
         return count
 
     def _another_wants_one(self, now: float) -> bool:
-        until, process = self._wanted()
+        until, process, _ = self._wanted()
         return now < until and process != self._id
 
-    def _wanted(self) -> tuple[float, float]:
-        until, process = self._table.read(_WANTED, 0)
-        return until, process
+    def _wanted(self) -> tuple[float, float, float]:
+        until, process, since = self._table.read(_WANTED, 0)
+        return until, process, since
 
-    def _want(self, until: float) -> None:
-        self._table.write(_WANTED, 0, (until, self._id))
+    def _want(self, until: float, since: float) -> None:
+        self._table.write(_WANTED, 0, (until, self._id, since))
