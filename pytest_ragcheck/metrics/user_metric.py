@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.rag.ask import number, settled
 from pytest_ragcheck.scores.catalogue import METRICS
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.score import LARGEST, Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,6 +108,6 @@ def _read(value: Any) -> Score:
     if isinstance(value, Score):
         return value
     value_read = number(value)
-    if not math.isfinite(value_read):
-        return Score.unscored(f"score() returned {value!r:.80}, not a number")
+    if not abs(value_read) <= LARGEST:  # NaN too
+        return Score.unscored(f"score() returned {value!r:.80}, not a number up to {LARGEST}")
     return Score(value_read)

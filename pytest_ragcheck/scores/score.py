@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+LARGEST = 1e100
+"""The largest absolute value of a score; the square of a larger one may exceed the range of a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class Score:
     """
 
     value: float | None
-    """Finite; None if the metric could not be measured."""
+    """At most `LARGEST` in absolute value; None if the metric could not be measured."""
 
     reason: str = ""
     """The reason why the metric could not be measured; empty if it was."""
@@ -29,8 +32,8 @@ class Score:
     """The mentions that lower the value, as written in the question; only the failure text shows them."""
 
     def __post_init__(self) -> None:
-        if self.value is not None and not math.isfinite(self.value):
-            raise ValueError(f"a score is a finite number, not {self.value!r}")
+        if self.value is not None and not abs(self.value) <= LARGEST:
+            raise ValueError(f"a score is a number from -{LARGEST} to {LARGEST}, not {self.value!r}")
 
     @classmethod
     def unscored(cls, reason: str) -> Score:

@@ -11,6 +11,7 @@ Reads results of the five-file layout into `Outcomes`, and lists the losses.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from dataclasses import dataclass, replace
@@ -18,10 +19,10 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_row import Row
+from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.score import LARGEST, Score
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 NO_VERDICTS = "no verdicts: nothing was asserted, so every question counts as measured, and PASS"
 NO_CIRCUMSTANCES = "no contexts, latencies, judge or endpoint: the old layout has none"
 NO_METRICS_OF_QUESTIONS = "no metrics of single questions: neither {json} nor {csv} is there"
+NO_IDS = "no ids: the number of each question, from 0, is its id"
 NOT_MEASURED = "not measured in the old results"
 
 NO_PLACE = "{name}: the three files have no place for {keys}"
@@ -63,15 +65,18 @@ def read_old_results(path: Path) -> OldResults:
     Raises:
         DatasetError: A file has unexpected content; the text names the content and the place.
     """
-    main = _document(path)
+    main = _document(path, rows="predictions")
     results, predictions = main.row("results"), main.rows("predictions")
+    if not predictions:
+        raise DatasetError(f"{path.name}: expected questions under 'predictions', found an empty list.")
     metrics_path = path.with_name(f"{path.stem}_metrics.json")
     about = _document(metrics_path) if metrics_path.is_file() else results
     measured, lost = _measured(path, predictions)
-    dataset_name = results.optional_text("dataset_name") or "unknown"
-    questions = [_question(row, dataset_name) for row in predictions]
-    _check_ids(predictions, questions)
     timestamp, assumed = _timestamp(about, path)
+    dataset_name = results.optional_text("dataset_name") or "unknown"
+    questions = [_question(number, row, dataset_name) for number, row in enumerate(predictions)]
+    assumed += [NO_IDS] * any("id" not in row for row in predictions)
+    _check_ids(predictions, questions)
     records = tuple(
         Record(
             question=replace(question, metadata=_metadata(row)),
@@ -97,24 +102,40 @@ def read_old_results(path: Path) -> OldResults:
     return OldResults(outcomes=outcomes, lost=(NO_VERDICTS, NO_CIRCUMSTANCES, *assumed, *lost, *means, *left))
 
 
-def _document(path: Path) -> Row:
+def _document(path: Path, *, rows: str = "") -> Row:
+    """Return the object in the file; a list becomes the value under *rows*, with empty `results`."""
     try:
-        value = json.loads(path.read_bytes())
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except ValueError as error:
+        value = json.loads(_text(path), parse_int=_int)
+    except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path.name}: expected JSON, found something else ({error}).") from error
+    if isinstance(value, list) and rows:
+        value = {"results": {}, rows: value}
     if not isinstance(value, dict):
-        raise DatasetError(f"{path.name}: expected an object with 'results' and 'predictions', found none.")
+        expected = f"an object or a list of {rows}" if rows else "an object"
+        raise DatasetError(f"{path.name}: expected {expected}, found {seen(value)}.")
     return Row(path.name, value)
 
 
-def _question(row: Row, dataset_name: str) -> Question:
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path.name}: expected UTF-8, found another encoding (byte {error.start}).") from None
+
+
+def _int(digits: str) -> float:
+    """Return the number; infinity if a float cannot hold it."""
+    return int(digits) if math.isfinite(float(digits)) else float(digits)
+
+
+def _question(number: int, row: Row, dataset_name: str) -> Question:
     listed = row.texts("all_acceptable_answers" if "all_acceptable_answers" in row else "references")
     answers = tuple(answer for answer in listed if answer.strip())
     return Question(
         dataset_name=dataset_name,
-        id=usable_id(row.text("id")),
+        id=usable_id(row.text("id")) if "id" in row else str(number),
         question=row.text("question"),
         expected_answer=row.optional_text("expected_answer") or (answers[0] if answers else None),
         all_acceptable_answers=answers,
@@ -144,7 +165,7 @@ def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Sc
     """Return the scores of each question, and notes about them."""
     as_json, as_csv = (path.with_name(f"{path.stem}_per_question.{ending}") for ending in ("json", "csv"))
     if as_json.is_file():
-        rows = _document(as_json).rows("per_question_metrics")
+        rows = _document(as_json, rows="per_question_metrics").rows("per_question_metrics")
     elif as_csv.is_file():
         rows = tuple(_csv_rows(as_csv))
     else:
@@ -154,10 +175,10 @@ def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Sc
             f"{rows[0].place.partition(',')[0] if rows else as_json.name}: expected {len(predictions)} questions as in "
             f"{path.name}, found {len(rows)}."
         )
-    by_place = {int(row.text("question_index")): row for row in rows}
+    by_place = {row.text("question_index"): row for row in rows}
     found = []
     for number, asked in enumerate(predictions):
-        row = by_place.get(number)
+        row = by_place.get(str(number))
         if row is None or row.text("question") != asked.text("question"):
             raise DatasetError(f"{asked.place}: expected its metrics as question_index {number}, found other ones.")
         found.append({name: _score(row, name) for name in row.columns if name not in _NO_METRICS_OF_A_QUESTION})
@@ -165,19 +186,23 @@ def _measured(path: Path, predictions: Sequence[Row]) -> tuple[list[dict[str, Sc
 
 
 def _csv_rows(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return [Row(f"{path.name}: row {number}", _numbers(row)) for number, row in enumerate(csv.DictReader(file), 1)]
+    try:
+        rows = list(csv.DictReader(io.StringIO(_text(path), newline=""), restval=""))
+    except csv.Error as error:
+        raise DatasetError(f"{path.name}: expected CSV, found something else ({error}).") from None
+    return [Row(f"{path.name}: row {number}", _numbers(row)) for number, row in enumerate(rows, 1)]
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
     """Return the metric cells as numbers; None for empty cells."""
-    return {name: cell if name in _NO_METRICS_OF_A_QUESTION else _number(cell) for name, cell in row.items()}
+    # Cells beyond the heading are under the key None.
+    return {name or "": cell if name in _NO_METRICS_OF_A_QUESTION else _number(cell) for name, cell in row.items()}
 
 
-def _number(cell: str) -> Any:
-    """Return the number, None for an empty cell, or the text that is not a number."""
+def _number(cell: Any) -> Any:
+    """Return the number, None for an empty cell, or the value that is not a number."""
     try:
-        return json.loads(cell) if cell else None
+        return json.loads(cell, parse_int=_int) if isinstance(cell, str) and cell else cell or None
     except ValueError:
         return cell
 
@@ -186,9 +211,9 @@ def _score(row: Row, name: str) -> Score:
     value = row.columns[name]
     if value is None:
         return Score.unscored(NOT_MEASURED)
-    if not isinstance(value, (int, float)):
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise row.unexpected(name, "a number or null", value)
-    return Score(float(value)) if math.isfinite(value) else Score.unscored(f"{NOT_MEASURED}: {value}")
+    return Score(float(value)) if abs(value) <= LARGEST else Score.unscored(f"{NOT_MEASURED}: {value}")
 
 
 def _timestamp(about: Row, path: Path) -> tuple[datetime, list[str]]:

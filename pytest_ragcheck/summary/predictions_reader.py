@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_ragcheck.scores.score import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -167,4 +168,4 @@ def _json(path: HasBytes, give: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def schema_mistakes(kind: str, document: object) -> Iterator[str]:
     for error in errors:
         yield f"{_place(error.absolute_path)}: {_what(error)}"
     for path in _numbers_out_of_range(document, ()):
-        yield f"{_place(path)}: the number is infinite, or too large for a float"
+        yield f"{_place(path)}: the number is beyond {LARGEST}"
 
 
 @cache
@@ -80,12 +80,5 @@ def _numbers_out_of_range(value: object, path: tuple[Any, ...]) -> Iterator[tupl
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _numbers_out_of_range(item, (*path, key))
-    elif isinstance(value, int | float) and not _fits_a_float(value):
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST:
         yield path
-
-
-def _fits_a_float(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False

@@ -16,6 +16,7 @@ from pytest_ragcheck.questions.question_rows import question_row
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 
@@ -82,22 +83,30 @@ def read_shard(path: Path) -> Shard:
     """
     try:
         document = json.loads(path.read_bytes())
-        wrote = document["same"]["pytest-ragcheck"]
-        shard = _shard(path, document) if wrote == __version__ else None
     except OSError as error:
         raise UsageError(f"{path}: it cannot be read ({error.strerror}). {_GIVE}") from None
-    except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{path}: it is not what a shard writes. {_GIVE}") from None
-    if shard is None:
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path}: it is not JSON. {_GIVE}") from None
+    same = document.get("same") if isinstance(document, dict) else None
+    wrote = same.get("pytest-ragcheck") if isinstance(same, dict) else None
+    if isinstance(wrote, str) and wrote != __version__:
         raise UsageError(
             f"{path}: pytest-ragcheck {wrote} wrote it, and this is {__version__}. Use one version for all."
         )
-    return shard
-
-
-def _shard(path: Path, document: Mapping[str, Any]) -> Shard:
+    for mistake in _mistakes(document):
+        raise UsageError(f"{path}: {mistake}. {_GIVE}")
     number, count = document["shard"]["number"], document["shard"]["count"]
-    return Shard(path=path, number=number, count=count, same=document["same"], outcomes=_outcomes(document))
+    return Shard(path=path, number=number, count=count, same=same or {}, outcomes=_outcomes(document))
+
+
+def _mistakes(document: Any) -> Iterator[str]:
+    yield from schema_mistakes("shard", document)
+    asked = {(q["dataset_name"], q["id"]) for questions in document["sets"] for q in questions["questions"]}
+    for number, row in enumerate(document["records"]):
+        key = (row["question"]["dataset_name"], row["question"]["id"])
+        if key not in asked:
+            yield f"records[{number}].question: {'::'.join(key)!r} is not among the sets, or has two records"
+        asked.discard(key)
 
 
 def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:

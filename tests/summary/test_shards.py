@@ -99,7 +99,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"json: pytest-ragcheck 0\.0\.1 wrote it, and this is .*\. Use one version"):
         read_shard(path)
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"json: it is not what a shard writes\. Give the folders"):
+    with pytest.raises(UsageError, match=r"json: the file: no 'shard', 'same', .*\. Give the folders"):
         read_shard(path)
     path.unlink()
     with pytest.raises(UsageError, match=r"json: it cannot be read \(No such file or directory\)\. Give the folders"):

@@ -23,7 +23,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="turn results of the old five-file layout into the three files",
         description="Reads results of five files (*_results.json, *_results_metrics.json and .txt, "
         "*_results_per_question.json and .csv), writes questions, predictions and summary, and says what could not be "
-        "carried over. Exit status: 0 done, 1 a file cannot be read or written, 2 wrong usage.",
+        "carried over. Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
     )
     parser.add_argument(
         "results", metavar="RESULTS", nargs="+", type=Path, help=f"a *{_ENDING} file, or a folder with some"
@@ -37,12 +37,9 @@ def _run(chosen: argparse.Namespace) -> int:
         for path in _files(chosen.results):
             for line in _convert(path, chosen.output):
                 print(line)
-    except UsageError as error:
+    except (UsageError, DatasetError, ResultsError) as error:
         print(f"ragcheck convert: {error}", file=sys.stderr)
         return 2
-    except (DatasetError, ResultsError) as error:
-        print(f"ragcheck convert: {error}", file=sys.stderr)
-        return 1
     return 0
 
 

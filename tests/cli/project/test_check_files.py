@@ -106,7 +106,7 @@ def test_a_metric_of_ones_own_has_to_be_named(ragcheck: Callable[..., tuple[int,
         ({"schema_version": "2"}, 'schema_version: found "2", expected "1"'),
         ({"colour": 1}, "the file: unknown 'colour'"),
         ({"predictions": [3]}, "predictions[0]: found 3, expected object"),
-        ({"num_examples": 10**400}, "num_examples: the number is infinite, or too large for a float"),
+        ({"num_examples": 10**400}, "num_examples: the number is beyond 1e+100"),
     ],
 )
 def test_a_damaged_result_file_is_shown_with_the_place(

@@ -156,6 +156,39 @@ def test_what_the_old_program_never_wrote_is_carried_over_or_said(old: Path, rag
     ]
 
 
+def test_rows_without_ids_and_flat_lists_are_read(old: Path, ragcheck: Command) -> None:
+    before, _, _ = converted(ragcheck, old)
+    without = [{name: value for name, value in row.items() if name != "id"} for row in RESULTS["predictions"]]
+    save(old.parent, ".json", {**RESULTS, "predictions": without})
+    save(old.parent, "_per_question.json", PER_QUESTION)
+    predictions, _, said = converted(ragcheck, old)
+    assert predictions["predictions"] == before["predictions"]
+    assert "  not carried over: no ids: the number of each question, from 0, is its id" in said
+    (old.parent / "new" / "baseline_predictions.json").unlink()
+    save(old.parent, ".json", without)
+    status, printed, errors = ragcheck("convert", str(old), "-o", str(old.parent / "flat"))
+    assert (status, errors, printed.splitlines()[0]) == (0, "", f"{old}: 2 questions")
+    flat = json.loads((old.parent / "flat" / "b_predictions.json").read_bytes())["predictions"]
+    assert [row["metrics"] for row in flat] == [row["metrics"] for row in before["predictions"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (b"question_index,question,f1\n0,Who?,1,2\n1,When?,1\n", "row 1: expected a number or null under '', found a"),
+        (b"question_index,question,f1\n0,Who?,\xff\n1,When?,1\n", "expected UTF-8, found another encoding (byte 34)."),
+        (b"question_index,question,f1\n0,Wh\x00o?,1\n1,When?,1\n", "expected "),
+    ],
+)
+def test_a_damaged_table_ends_with_status_2(old: Path, ragcheck: Command, table: bytes, problem: str) -> None:
+    (old.parent / "b_results_per_question.json").unlink()
+    (old.parent / "b_results_per_question.csv").write_bytes(table)
+    status, _, errors = ragcheck("convert", str(old), "-o", str(old.parent / "new"))
+    assert status == 2
+    assert errors.startswith("ragcheck convert: b_results")
+    assert problem in errors
+
+
 def test_a_text_in_the_table_is_no_metric(old: Path, ragcheck: Command) -> None:
     (old.parent / "b_results_per_question.json").unlink()
     table = old.parent / "b_results_per_question.csv"
@@ -190,7 +223,9 @@ def test_a_folder_stands_for_all_runs_in_it_and_the_example_is_the_command(old: 
 @pytest.mark.parametrize(
     ("ending", "value", "problem"),
     [
-        (".json", [], "b_results.json: expected an object with 'results' and 'predictions', found none."),
+        (".json", 3, "b_results.json: expected an object or a list of predictions, found the number 3."),
+        (".json", [], "b_results.json: expected questions under 'predictions', found an empty list."),
+        (".json", [3], "b_results.json: expected a list of objects under 'predictions', found the number 3."),
         (".json", {"a": 1}, "b_results.json: expected 'results', found 'a'."),
         (
             ".json",
@@ -214,11 +249,9 @@ def test_a_folder_stands_for_all_runs_in_it_and_the_example_is_the_command(old: 
         ),
     ],
 )  # fmt: skip
-def test_a_file_that_is_none_ends_with_status_1(
-    old: Path, ending: str, value: Any, problem: str, ragcheck: Command
-) -> None:
+def test_a_damaged_file_ends_with_status_2(old: Path, ending: str, value: Any, problem: str, ragcheck: Command) -> None:
     save(old.parent, ending, value)
-    assert ragcheck("convert", str(old), "-o", str(old.parent / "new")) == (1, "", f"ragcheck convert: {problem}\n")
+    assert ragcheck("convert", str(old), "-o", str(old.parent / "new")) == (2, "", f"ragcheck convert: {problem}\n")
     assert not (old.parent / "new").exists()
 
 
@@ -242,5 +275,5 @@ def test_what_is_no_json_or_not_there_is_said(tmp_path: Path, ragcheck: Command)
     )  # fmt: skip
     broken.write_text("{", encoding="utf-8")
     status, _, errors = ragcheck("convert", str(broken))
-    assert status == 1
+    assert status == 2
     assert errors.startswith("ragcheck convert: x_results.json: expected JSON, found something else (")

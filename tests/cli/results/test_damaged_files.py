@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.redaction import Redactor
-from pytest_ragcheck.report.files.result_files import write_results
+from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.summary.aggregate import aggregate
+from tests.cli.results.test_convert import ABOUT, PER_QUESTION, RESULTS
 from tests.making import some_outcomes
 from tests.report.results import ERRORED, FAILED, PASSED
 
@@ -21,19 +23,26 @@ if TYPE_CHECKING:
 
     Ragcheck = Callable[..., tuple[int, str, str]]
 
-MUTATIONS = 200
-VALUES: tuple[Any, ...] = (None, True, -1, 10**400, 0.5, "", "a", "\ud800", [], [1], {}, {"a": []}, float("inf"), [[]])
+MUTATIONS = [20, pytest.param(400, marks=pytest.mark.exhaustive)]
+VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 1e308, float("nan"), float("inf"), 10**400, 0.5),
+    *("", "a", "\ud800", "../../x", [], [1], [[]], {}, {"a": []}),
+)
 
 COMMANDS = {
     "report": ("report", "run", "-o", "made.html"),
     "report of a baseline": ("report", "whole", "--baseline=run", "--gate=regression", "-o", "made.html"),
     "baseline": ("baseline", "save", "run", "-o", "made.json"),
     "compare": ("compare", "run/rag_predictions.json", "whole/rag_predictions.json"),
+    "merge": ("merge", "run", "-o", "made"),
+    "convert": ("convert", "run", "-o", "made"),
+    "rejudge": ("rejudge", "run/rag_predictions.json", "--rag-judge=offline", "--rag-agent=again", "--rag-output=made"),
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the results of the same run twice, in `run` and in `whole`."""
     monkeypatch.chdir(tmp_path)
     outcomes = some_outcomes(PASSED, FAILED, ERRORED)
     for name in ("run", "whole"):
@@ -41,36 +50,78 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def input_files(folder: Path, command: str) -> list[Path]:
+    """The files in `run` that the command reads."""
+    run = folder / "run"
+    if command == "merge":
+        outcomes = some_outcomes(PASSED, FAILED, ERRORED)
+        for number in (1, 2):
+            part = replace(outcomes, records=outcomes.records[number - 1 :: 2], shard=(number, 2), complete=False)
+            write_shard(part, run, Redactor())
+        return sorted(run.glob("*.shard-*.json"))
+    if command == "convert":
+        old = {"": RESULTS, "_metrics": ABOUT, "_per_question": {**ABOUT, "per_question_metrics": PER_QUESTION}}
+        for ending, document in old.items():
+            (run / f"b_results{ending}.json").write_text(json.dumps(document), encoding="utf-8")
+        return sorted(run.glob("b_results*.json"))
+    return sorted(run.glob("*.json"))
+
+
+@pytest.mark.parametrize("mutations", MUTATIONS)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_mutation_of_a_result_file_leads_to_a_traceback(folder: Path, ragcheck: Ragcheck, command: str) -> None:
-    chosen = random.Random(command)
-    files = sorted((folder / "run").glob("*.json"))
-    whole = {path: json.loads(path.read_text(encoding="utf-8")) for path in files}
+def test_no_mutation_of_a_result_file_leads_to_a_traceback(
+    ragcheck: Ragcheck, input_files: list[Path], command: str, mutations: int
+) -> None:
+    chosen = random.Random(f"{command}{mutations}")
+    whole = {path: path.read_bytes() for path in input_files}
     damaged = 0
-    for number in range(MUTATIONS):
-        path = chosen.choice(files)
-        mutated = copy.deepcopy(whole[path])
-        what = mutate(mutated, chosen)
-        path.write_text(json.dumps(mutated), encoding="utf-8")
-        status, _, error = ragcheck(*COMMANDS[command])
+    for number in range(mutations):
+        path = chosen.choice(input_files)
+        mutated, what = mutate(whole[path], chosen)
+        path.write_bytes(mutated)
+        try:
+            status, _, error = ragcheck(*COMMANDS[command])
+        except Exception as error:
+            raise AssertionError(f"mutation {number} of {path.name}: {what}") from error
         assert status in {0, 1, 2}, f"mutation {number}: {what}"
         assert (status == 2) == bool(error), f"mutation {number}: {what}: {error}"
+        assert "Traceback" not in error, f"mutation {number}: {what}"
         damaged += status == 2
-        path.write_text(json.dumps(whole[path]), encoding="utf-8")
+        path.write_bytes(whole[path])
     assert damaged > 0
 
 
-def mutate(document: Any, chosen: random.Random) -> str:
-    """Replaces, deletes or adds one value at a random place."""
-    places = list(_places(document, ""))
-    container, key, place = chosen.choice(places)
-    match chosen.choice(("replace", "replace", "delete")):
+def mutate(text: bytes, chosen: random.Random) -> tuple[bytes, str]:
+    """Return the JSON text with one to four mutations, and what they are."""
+    kind = chosen.random()
+    if kind < 0.05:
+        end = chosen.randrange(len(text))
+        return text[:end], f"cut at byte {end}"
+    if kind < 0.1:
+        place = chosen.randrange(len(text))
+        return text[:place] + bytes([chosen.randrange(256)]) + text[place + 1 :], f"byte {place} changed"
+    document = json.loads(text)
+    what = [_mutate(document, chosen) for _ in range(chosen.randint(1, 4))]
+    return json.dumps(document).encode(), "; ".join(what)
+
+
+def _mutate(document: Any, chosen: random.Random) -> str:
+    """Replace, delete, wrap or double one value at a random place."""
+    container, key, place = chosen.choice(list(_places(document, "")))
+    match chosen.choice(("replace", "replace", "delete", "wrap", "double")):
         case "delete":
             del container[key]
             return f"{place} deleted"
+        case "wrap":
+            container[key] = {"k": container[key]}
+            return f"{place} wrapped"
+        case "double" if isinstance(container, list):
+            container.insert(key, copy.deepcopy(container[key]))
+            return f"{place} doubled"
         case _:
-            container[key] = chosen.choice(VALUES)
-            return f"{place} = {str(container[key])[:20]}"
+            container[key] = copy.deepcopy(chosen.choice(VALUES))
+            return f"{place} = {str(container[key])[:20]!r}"
 
 
 def _places(value: Any, place: str) -> Iterator[tuple[Any, Any, str]]:

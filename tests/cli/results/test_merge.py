@@ -199,6 +199,42 @@ def test_shards_that_were_held_to_different_gates_are_of_different_runs(tmp_path
     assert (status, "are of different runs: gate {'gate': 'each'," in told) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("latency_seconds", [1], "records[0].latency_seconds: found [1], expected number or null"),
+        ("dropped", True, "records[0].dropped: found true, expected object"),
+        ("verdict", "MAYBE", 'records[0].verdict: found "MAYBE", expected one of "PASS", "FAIL", "ERROR"'),
+        ("scores", {"f1": [10**400, ""]}, "records[0].scores.f1[0]: the number is beyond 1e+100"),
+    ],
+)
+def test_a_damaged_shard_is_refused_with_its_place(
+    tmp_path: Path, merge: Ragcheck, key: str, value: Any, problem: str
+) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"
+    document = json.loads(path.read_bytes())
+    document["records"][0][key] = value
+    path.write_text(json.dumps(document), encoding="utf-8")
+    name = path.relative_to(tmp_path)
+    status, _, told = merge()
+    assert (status, told) == (
+        2,
+        f"ragcheck merge: {name}: {problem}. Give the folders that all shards of one run wrote.\n",
+    )
+    assert not (tmp_path / "ragcheck-results").exists()
+
+
+def test_a_record_of_an_unknown_question_is_refused(tmp_path: Path, merge: Ragcheck) -> None:
+    shards(tmp_path, good("a"), good("b"))
+    path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"
+    document = json.loads(path.read_bytes())
+    document["records"][0]["question"]["id"] = "z"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    status, _, told = merge()
+    assert (status, "records[0].question: 'billing::z' is not among the sets" in told) == (2, True)
+
+
 def test_a_secret_of_the_environment_is_not_written(
     tmp_path: Path, merge: Ragcheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
