@@ -241,6 +241,17 @@ class JudgeUnavailable(JudgeError):
 
 
 class JudgeReplyError(JudgeError):
-    """A reply without the requested JSON, after one repair turn."""
+    """
+    A reply without the requested JSON, after one repair turn.
+
+    Args:
+        message: What happened, where, and what to do.
+        reply: The first part of the judge's reply; None without one.
+        declined: True if the model, or a content filter of its server, declined to judge.
+    """
 
     kind = "judge_reply"
+
+    def __init__(self, message: str, *, reply: str | None = None, declined: bool = False) -> None:
+        super().__init__(message, reply=reply)
+        self.declined = declined

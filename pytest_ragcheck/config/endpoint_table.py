@@ -103,7 +103,8 @@ ENDPOINT: tuple[Setting, ...] = (
         becomes="endpoint.retries",
         default=2,
         help="How often a request that failed in passing (no connection, 408, 409, 502, 504) is repeated; after "
-        "429 and 503 it waits for room in any case.",
+        "429 and 503 it waits for room in any case. "
+        "From the judge also 500, 520 to 524 and 529 are repeated.",
         read=read_number,
     ),
 )

@@ -118,6 +118,18 @@ CASES = {
     "two verdicts": replied(says('{"nonce": "NONCE", "a": 1} {"nonce": "NONCE", "a": 2}')),
     "an unfinished thought": replied(says('<think>{"nonce": "NONCE"}</think>')),
     "nothing": replied(completion("")),
+    "a content filter": replied(
+        json_reply(
+            {
+                "error": {
+                    "code": "content_filter",
+                    "innererror": {"content_filter_result": {"jailbreak": {"filtered": True}}},
+                }
+            },
+            status=400,
+        )
+    ),
+    "too few tokens for the reasoning": replied(completion("", finish_reason="length", reasoning="Let me see")),
     "too few tokens": replied(completion("{", finish_reason="length")),
     "no model": made(model=""),
     "no key": made(api_key=""),

@@ -164,7 +164,7 @@ def test_a_redirect_that_leads_to_no_answer_is_named_and_not_asked_with_get(stat
     assert len(server.requests) == requests
 
 
-@pytest.mark.parametrize(("code", "transient"), [("", None), ("insufficient_quota", False)])
+@pytest.mark.parametrize(("code", "transient"), [("", True), ("insufficient_quota", False)])
 def test_no_waiting_helps_against_a_quota_that_is_used_up(code, transient):
     raised = failure_of(error(429, "Slow down", code=code))
     assert isinstance(raised, JudgeUnavailable)
@@ -248,23 +248,14 @@ def test_what_is_no_completion_though_the_status_is_200_is_named(reply, said):
     assert error.status == (204 if "204" in said else 200)
 
 
-@pytest.mark.parametrize(
-    ("reply", "why"),
-    [
-        (completion(None, refusal="I can't help with that."), "it refused: I can't help with that."),
-        (
-            completion("", finish_reason="content_filter"),
-            "a content filter withheld the reply (finish_reason 'content_filter')",
-        ),
-    ],
-)
-def test_a_model_that_declines_is_not_asked_again(reply, why):
-    with OpenAIServer(reply) as server:
+def test_a_model_that_declines_is_not_asked_again():
+    with OpenAIServer(completion(None, refusal="I can't help with that.")) as server:
         error = failure(server.url)
     assert isinstance(error, JudgeReplyError)
+    assert error.declined
     assert str(error) == (
         f"the judge at {server.url} (model 'm-1') declined to judge this answer. "
-        f"Look at what it was shown, or take another model.\nThe reason: {why}"
+        "Look at what it was shown, or take another model.\nThe reason: it refused: I can't help with that."
     )
     assert len(server.requests) == 1
 

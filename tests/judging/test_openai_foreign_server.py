@@ -104,7 +104,7 @@ def test_a_reply_that_is_cut_off_twice_is_an_error(url):
 
 
 def test_a_content_filter_is_named(url):
-    with pytest.raises(JudgeReplyError, match=r"finish_reason 'content_filter'"):
+    with pytest.raises(JudgeReplyError, match=r"^the content filter of the judge"):
         judged(url, "filtered")
 
 

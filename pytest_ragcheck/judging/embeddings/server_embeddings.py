@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.model.completion import OtherContent, member
+from pytest_ragcheck.judging.model.completion import OtherContent, check_for_error, member
 from pytest_ragcheck.judging.model.usage import note_use, use_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class OpenAIEmbeddings:
         reply = await self.server.embed(body)
         use = use_of(reply, model=self.server.model, url=self.server.shown_url)
         note_use(replace(use, output_tokens=0))  # there is no completion to count
+        check_for_error(reply)
         return _vectors(reply, len(texts))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.model.completion import ReplyText, reply_text
+from pytest_ragcheck.judging.model.completion import Refused, ReplyText, check_for_error, member, reply_text
 from pytest_ragcheck.judging.model.response_format import FormatSearch, RequestFormat
 from pytest_ragcheck.judging.model.usage import note_use, use_of
 from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
@@ -21,6 +21,10 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_SENT_BACK = 20_000
+_UNREADABLE = "json_validate_failed"
+"""Groq's code for one reply of the model that is not the requested JSON."""
+
+_MORE_TOKENS = "Raise max_tokens in rag_judge_parameters, or lower reasoning_effort there."
 
 
 class ReplyReader(Protocol[T_co]):
@@ -105,7 +109,8 @@ class Chat:
         try:
             return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
         except JudgeReplyError as error:
-            failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=wanted.advice)
+            advice = _MORE_TOKENS if reply.cut_off else wanted.advice
+            failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=advice)
         raise failure
 
     async def _reply(self, messages: list[dict[str, str]], wanted: ExpectedReply[T]) -> ReplyText:
@@ -120,15 +125,24 @@ class Chat:
             "model": self.server.model,
             **form.parameters(wanted.name, wanted.schema),
         }
-        reply = await self.server.complete(body)
+        try:
+            reply = await self.server.complete(body)
+        except Refused as refused:
+            if refused.code != _UNREADABLE:
+                raise
+            # The server took the format, and the model failed it: a reply for the repair turn.
+            return {"choices": [{"message": {"content": member(refused.said, "failed_generation")}}]}
         note_use(use_of(reply, model=self.server.model, url=self.server.shown_url))
+        check_for_error(reply)
         return reply
 
 
 def _problem(reply: ReplyText, error: JudgeReplyError) -> str:
-    if not reply.text.strip():
-        return "the reply is empty"
-    return f"the reply was cut off before its end: {error}" if reply.cut_off else str(error)
+    if reply.text.strip():
+        return f"the reply was cut off before its end: {error}" if reply.cut_off else str(error)
+    if reply.cut_off:
+        return f"the token limit was reached {'while reasoning, ' if reply.reasoned else ''}before the reply"
+    return "the reply is empty"
 
 
 def _repair_turn(reply: ReplyText, asked: str) -> list[dict[str, str]]:

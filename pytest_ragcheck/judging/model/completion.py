@@ -1,9 +1,22 @@
-"""Reads the text of a chat completion."""
+"""Reads chat completions, and the errors that servers send in place of one."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_ERROR_STATUSES = range(400, 600)
+_FILTERED = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
+_LITELLM_FILTERED = "ContentPolicyViolation"
+"""LiteLLM names its exception in the message only; the code of the error is 400."""
+
+_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)s")
+_REASONING = ("reasoning_content", "reasoning")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +26,9 @@ class ReplyText:
     text: str
     cut_off: bool = False
     """True if the model reached its token limit."""
+
+    reasoned: bool = False
+    """True if the server sent the model's reasoning beside the text."""
 
 
 class OtherContent(Exception):
@@ -32,7 +48,65 @@ class OtherContent(Exception):
 
 
 class Declined(Exception):
-    """The model, or a filter on its server, declined to judge."""
+    """
+    The model, or a content filter of its server, declined to judge.
+
+    Args:
+        said: The words of the model or the server; may be empty.
+        filters: The names of the filters that stopped the request.
+        by_filter: True if a content filter declined, and not the model.
+    """
+
+    def __init__(self, said: str, *, filters: tuple[str, ...] = (), by_filter: bool = False) -> None:
+        super().__init__(said)
+        self.filters = filters
+        self.by_filter = by_filter
+
+
+class Refused(Exception):
+    """
+    The server replied with an error.
+
+    Args:
+        status: The HTTP status, or the status in the body of a successful reply.
+        body: The JSON value of the body, or its text.
+        headers: The headers of the reply, with names of any case.
+        in_body: True if the HTTP status was a success.
+    """
+
+    def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, in_body: bool = False) -> None:
+        super().__init__(status)
+        self.status = status
+        self.headers = headers
+        self.in_body = in_body
+        # Gemini sends a list of one error.
+        body = body[0] if isinstance(body, list) and body else body
+        self.said: Any = (body.get("error") or body) if isinstance(body, dict) else body
+        """The error in the body, or the whole body."""
+
+        self.code = _word(member(self.said, "code"))
+        """OpenAI's code of the error, such as `insufficient_quota`; None without one."""
+
+        self.param = _word(member(self.said, "param"))
+        """The parameter at fault, such as `temperature`; None if none is named."""
+
+    @property
+    def retry_delay_seconds(self) -> float | None:
+        """The wait that the body requests, >= 0, as Gemini's `retryDelay` does; None without one."""
+        details = member(self.said, "details")
+        for detail in details if isinstance(details, list) else ():
+            if match := _SECONDS.fullmatch(str(member(detail, "retryDelay"))):
+                return float(match[1])
+        return None
+
+    @property
+    def declined(self) -> Declined | None:
+        """The refusal of a content filter; None if the error has another cause."""
+        inner = member(self.said, "innererror") or member(member(self.said, "provider_specific_fields"), "innererror")
+        said = str(member(self.said, "message") or "")
+        if not {self.code, _word(member(inner, "code"))} & _FILTERED and _LITELLM_FILTERED not in said:
+            return None
+        return Declined(said, filters=_filters(member(inner, "content_filter_result")), by_filter=True)
 
 
 def reply_text(completion: Any) -> ReplyText:
@@ -49,17 +123,56 @@ def reply_text(completion: Any) -> ReplyText:
     """
     if isinstance(completion, str):
         raise OtherContent("text", sent=completion)
-    choices = member(completion, "choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = _first_choice(completion)
     message = member(choice, "message")
     if message is None:
-        raise _no_message(completion)
+        raise OtherContent("JSON that holds no message")
     finish_reason = member(choice, "finish_reason")
     if refusal := member(message, "refusal"):
         raise Declined(f"it refused: {refusal}")
     if finish_reason == "content_filter":
-        raise Declined("a content filter withheld the reply (finish_reason 'content_filter')")
-    return ReplyText(text=_joined(member(message, "content")), cut_off=finish_reason == "length")
+        filters = _filters(member(choice, "content_filter_results"))
+        raise Declined("finish_reason 'content_filter'", filters=filters, by_filter=True)
+    return ReplyText(
+        text=_joined(member(message, "content")),
+        cut_off=finish_reason == "length",
+        reasoned=any(member(message, name) for name in _REASONING),
+    )
+
+
+def check_for_error(completion: Any) -> None:
+    """
+    Raises the error that a successful reply holds, as those of gateways do.
+
+    Raises:
+        Refused: The error has the status of its cause.
+        OtherContent: The error has no status.
+    """
+    for error in (member(completion, "error"), member(_first_choice(completion), "error")):
+        if not error:
+            continue
+        status = str(member(error, "code") or "")
+        if status.isascii() and status.isdecimal() and int(status[:9]) in _ERROR_STATUSES:
+            raise Refused(int(status), error, {}, in_body=True)
+        raise OtherContent("an error", sent=str(member(error, "message") or error))
+
+
+def streamed(text: str) -> dict[str, Any] | None:
+    """The completion that server-sent events add up to, which some servers send unasked; None for other text."""
+    whole: dict[str, Any] = {}
+    parts: dict[str, str] = {}
+    finish_reason = None
+    for event in _events(text):
+        whole |= event
+        choice = _first_choice(event)
+        delta = member(choice, "delta") or member(choice, "message")
+        for name in ("content", "refusal", *_REASONING):
+            if part := _joined(member(delta, name)):
+                parts[name] = parts.get(name, "") + part
+        finish_reason = member(choice, "finish_reason") or finish_reason
+    if not whole:
+        return None
+    return {**whole, "choices": [{"message": parts, "finish_reason": finish_reason}]}
 
 
 def member(value: Any, name: str) -> Any:
@@ -67,11 +180,26 @@ def member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def _no_message(completion: Any) -> OtherContent:
-    error = member(completion, "error")
-    if not error:
-        return OtherContent("JSON that holds no message")
-    return OtherContent("an error", sent=str(error.get("message", error) if isinstance(error, dict) else error))
+def _first_choice(completion: Any) -> Any:
+    choices = member(completion, "choices")
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _events(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        if line.startswith("data:"):
+            try:
+                event = json.loads(line.removeprefix("data:"))
+            except (ValueError, RecursionError):  # such as [DONE], the last event
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _filters(result: Any) -> tuple[str, ...]:
+    """The filters of Azure that stopped the text, such as `jailbreak`."""
+    found = result.items() if isinstance(result, dict) else ()
+    return tuple(name for name, each in found if member(each, "filtered") or member(each, "detected"))
 
 
 def _joined(content: Any) -> str:
@@ -81,3 +209,7 @@ def _joined(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

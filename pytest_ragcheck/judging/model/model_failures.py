@@ -10,12 +10,13 @@ from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of
+from pytest_ragcheck.rag.http.retry import TRANSIENT
 from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import Redactor, shown_url
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.completion import OtherContent
-    from pytest_ragcheck.judging.model.model_requests import NoConnection, Refused
+    from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
+    from pytest_ragcheck.judging.model.model_requests import NoConnection
 
 _SEARCHED_FOR_SECRETS = 20 * LONGEST
 """In characters; far more than is shown, so that no secret is cut in two before redaction."""
@@ -34,13 +35,13 @@ class ServerFailures:
     redactor: Redactor = field(default_factory=Redactor, repr=False)
 
     def of_status(self, refused: Refused) -> JudgeUnavailable:
-        """The server replied with a status outside 200 to 299."""
+        """The server replied with an error."""
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
         text = (_MOVED if location else _status_template(status, refused.code)).format(
             judge=f"{self.wording.who} at {self.url}",
             model=f"model {self.model!r}",
-            status=status,
+            status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",
             wording=self.wording,
         )
         said = self._said(refused.said)
@@ -48,12 +49,13 @@ class ServerFailures:
             text += f"\nRedirected to: {self._excerpt(shown_url(location))}"
         elif said:
             text += f"\nThe server says: {said}"
+        wait = retry_after_seconds(refused.headers)
         return JudgeUnavailable(
             text,
             reply=said or None,
             status=status,
-            retry_after_seconds=retry_after_seconds(refused.headers),
-            transient=False if refused.code == _NO_QUOTA_LEFT else None,
+            retry_after_seconds=refused.retry_delay_seconds if wait is None else wait,
+            transient=False if refused.code == _NO_QUOTA_LEFT else status in _RETRIED,
         )
 
     def of_connection(self, error: NoConnection) -> JudgeUnavailable:
@@ -63,9 +65,7 @@ class ServerFailures:
         said = [str(each) for each in led_to_it if each is error.__cause__ or isinstance(each, OSError)]
         reason = self._excerpt(next(filter(None, said), type(error.__cause__).__name__))
         unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
-        to_do = (
-            _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else "Start the server, or check {wording.url}."
-        )
+        to_do = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
         return JudgeUnavailable(
             f"no connection to {self.wording.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
             f"{to_do.format(wording=self.wording)}",
@@ -88,14 +88,18 @@ class ServerFailures:
         said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
         return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
 
-    def of_declining(self, how: str) -> JudgeReplyError:
-        """The model, or a filter on its server, declined to judge."""
-        said = self._excerpt(how)
-        return JudgeReplyError(
-            f"{self.wording.who} at {self.url} (model {self.model!r}) declined to judge this answer. "
-            f"Look at what it was shown, or take another model.\nThe reason: {said}",
-            reply=said,
-        )
+    def of_declining(self, declined: Declined) -> JudgeReplyError:
+        """The model, or a content filter of its server, declined to judge."""
+        judge = f"{self.wording.who} at {self.url} (model {self.model!r})"
+        said = self._excerpt(str(declined))
+        text = f"{judge} declined to judge this answer. Look at what it was shown, or take another model."
+        if declined.by_filter:
+            named = f" ({', '.join(map(self._excerpt, declined.filters))})" if declined.filters else ""
+            text = (
+                f"the content filter{named} of {judge} stopped the request. "
+                "Look at the answer and its contexts, or relax the filter."
+            )
+        return JudgeReplyError(f"{text}\nThe reason: {said}" if said else text, reply=said, declined=True)
 
     def of_reply(self, problem: str, reply: str, *, advice: str) -> JudgeReplyError:
         """Neither the first reply nor the repaired one could be read."""
@@ -115,30 +119,34 @@ class ServerFailures:
         return self._excerpt(str(body)) if body else ""
 
 
+_RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
+"""Gateways also turn an overloaded or unreachable model into 500; 520 to 524 and 529 are those of proxies."""
+
+_NO_QUOTA = "{judge} has no quota left for {model}: {status}. Check the account's plan and billing."
 _TEMPLATES = {
-    401: "{judge} refused the key: HTTP 401 for {model}. "
+    401: "{judge} refused the key: {status} for {model}. "
     "Check {wording.key}, or {wording.other_key} where there is no {wording.url}.",
-    403: "{judge} does not let this key use {model}: HTTP 403. Check the key's rights and the model's name.",
-    404: "{judge} knows no {model}, or no such path: HTTP 404. "
+    402: _NO_QUOTA,
+    403: "{judge} does not let this key use {model}: {status}. Check the key's rights and the model's name.",
+    404: "{judge} knows no {model}, or no such path: {status}. "
     "Check {wording.model}, and that {wording.url} is the API's base, often ending in /v1.",
-    407: "the proxy in front of {judge} wants other credentials: HTTP 407 for {model}. "
+    407: "the proxy in front of {judge} wants other credentials: {status} for {model}. "
     "Check HTTP_PROXY and HTTPS_PROXY.",
-    429: "{judge} refuses more requests for now: HTTP 429 for {model}. "
+    429: "{judge} refuses more requests for now: {status} for {model}. "
     "Lower {wording.concurrency}, or raise the account's limit.",
 }
 _NO_QUOTA_LEFT = "insufficient_quota"
 """The code of a 429 that no waiting ends."""
 
-_NO_QUOTA = "{judge} has no quota left for {model}: HTTP {status}. Check the account's plan and billing."
-_SERVER_ERROR = "{judge} failed: HTTP {status} for {model}. Look into the server's log, or run again later."
+_SERVER_ERROR = "{judge} failed: {status} for {model}. Look into the server's log, or run again later."
 _MOVED = (
-    "{judge} redirects the request: HTTP {status} for {model}. "
+    "{judge} redirects the request: {status} for {model}. "
     "If that is where the API is, set {wording.url} to its base there."
 )
 _NOT_RUNNING = "Start the server, or check {wording.url}."
 _OWN_AUTHORITY = "Check {wording.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
 _BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
-_REFUSED = "{judge} refused the request: HTTP {status} for {model}. Check {wording.model} and {wording.url}."
+_REFUSED = "{judge} refused the request: {status} for {model}. Check {wording.model} and {wording.url}."
 
 
 def _status_template(status: int, code: object) -> str:

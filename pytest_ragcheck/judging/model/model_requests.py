@@ -13,8 +13,8 @@ import anyio
 import anyio.to_thread
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.model.completion import OtherContent
-from pytest_ragcheck.judging.model.server_address import is_http
+from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
+from pytest_ragcheck.judging.model.server_address import is_http, origin
 from pytest_ragcheck.rag.http.connections import Connections, http_library, unlogged
 from pytest_ragcheck.rag.http.exchange_progress import Progress
 from pytest_ragcheck.rag.http.route import decoded
@@ -29,34 +29,11 @@ LARGEST_REPLY_BYTES = 20_000_000
 """After decompression. Hundreds of the longest embeddings fit, and a thousand verdicts."""
 
 _STAYING_POST = frozenset({307, 308})
-"""The redirects that are followed. After any other the request would become a GET without a body."""
+"""The redirects that are followed on the same server. After any other the request would become a GET."""
 
 _MOST_REDIRECTS = 5
 
 _OF_JSON = {"accept": "application/json", "content-type": "application/json"}
-
-
-class Refused(Exception):
-    """
-    The server replied with a status outside 200 to 299.
-
-    Args:
-        status: The status.
-        said: The JSON value of the body, or its `error` if it has one, or the text of the body.
-        headers: The headers of the reply, with names of any case.
-    """
-
-    def __init__(self, status: int, said: Any, headers: Mapping[str, str]) -> None:
-        super().__init__(status)
-        self.status = status
-        self.said = said
-        self.headers = headers
-        fields = said if isinstance(said, dict) else {}
-        self.code = _word(fields.get("code"))
-        """OpenAI's code of the error, such as `insufficient_quota`; None without one."""
-
-        self.param = _word(fields.get("param"))
-        """The parameter at fault, such as `temperature`; None if none is named."""
 
 
 class NoConnection(Exception):
@@ -102,7 +79,7 @@ class HttpRequests:
 
     Args:
         url: The API's base. User and password are sent as Basic authentication, a query is added to every request.
-        headers: Sent with every request, but not after a redirect to another host.
+        headers: Sent with every request.
         timeout_seconds: Limit of one request from its start to the last byte, redirects included, > 0.
     """
 
@@ -166,12 +143,9 @@ class HttpRequests:
             finally:
                 await response.aclose()
             further = response.next_request if response.status_code in _STAYING_POST else None
-            if further is None or not left or not is_http(str(further.url)):
+            if further is None or not left or not _same_server(str(request.url), str(further.url)):
                 return response, body
             left -= 1
-            if "authorization" not in further.headers:  # the library removes this header only
-                for name in self._headers:
-                    further.headers.pop(name, None)
             request = further
 
     async def _connect(self) -> Connections:
@@ -183,6 +157,15 @@ class HttpRequests:
                 except UsageError as error:
                     raise NoConnection from error
             return self._connections
+
+
+def _same_server(url: str, target: str) -> bool:
+    """True if the redirect stays on its server; another host must not get the prompt, nor the key."""
+    if not is_http(target):
+        return False
+    here, there = urlsplit(url), urlsplit(target)
+    upgraded = here.hostname == there.hostname and (here.scheme, there.scheme) == ("http", "https")
+    return upgraded or origin(url) == origin(target)
 
 
 def sendable(body: Mapping[str, Any]) -> bytes:
@@ -214,16 +197,14 @@ def _value(response: AnyResponse, body: bytes) -> Any:
         raise OtherContent("nothing", status=status)
     if "json" in response.headers.get("content-type", "").lower():
         raise OtherContent("a body that is not JSON", status=status)
-    raise OtherContent("text", sent=decoded(body, response.encoding), status=status)
+    text = decoded(body, response.encoding)
+    if (completion := streamed(text)) is not None:
+        return completion
+    raise OtherContent("text", sent=text, status=status)
 
 
 def _said(response: AnyResponse, body: bytes) -> Any:
     try:
-        value = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         return decoded(body, response.encoding)
-    return (value.get("error") or value) if isinstance(value, dict) else value
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -8,9 +8,9 @@ import anyio
 
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.digest import digest_of
-from pytest_ragcheck.judging.model.completion import Declined, OtherContent
+from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
-from pytest_ragcheck.judging.model.model_requests import HttpRequests, ModelRequests, NoConnection, Refused
+from pytest_ragcheck.judging.model.model_requests import HttpRequests, ModelRequests, NoConnection
 from pytest_ragcheck.judging.model.server_address import (
     OPENAI_URL,
     checked_key,
@@ -50,7 +50,7 @@ class ModelServer:
             authentication, and its query is added to every request. None: OPENAI_BASE_URL of the environment, or else
             OpenAI's own.
         timeout_seconds: Limit of one request from its start to the last byte, > 0.
-        max_retries: Number of retries after a 408, 409, 429, 502, 503 or 504, or a failed connection, >= 0.
+        max_retries: Number of retries after a transient error of the server, or a failed connection, >= 0.
         client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
         wording: The words for this model in error texts.
 
@@ -113,11 +113,12 @@ class ModelServer:
             except OtherContent as other:
                 failure = self.failures.of_other_content(other)
             except Declined as declined:
-                failure = self.failures.of_declining(str(declined))
+                failure = self.failures.of_declining(declined)
             except TimeoutError:
                 failure = self.failures.of_timeout()
             except Refused as refused:
-                failure = self.failures.of_status(refused)
+                by_filter = refused.declined
+                failure = self.failures.of_declining(by_filter) if by_filter else self.failures.of_status(refused)
             except NoConnection as error:
                 failure = self.failures.of_connection(error)
             failed += 1

@@ -30,8 +30,10 @@ _MOST_READ_AGAIN = 4
 
 _REPEATED_SHOWN = 3
 _OBJECT_START = re.compile(r'\{(?=\s*["}])')
-_THINKING_END = re.compile(r"</think(?:ing)?>")
-_DECIMAL = re.compile(r"\d+(?:\.\d+)?|\.\d+")
+# Of DeepSeek and most others, Mistral, Gemma, and gpt-oss.
+_THINKING_END = re.compile(r"</(?:think(?:ing)?|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>")
+_DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
+_FLAGS = {"true": True, "false": False}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -120,7 +122,9 @@ def as_texts(value: Any) -> tuple[str, ...]:
 
 
 def as_flag(value: Any) -> bool | None:
-    """True, False or None; raises a ValueError that shows any other value."""
+    """True, False or None; the flag may be in quotes. Raises a ValueError that shows any other value."""
+    if isinstance(value, str):
+        value = _FLAGS.get(value.strip().lower(), value)
     if value is not None and not isinstance(value, bool):
         raise ValueError(f"is {shown(value)}, not true or false")
     return value

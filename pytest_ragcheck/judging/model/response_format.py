@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from pytest_ragcheck.judging.model.model_requests import Refused
+from pytest_ragcheck.judging.model.completion import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 # 404: a router has no backend for the parameters. 500: some servers fail on a schema.
 _REFUSING_STATUSES = frozenset({400, 404, 415, 422, 500, 501})
-_OTHER_CAUSES = frozenset({"model_not_found", "context_length_exceeded", "content_filter", "invalid_api_key"})
+_OTHER_CAUSES = frozenset({"model_not_found", "context_length_exceeded", "invalid_api_key"})
 
 
 class ResponseFormat(Enum):
@@ -121,4 +121,4 @@ async def _unless_refused(create: Callable[[RequestFormat], Awaitable[T]], form:
 
 
 def _may_be_about_the_form(error: Refused) -> bool:
-    return error.status in _REFUSING_STATUSES and error.code not in _OTHER_CAUSES
+    return error.status in _REFUSING_STATUSES and error.code not in _OTHER_CAUSES and error.declined is None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from pytest_ragcheck.judging.model.completion import OtherContent
-from pytest_ragcheck.judging.model.model_requests import NoConnection, Refused, sendable
+from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
+from pytest_ragcheck.judging.model.model_requests import NoConnection, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -36,7 +36,9 @@ class SdkRequests:
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
         """See `ModelRequests`."""
-        return await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
+        reply = await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
+        # The package returns a body of another content type as text.
+        return (streamed(reply) or reply) if isinstance(reply, str) else reply
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
         """See `ModelRequests`."""

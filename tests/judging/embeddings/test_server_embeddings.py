@@ -57,7 +57,8 @@ def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent(by_own_client):
     ("reply", "sent"),
     [
         (Reply(body=b"<html>hello</html>", content_type="text/html"), "text"),
-        (json_reply({"error": "no"}), "JSON that holds no embeddings"),
+        (json_reply({"error": "no"}), "an error"),
+        (json_reply({"data": None}), "JSON that holds no embeddings"),
         (embeddings([1.0]), "1 embeddings for 2 texts"),
         (embeddings([1.0], [1.0, 2.0]), "embeddings of different lengths"),
         (embeddings([1.0], "AAAA"), "an embedding that is no list of numbers"),

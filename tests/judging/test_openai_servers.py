@@ -1,0 +1,237 @@
+"""The judge reads the replies and the errors of servers and gateways as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
+from pytest_ragcheck.judging.judgement import Judgement
+from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from tests.servers.openai_server import (
+    OpenAIServer,
+    Reply,
+    Request,
+    Script,
+    completion,
+    error,
+    json_reply,
+    says,
+    verdict,
+    verdict_text,
+)
+
+QUESTION = Question(dataset_name="d", id="q", question="Why?")
+ANSWER = RagAnswer(text="So.", contexts=("So.",))
+FULL_MARKS = Judgement(answer_correctness=1.0, groundedness=1.0)
+
+
+def judged(server: OpenAIServer, **settings: Any) -> Judgement:
+    async def run() -> Judgement:
+        judge = OpenAIJudge(**{"model": "m", "api_key": "k", "base_url": server.url, **settings})
+        try:
+            return await judge.judge(QUESTION, ANSWER)
+        finally:
+            await judge.aclose()
+
+    return asyncio.run(run())
+
+
+def by_package(server: OpenAIServer) -> Judgement:
+    """The judgement through the caller's own client."""
+
+    async def run() -> Judgement:
+        async with AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0) as client:
+            return await OpenAIJudge(model="m", client=client).judge(QUESTION, ANSWER)
+
+    return asyncio.run(run())
+
+
+def failure_of(*replies: Script | Reply) -> JudgeError:
+    """The error without retries, with URL for the server's address."""
+    with OpenAIServer(*replies) as server, pytest.raises(JudgeError) as caught:
+        judged(server, max_retries=0)
+    caught.value.args = (str(caught.value).replace(server.url, "URL"),)
+    return caught.value
+
+
+def stream(request: Request) -> Reply:
+    """The verdict in server-sent events, which some servers send unasked."""
+    text = verdict_text(request.nonce)
+    chunks: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {"content": text[:9]}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {"content": text[9:]}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}},
+    ]
+    events = [*map(json.dumps, chunks), "[DONE]"]
+    body = "".join(f"data: {event}\n\n" for event in events)
+    return Reply(body=body.encode(), content_type="text/event-stream")
+
+
+AZURE_FILTER = json_reply(
+    {
+        "error": {
+            "message": "The response was filtered.",
+            "code": "content_filter",
+            "innererror": {
+                "code": "ResponsibleAIPolicyViolation",
+                "content_filter_result": {
+                    "hate": {"filtered": False, "severity": "safe"},
+                    "jailbreak": {"detected": True, "filtered": True},
+                },
+            },
+        }
+    },
+    status=400,
+)
+LITELLM_FILTER = error(400, "litellm.ContentPolicyViolationError: AzureException - filtered", code="400")
+GROQ_FAILED = json_reply(
+    {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": "{oops"}},
+    status=400,
+)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(error(status, "Overloaded", retry_after_ms="1") for status in (500, 520, 521, 522, 523, 524, 529)),
+        json_reply({"error": {"message": "rate-limited upstream", "code": 502}}),
+        json_reply(
+            {"choices": [{"error": {"code": 502, "message": "Provider returned error"}, "message": {"content": ""}}]}
+        ),
+    ],
+    ids=["500", "520", "521", "522", "523", "524", "529", "error in 200", "error in choice"],
+)
+def test_a_passing_failure_of_the_judges_server_is_retried(reply):
+    # A 500 may also refuse the request format, so the format is searched for, and the barest is asked twice.
+    with OpenAIServer(verdict(), reply, verdict()) as server:
+
+        async def run() -> list[Judgement]:
+            judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=1)
+            try:
+                return [await judge.judge(QUESTION, ANSWER) for _ in range(2)]
+            finally:
+                await judge.aclose()
+
+        assert asyncio.run(run()) == [FULL_MARKS, FULL_MARKS]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "first_line"),
+    [
+        (
+            json_reply({"error": {"message": "m", "code": 429}}),
+            429,
+            (
+                "the judge at URL refuses more requests for now: error 429 with HTTP 200 for model 'm'. "
+                "Lower rag_judge_concurrency, or raise the account's limit."
+            ),
+        ),
+        (
+            json_reply({"error": {"message": "Credits.", "code": 402}}, status=402),
+            402,
+            "the judge at URL has no quota left for model 'm': HTTP 402. Check the account's plan and billing.",
+        ),
+    ],
+)
+def test_an_error_is_explained_by_its_status_wherever_it_is(reply, status, first_line):
+    raised = failure_of(reply)
+    assert isinstance(raised, JudgeUnavailable)
+    assert (raised.status, str(raised).split("\n")[0]) == (status, first_line)
+
+
+def test_geminis_list_of_errors_is_read_with_its_delay():
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}]
+    raised = failure_of(json_reply([{"error": {"code": 429, "message": "Quota.", "details": details}}], status=429))
+    assert isinstance(raised, JudgeUnavailable)
+    assert raised.retry_after_seconds == 37
+    assert str(raised).endswith("\nThe server says: Quota.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [(AZURE_FILTER, " (jailbreak)"), (LITELLM_FILTER, ""), (completion("", finish_reason="content_filter"), "")],
+)
+def test_a_content_filter_is_named_and_not_asked_again(reply, named):
+    raised = failure_of(reply)
+    assert isinstance(raised, JudgeReplyError)
+    assert raised.declined
+    assert str(raised).split("\n")[0] == (
+        f"the content filter{named} of the judge at URL (model 'm') stopped the request. "
+        "Look at the answer and its contexts, or relax the filter."
+    )
+
+
+@pytest.mark.parametrize("first", [[], [verdict()]], ids=["first request", "later request"])
+def test_one_generation_that_groq_refuses_is_repaired_in_the_same_format(first):
+    with OpenAIServer(*first, GROQ_FAILED, verdict()) as server:
+
+        async def run() -> None:
+            judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=0)
+            for _ in range(len(first) + 2):
+                assert await judge.judge(QUESTION, ANSWER) == FULL_MARKS
+            await judge.aclose()
+
+        asyncio.run(run())
+    formats = [request.json["response_format"]["type"] for request in server.requests]
+    assert formats == ["json_schema"] * (len(first) + 3)
+    repair = server.requests[len(first) + 1].json["messages"]
+    assert [message["role"] for message in repair] == ["user", "assistant", "user"]
+    assert repair[1]["content"] == "{oops"
+
+
+def test_a_token_limit_that_reasoning_used_up_is_named():
+    raised = failure_of(completion("", finish_reason="length", reasoning_content="Let me see"))
+    assert str(raised).split("\n")[0] == (
+        "the judge at URL (model 'm') twice gave no verdict: the token limit was reached while reasoning, before the "
+        "reply. Raise max_tokens in rag_judge_parameters, or lower reasoning_effort there."
+    )
+
+
+@pytest.mark.parametrize("ask", [judged, by_package])
+def test_a_server_that_always_streams_is_read(ask):
+    with OpenAIServer(stream) as server:
+        assert ask(server) == FULL_MARKS
+
+
+def test_an_error_in_a_stream_is_read():
+    body = b'data: {"error": {"code": 503, "message": "Busy"}}\n\ndata: [DONE]\n\n'
+    raised = failure_of(Reply(body=body, content_type="text/event-stream"))
+    assert "failed: error 503 with HTTP 200 for model 'm'" in str(raised)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[THINK]Draft: DRAFT[/THINK]VERDICT",
+        "<reasoning>Draft: DRAFT</reasoning>VERDICT",
+        "<|channel>thought\nDraft: DRAFT<channel|>VERDICT",
+        "<|channel|>analysis<|message|>DRAFT<|end|><|start|>assistant<|channel|>final<|message|>VERDICT",
+    ],
+    ids=["mistral", "reasoning", "gemma", "harmony"],
+)
+def test_a_draft_before_the_end_of_the_thinking_is_no_verdict(text):
+    draft = verdict_text("NONCE", answer_correctness=0.4)
+    with OpenAIServer(says(text.replace("DRAFT", draft).replace("VERDICT", verdict_text("NONCE")))) as server:
+        assert judged(server) == FULL_MARKS
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("said", "abstained"), [("false", False), ("True", True)])
+def test_a_flag_in_quotes_is_read(said, abstained):
+    with OpenAIServer(verdict(abstained=said)) as server:
+        assert judged(server).abstained is abstained
+    assert len(server.requests) == 1
+
+
+def test_a_score_in_other_digits_than_ascii_is_no_score():
+    assert 'groundedness is "٠.٩", not a number' in str(failure_of(verdict(groundedness="٠.٩")))
