@@ -68,6 +68,9 @@ class Outcomes:
     out_of_reach: frozenset[tuple[str, str]] = frozenset()
     """Identities of the baseline's questions that no shard of the run would collect."""
 
+    searched_all: bool = False
+    """True if the shard was asked to collect every file of the project, so that an absent file is gone."""
+
     terms: GateRules = field(default_factory=GateRules)
     """The rules of the gate."""
 

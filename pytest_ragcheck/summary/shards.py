@@ -67,6 +67,7 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
         "cut_short": outcomes.cut_short,
         "on_demand": dict(outcomes.on_demand),
         "expected_to_fail": sorted(map(list, outcomes.expected_to_fail)),
+        "searched_all": outcomes.searched_all,
         "out_of_reach": sorted(map(list, outcomes.out_of_reach)),
         "documents": asdict(outcomes.documents) if outcomes.documents is not None else None,
         "sets": [set_to_wire(questions) for questions in outcomes.sets],
@@ -136,6 +137,7 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
         documents=_all_documents(shard.outcomes.documents for shard in ordered),
         expected_to_fail=_all_of(shard.outcomes.expected_to_fail for shard in ordered),
         out_of_reach=_all_of(shard.outcomes.out_of_reach for shard in ordered),
+        searched_all=all(shard.outcomes.searched_all for shard in ordered),
         cut_short="; ".join(dict.fromkeys(filter(None, (shard.outcomes.cut_short for shard in ordered)))),
     )
     return replace(outcomes, complete=outcomes.not_run == 0 and not outcomes.cut_short)
@@ -177,6 +179,7 @@ def _outcomes(document: Mapping[str, Any]) -> Outcomes:
         on_demand=document["on_demand"],
         expected_to_fail=_all_of([map(tuple, document["expected_to_fail"])]),
         out_of_reach=_all_of([map(tuple, document["out_of_reach"])]),
+        searched_all=document["searched_all"],
         terms=GateRules(**same["gate"]),
         documents=None if document["documents"] is None else Documents.from_row(document["documents"]),
     )

@@ -101,6 +101,21 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
     assert "baseline whole/rag_predictions.json: 1 not measured, 1 still failing, 12 as before" in compared.out
 
 
+@pytest.mark.parametrize(("arguments", "partial"), [([], False), (["news.rag.yaml"], True), (["--ignore=x"], True)])
+def test_a_deleted_question_file_does_not_make_merged_runs_partial(
+    project: Project, merge: Callable[..., Merged], arguments: list[str], partial: bool
+) -> None:
+    project.ask(good("hours"), file="news.rag.yaml")
+    project.ask(good("prices"), file="gone.rag.yaml")
+    for further in ([], arguments):
+        for part in ("1/2", "2/2"):
+            shard(project, part, *further)
+        done = merge("part-1", "part-2", "-o", "merged")
+        (project.folder / "gone.rag.yaml").unlink(missing_ok=True)
+    assert (done.status, done.err) == (0, "")
+    assert ("partial: the last full result also has gone; delete rag_summary.json" in done.out) is partial
+
+
 def test_every_question_falls_to_one_shard_and_the_split_is_even(project: Project) -> None:
     project.ask(*(good(f"q{number}") for number in range(10)))
     seen = [project.run("--co", "-q", f"--rag-shard={number}/3").lines for number in (1, 2, 3)]

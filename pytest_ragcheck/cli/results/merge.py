@@ -51,6 +51,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _merge(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
     from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
@@ -73,7 +74,13 @@ def _merge(chosen: argparse.Namespace) -> int:
     summary = aggregate(outcomes, flaky=flaky, decision=decision if is_gated else None)
     lines = [*summary_lines(outcomes, summary), *decision_lines(decision), *_not_asked_again(decision)]
     lines += [*flaky_lines(flaky), *filter(None, [gate.note])]
-    written = write_results(outcomes, summary, chosen.output, redactor)
+    written = write_results(
+        outcomes,
+        summary,
+        chosen.output,
+        redactor,
+        would_collect=lambda name: outcomes.searched_all and not is_standard(name),
+    )
     for line in (*lines, *written.lines(Path.cwd())):
         print(line)
     if decision.red:

@@ -11,7 +11,7 @@ import pytest
 from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.call import id_of_call
-from pytest_ragcheck.questions.datasets.registry import DATASETS
+from pytest_ragcheck.questions.datasets.registry import is_standard
 from pytest_ragcheck.questions.files.reader import default_dataset_name
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
     from pytest_ragcheck.plugin.run_state import Run
-
-
-_STANDARD = frozenset(dataset.name for dataset in DATASETS)
-"""Datasets that a run collects only by `--rag-dataset`."""
 
 
 class CollectionScope:
@@ -74,6 +70,12 @@ class CollectionScope:
             return False
         return self._searches(dataset_name)
 
+    @property
+    def searches_all(self) -> bool:
+        """True if the run was asked to collect every file of the project."""
+        left_out = self._ignored or self._not_passed or self._named_by_worker or not self._test_files
+        return not left_out and any(self._root.is_relative_to(path) for path in self._searched)
+
     def would_collect(self, dataset_name: str) -> bool:
         """Return True if the run would have collected the dataset if its file existed."""
         given = self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names
@@ -84,7 +86,7 @@ class CollectionScope:
 
     def _searches(self, dataset_name: str) -> bool:
         """Return True if the run searched the folder of the dataset's file."""
-        if self._is_of_a_test_file_left_out(dataset_name) or dataset_name.partition(":")[0] in _STANDARD:
+        if self._is_of_a_test_file_left_out(dataset_name) or is_standard(dataset_name):
             return False
         if any(self._covers(path, dataset_name) for path in self._ignored):
             return False

@@ -76,7 +76,8 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
             outcomes, summary, settings.run.output, settings.redactor, would_collect=scope.would_collect
         )
         if settings.run.shard is not None:
-            write_shard(outcomes, settings.run.output, settings.redactor)
+            whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
+            write_shard(replace(outcomes, searched_all=whole.searches_all), settings.run.output, settings.redactor)
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qasper, hotpotqa, msmarco))
 """The datasets that come with the package."""
 
+_NAMES = frozenset(dataset.name for dataset in DATASETS)
+
 EXTRA = "pip install 'pytest-ragcheck[datasets]'"
+
+
+def is_standard(dataset_name: str) -> bool:
+    """Return True for one of the package's datasets, which a run collects only by `--rag-dataset`."""
+    return dataset_name.partition(":")[0] in _NAMES
 
 
 def known_datasets(further: Iterable[Dataset] = ()) -> dict[str, Dataset]:
