@@ -87,7 +87,7 @@ class Summary:
     """By dropped assertion, the number of questions by reason."""
 
     verdicts_from_cache: int
-    """The number of verdicts from the verdict cache."""
+    """The number of verdicts from the verdict cache; those of a baseline do not count."""
 
     repeats: Repeats | None
     """The spread of repeats; None if nothing was repeated."""
@@ -138,7 +138,9 @@ def aggregate(
         dropped=_dropped(outcomes.records),
         repeats=_repeats(outcomes.measured),
         judges=judges,
-        verdicts_from_cache=sum(record.verdict_cached for record in outcomes.records),
+        verdicts_from_cache=sum(
+            record.verdict_cached and not record.evidence.get("same") for record in outcomes.records
+        ),
         endpoints=tuple(dict.fromkeys(record.endpoint for record in outcomes.records if record.endpoint)),
         agreements=agreements_of(measured, judges),
         flaky=flaky,

@@ -42,7 +42,7 @@ def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> No
         "newly failing:",
         "  prices: groundedness 0.91 -> 0.41 < 0.70: No price is in the contexts.",
         "",
-        "If this is as it should be, accept the new answers: ragcheck baseline accept PREDICTIONS",
+        "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json",
     ]
     assert compared(run) == [
         "baseline baseline.json: 1 newly failing, 1 as before",

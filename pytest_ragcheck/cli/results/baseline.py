@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
+RESULTS = Path("ragcheck-results")
 _ADVICE = "Give the {agent}_predictions.json of a full run."
 _OTHER = "Give -o another file, or move that one away."
 
@@ -47,9 +48,15 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "differs, 2 wrong usage.",
     )
     for action, run in ((save, _save), (accept, _accept)):
-        action.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the predictions file of a full run")
         add_output(action, default=BASELINE_FILE, text="where the baseline goes")
         action.set_defaults(run=run)
+    which = "the last full run: its predictions file, or its output folder"
+    save.add_argument(
+        "results", metavar="RESULTS", type=Path, nargs="?", default=RESULTS, help=f"{which} (default: {RESULTS})"
+    )
+    accept.add_argument(
+        "--results", metavar="RESULTS", type=Path, default=RESULTS, help=f"{which} (default: {RESULTS})"
+    )
     accept.add_argument(
         "ids",
         metavar="ID",
@@ -84,10 +91,12 @@ def _accept(chosen: argparse.Namespace) -> int:
 
 
 def _run(chosen: argparse.Namespace, action: str, make: Callable[[argparse.Namespace, _Files], list[str]]) -> int:
+    from pytest_ragcheck.report.files.results_reader import predictions_path
     from pytest_ragcheck.summary.predictions_reader import Unusable
 
     try:
-        lines = make(chosen, _read(chosen.predictions, chosen.output))
+        chosen.results = predictions_path(chosen.results)
+        lines = make(chosen, _read(chosen.results, chosen.output))
     except (UsageError, Unusable, ResultsError) as error:
         print(f"ragcheck baseline {action}: {error}", file=sys.stderr)
         return 2
@@ -121,7 +130,7 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
 
     path: Path = chosen.output
     if files.earlier is not None and files.now.timestamp in files.earlier.runs:
-        raise UsageError(f"{chosen.predictions}: this run was saved into {path} before. Save each run once.")
+        raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
     _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
     return [f"{path}: {len(saved.rows)} questions of {saved.timestamp}", *flaky_lines(flaky_in_history(saved))]

@@ -15,12 +15,10 @@ from pytest_ragcheck.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
-    from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
@@ -72,7 +70,7 @@ def _merge(chosen: argparse.Namespace) -> int:
     flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)
     is_gated = comparison is not None or terms.gate != "each"
     summary = aggregate(outcomes, flaky=flaky, decision=decision if is_gated else None)
-    lines = [*summary_lines(outcomes, summary), *decision_lines(decision), *_not_asked_again(decision)]
+    lines = [*summary_lines(outcomes, summary), *decision_lines(decision)]
     lines += [*flaky_lines(flaky), *filter(None, [gate.note])]
     written = write_results(
         outcomes,
@@ -106,15 +104,3 @@ def _comparison(outcomes: Outcomes, baseline: Baseline, redactor: Redactor, term
         missing_allowed=terms.missing == "allowed",
         reworded_apart=terms.gate in COMPARING,
     )
-
-
-def _not_asked_again(decision: Decision) -> Iterator[str]:
-    """Yield a note that newly failing questions could not be asked again here."""
-    if decision.findings is None or decision.comparison is None:
-        return
-    once = [change for change in decision.comparison.newly_failing if not change.now.asked_again]
-    if once:
-        yield (
-            f"{len(once)} newly failing, by one look each: run the shards with --rag-gate={decision.terms.gate} and "
-            "--rag-baseline, so that they ask again"
-        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.check import OPEN
 from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.judging.same_verdict import SameVerdict
@@ -123,7 +124,8 @@ class Checker:
             judge=judge,
             metrics=metrics,
             settings=settings,
-            asking=self.limits.asking,
+            # A known answer takes no slot and no delay of the endpoint.
+            asking=OPEN if isinstance(client, Answers) else self.limits.asking,
             judging=self.limits.judging if self.budget is None else self.budget.limiter(self.limits.judging),
         )
         if self.budget is not None and settings.run.replay is None and not isinstance(client, Answers):

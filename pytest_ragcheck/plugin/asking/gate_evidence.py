@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
-from pytest_ragcheck.summary.gate.procedure.candidate import examine
+from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
@@ -20,7 +22,7 @@ from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_ragcheck.plugin.asking.checker import Checker
     from pytest_ragcheck.plugin.asking.plan import Backends
@@ -37,13 +39,14 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     """
     Return the record with the evidence that the gate needs, asking the system and the judge again if necessary.
 
-    Raises:
-        OverBudget: The run has reached its cost limit.
+    A resumed record may have its evidence already; it is kept if it is against the same saved runs.
     """
     question = record.question
     row = run.row(question)
     excused = question.quarantine is not None or question.xfail
-    if row is None or record.verdict is Verdict.ERROR or excused:
+    kept = tuple(record.evidence.get("saved_runs", ())) == run.baseline.runs
+    known = kept and not record.evidence.get("over_budget")
+    if row is None or record.verdict is Verdict.ERROR or excused or known:
         return record
     return await _Examination(record, backends, checker, run, row).run()
 
@@ -60,6 +63,8 @@ class _Examination:
 
     again: list[Record] = field(default_factory=list)
     judged: list[Record] = field(default_factory=list)
+    over_budget: bool = False
+    """True if a request was not made because the run has reached its cost limit."""
 
     async def run(self) -> Record:
         renamed = self.baseline.has_renamed_ids(self.record)
@@ -73,9 +78,10 @@ class _Examination:
             known=known,
             apart="" if known else OTHERWISE,
             ids_renamed=renamed,
+            saved_runs=self.baseline.baseline.runs,
         )
         if known:
-            evidence = await self._asked(evidence)
+            evidence = replace(await self._asked(evidence), over_budget=self.over_budget)
         verdicts = tuple(each.verdict.value for each in self.again)
         cost = summed((self.record.cost, *(each.cost for each in (*self.again, *self.judged))))
         return replace(self.record, evidence=evidence.to_document(), asked_again=verdicts, cost=cost)
@@ -125,33 +131,64 @@ class _Examination:
                 batch = steps.send(served)
         except StopIteration:
             pass
+        evidence = replace(evidence, replies=tuple(replies))
+        if evidence.gate == "regression":
+            if not compared.now.passed and not compared.is_candidate:
+                evidence = replace(evidence, replies=await self._looks_to_save(compared, evidence.thresholds))
+            evidence = await self._judged_for_means(evidence, compared, deterministic=deterministic)
         looks = [look for looks in self.row.saved for look in looks]
         same = any(look.digest == compared.now.answer and look.judge == self.record.judge for look in looks)
         drift = None
         if same and not deterministic and self.baseline.is_in_drift_sample(self.row):
             drift = await self._drift(compared)
-        judged = {}
-        if evidence.gate == "regression":
-            judged = await self._judged_for_means(compared, deterministic=deterministic)
-        return replace(evidence, replies=tuple(replies), same=same, drift=drift, judged=judged)
+        return replace(evidence, same=same, drift=drift)
 
     async def _serve(self, request: Request, thresholds: Mapping[str, float]) -> Reply:
         if isinstance(request, AskAgain):
-            record = await self.checker.ask_again(self.record, self.backends)
-            self.again.append(record)
-            return None if record.verdict is Verdict.ERROR else self._look(record, thresholds)
+            return await self._ask_again(thresholds)
         return await self._judge(request.answers)
 
-    async def _judge(self, answers: tuple[str, ...]) -> tuple[Scores, ...] | None:
-        """Return new scores of the answers, judged one after another; None if one of them could not be measured."""
-        found = []
-        for digest in answers:
-            record = await self.checker.judge_anew(self.record.question, self.answers[digest], self.backends)
-            self.judged.append(record)
-            if record.verdict is Verdict.ERROR:
-                return None
-            found.append(_values(record))
-        return tuple(found)
+    async def _ask_again(self, thresholds: Mapping[str, float]) -> Look | None:
+        try:
+            record = await self.checker.ask_again(self.record, self.backends)
+        except OverBudget:
+            self.over_budget = True
+            return None
+        self.again.append(record)
+        return None if record.verdict is Verdict.ERROR else self._look(record, thresholds)
+
+    async def _looks_to_save(self, compared: ComparedQuestion, thresholds: Mapping[str, float]) -> tuple[Look, ...]:
+        """
+        Ask a known failure again until it passes, for the baseline that this run may be saved into.
+
+        A later run counts a question as improved only if it failed every look of a saved run.
+        """
+        looks: list[Look] = []
+        for _ in range(asks_again(compared, "regression")):
+            look = await self._ask_again(thresholds)
+            if look is None:
+                break
+            looks.append(look)
+            if look.passed:
+                break
+        return tuple(looks)
+
+    async def _judge(self, answers: Sequence[str]) -> tuple[Scores, ...] | None:
+        """Return new scores of the answers, begun in their order; None if one of them could not be measured."""
+        question = self.record.question
+        done = await asyncio.gather(
+            *(self.checker.judge_anew(question, self.answers[digest], self.backends) for digest in answers),
+            return_exceptions=True,
+        )
+        for raised in done:
+            if isinstance(raised, BaseException) and not isinstance(raised, OverBudget):
+                raise raised
+        records = [record for record in done if not isinstance(record, BaseException)]
+        self.judged += records
+        self.over_budget = self.over_budget or len(records) < len(done)
+        if len(records) < len(done) or any(record.verdict is Verdict.ERROR for record in records):
+            return None
+        return tuple(map(_values, records))
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
         recorded, digest = compared.recorded(compared.now.answer), compared.now.answer
@@ -159,20 +196,23 @@ class _Examination:
         return None if recorded is None or today is None else (recorded.scores, today[0])
 
     async def _judged_for_means(
-        self, compared: ComparedQuestion, *, deterministic: bool
-    ) -> dict[str, tuple[Scores, ...]]:
-        """Return one judgement of each answer of a changed question; two if it asserts a single metric."""
-        found: dict[str, tuple[Scores, ...]] = {}
+        self, evidence: GateReplies, compared: ComparedQuestion, *, deterministic: bool
+    ) -> GateReplies:
+        """Add one judgement of each answer of a changed question; two if it asserts a single metric."""
         if not can_be_judged([compared]):
-            return found
+            return evidence
         times = 1 if deterministic or len(compared.thresholds) > 1 else 2
+        wanted: list[str] = []
         for digest in dict.fromkeys(look.answer for look in reversed(compared.looks_by_run) if look.answer):
             first = 1 if digest == compared.now.answer and compared.now.fresh else 0
-            scores = await self._judge((digest,) * (times - first))
-            if scores is None:
-                return {}
-            found[digest] = scores
-        return found
+            wanted += [digest] * (times - first)
+        scores = await self._judge(wanted)
+        if scores is None:
+            return replace(evidence, not_judged=True)
+        judged: dict[str, tuple[Scores, ...]] = dict.fromkeys((look.answer or "" for look in compared.looks_by_run), ())
+        for digest, of_answer in zip(wanted, scores, strict=True):
+            judged[digest] += (of_answer,)
+        return replace(evidence, judged=judged)
 
 
 def _answer_of(record: Record) -> RagAnswer:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.fallback_store import FallbackStore
     from pytest_ragcheck.plugin.asking.plan import FixtureHome, Prefetchable
     from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.verdict.record import Record
 
 T = TypeVar("T")
 
@@ -119,12 +120,10 @@ class QuestionSession:
         return self._with_evidence(self._on_demand(question, backends, CALLED), question, backends)
 
     def _with_evidence(self, evaluated: Evaluated, question: Question, backends: Backends) -> Evaluated:
-        """Return the record with the evidence that the gate needs; the system and the judge may be asked again."""
-        baseline = self._checker.baseline
-        if baseline is None or evaluated.record.evidence:
+        """Return the record with the evidence that the gate needs, which a resumed record may lack."""
+        if not evaluated.resumed or self._checker.baseline is None:
             return evaluated
-        record = self._waited(question, with_evidence, evaluated.record, backends, self._checker, baseline)
-        return replace(evaluated, record=record)
+        return replace(evaluated, record=self._waited(question, self._examined, evaluated.record, backends))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -207,9 +206,17 @@ class QuestionSession:
                 stopped=self._is_stopped if part.is_worker else None,
             )
         await self._reader.add(
-            Job(key=store_key(question, digest), evaluate=partial(self._checker.check, question, backends))
+            Job(key=store_key(question, digest), evaluate=partial(self._evaluated, question, backends))
             for question in questions
         )
+
+    async def _evaluated(self, question: Question, backends: Backends) -> Record:
+        """Ask and judge the question, and make the requests of the gate."""
+        return await self._examined(await self._checker.check(question, backends), backends)
+
+    async def _examined(self, record: Record, backends: Backends) -> Record:
+        baseline = self._checker.baseline
+        return record if baseline is None else await with_evidence(record, backends, self._checker, baseline)
 
     def _on_demand(self, question: Question, backends: Backends, why: str) -> Evaluated:
         return self._waited(question, self._asked_now, question, backends, why)
@@ -233,12 +240,12 @@ class QuestionSession:
 
     async def _asked_now(self, question: Question, backends: Backends, why: str) -> Evaluated:
         if self._store is None:
-            return Evaluated(record=await self._checker.check(question, backends), on_demand=why)
+            return Evaluated(record=await self._evaluated(question, backends), on_demand=why)
         key = store_key(question, means_digest(backends.client, backends.judge, backends.settings))
         earlier = self._store.take_resumed(key)
         if earlier is not None:
             return Evaluated(record=replace(earlier, question=question), on_demand=why, resumed=True)
-        record = await self._checker.check(question, backends)
+        record = await self._evaluated(question, backends)
         self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)
 

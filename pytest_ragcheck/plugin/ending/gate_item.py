@@ -52,7 +52,8 @@ class GateItem:
         decision = decided(self._config, run, not_passed=not_passed)
         run.gate.decision = decision
         run.gate.lines = list(decision_lines(decision))
-        if settings_of(self._config).gate.baseline is not None:
+        if settings_of(self._config).gate.baseline is not None and decision.findings is None:
+            # With findings, the digests of the questions say what changed.
             run.gate.lines += older_lines(baseline_of(self._config), run)
         run.gate.headline = decision_headline(decision)
         if decision.red:

@@ -91,9 +91,12 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
 
 def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
     """Turn the run red for reasons other than verdicts, and yield a line for each."""
-    if run.results.over_budget:
+    unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
+    if run.results.over_budget or unexamined:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {run.results.over_budget} not run"
+        counts = {"not run": run.results.over_budget, "not examined by the gate": unexamined}
+        left = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}"
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield "documents: the run is red for what is left; the verdicts are not touched by it"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.verdict.failure_text import below, cut
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+
+    Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
 _SHOWN = 10
 """Questions of one group that are shown."""
@@ -22,7 +25,12 @@ _SHOWN = 10
 _TEXT_LIMIT = 160
 """Characters of a reason or a question that are shown."""
 
-ACCEPT = "If this is as it should be, accept the new answers: ragcheck baseline accept PREDICTIONS"
+
+def accept_advice(comparison: Comparison) -> str:
+    """How to make the answers of the run the recorded ones."""
+    name = comparison.baseline.name
+    place = "" if name == BASELINE_FILE or name.startswith("git:") else f" -o {name}"
+    return f"If the new answers are right, accept them: ragcheck baseline accept{place}"
 
 
 def headline(comparison: Comparison) -> str:
@@ -33,17 +41,26 @@ def headline(comparison: Comparison) -> str:
 
 def regressions_text(comparison: Comparison) -> str:
     """The failure text of the gate; its first line is the headline."""
-    return "\n".join((headline(comparison), "", *map(printable, Writer(comparison).regressions()), "", ACCEPT))
+    lines = (headline(comparison), "", *Writer(comparison).regressions(), "", accept_advice(comparison))
+    return "\n".join(map(printable, lines))
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """All that differs from the baseline, for the end of a run."""
-    return map(printable, _lines(comparison))
+def comparison_lines(comparison: Comparison, examined: Examined | None = None) -> Iterator[str]:
+    """
+    All that differs from the baseline, for the end of a run.
+
+    Args:
+        comparison: Of the run.
+        examined: The newly failing questions by what the gate found, with its words on each; None if no gate examined
+            them.
+    """
+    return map(printable, _lines(comparison, examined))
 
 
-def _lines(comparison: Comparison) -> Iterator[str]:
-    groups = {
-        "newly failing": comparison.newly_failing,
+def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
+    newly = {"newly failing": comparison.newly_failing} if examined is None else examined
+    groups: dict[str, Sized] = {
+        **newly,
         "missing": comparison.missing,
         "failing as expected": comparison.expected_failing,
         "not measured": comparison.not_measured,
@@ -55,7 +72,11 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     counts = {title: len(rows) for title, rows in groups.items()}
     yield f"baseline {comparison.baseline.name}: {_counted({**counts, 'as before': len(comparison.still_passing)})}"
     write = Writer(comparison)
-    yield from write.regressions()
+    if examined is None:
+        yield from write.regressions()
+    else:
+        yield from write.examined(examined)
+        yield from write.missing()
     yield from write.others()
     yield from _notes(comparison, write.name)
 
@@ -75,6 +96,13 @@ class Writer:
         """The groups that turn the gate red."""
         yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
         yield from self.missing()
+
+    def examined(self, groups: Examined) -> Iterator[str]:
+        """The newly failing questions by what the gate found, each with the words on it in a second line."""
+        for title, changes in groups.items():
+            yield from _group(
+                title, [f"{self.name(change.before)}: {_worse(change)}\n{words}" for change, words in changes]
+            )
 
     def missing(self) -> Iterator[str]:
         """The questions that are not there any more."""
@@ -110,7 +138,10 @@ class Writer:
 def _group(title: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield f"{title}:"
-        yield from (f"  {line}" for line in lines[:_SHOWN])
+    for entry in lines[:_SHOWN]:
+        first, *further = entry.split("\n")
+        yield f"  {first}"
+        yield from (f"    {line}" for line in further)
     if len(lines) > _SHOWN:
         yield f"  ... and {len(lines) - _SHOWN} more"
 
@@ -143,8 +174,8 @@ def _worse(change: Change) -> str:
 def _otherwise(change: Change) -> str:
     """What changed, and the verdicts before and now."""
     evidence = evidence_of(change.now)
-    why = evidence.apart if evidence is not None and evidence.apart else "its text changed"
-    return f"{change.before.verdict.value} -> {change.now.verdict.value}: {why}"
+    why = "labels" if evidence is not None and evidence.apart else "text"
+    return f"{change.before.verdict.value} -> {change.now.verdict.value} ({why} changed)"
 
 
 def _better(change: Change) -> str:

@@ -23,7 +23,7 @@ def drift_lines(drift: WorldDrift) -> Iterator[str]:
     if drift.ids_renamed:
         yield (
             f"the system's document ids have changed: {drift.n_known_ids} of {drift.n_ids} occur in the baseline, "
-            f"{drift.known_texts:.0%} of the texts do; metrics by id say nothing here"
+            f"{100 * drift.known_texts:.0f} % of the texts do; metrics by id say nothing here"
         )
     elif drift.lost_gold_ids:
         more = f" and {len(drift.lost_gold_ids) - _SHOWN} more" if len(drift.lost_gold_ids) > _SHOWN else ""

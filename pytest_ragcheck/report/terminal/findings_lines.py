@@ -2,77 +2,93 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.terminal.comparison_lines import Writer
+from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
+from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import (
-        CountFinding,
-        Examined,
-        GateFindings,
-        MeanFinding,
-        SideBySide,
-    )
+    from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
     from pytest_ragcheck.summary.gate.run_findings import Judging
 
-_BY_DAY = "no number of asks tells a change from a bad day. Save more runs of other days."
+_UNCONFIRMED = "newly failing, unconfirmed"
+_TITLES = {
+    Outcome.CONFIRMED: "confirmed as failing",
+    Outcome.NOT_MEASURED: "not examined to the end",
+    Outcome.JUDGE_STRICTER: "judged stricter today",
+    Outcome.NOT_WORSE: "no worse side by side",
+    Outcome.PASSED_AGAIN: "passed when asked again",
+}
 
 
-def findings_headline(comparison: Comparison, findings: GateFindings) -> str:
+def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
+    """The newly failing questions by what the gate found, with its words on each."""
+    found = {each.question.key: each for each in findings.candidates}
+    groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in (_UNCONFIRMED, *_TITLES.values())}
+    for change in comparison.newly_failing:
+        each = found.get((change.now.question.dataset_name, change.now.question.id))
+        if each is None or each.outcome is None or _is_unconfirmed(change):
+            groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
+        else:
+            groups[_TITLES[each.outcome]].append((change, _words(each, change)))
+    return {title: group for title, group in groups.items() if group}
+
+
+def findings_headline(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
     """The reasons of a red gate, in one line without the name of the baseline."""
+    groups = examined_groups(comparison, findings)
+    counts = {title: len(groups.get(title, ())) for title in _HELD}
+    counts["changed but not judged"] = decision.judging.n_not_judged if decision.judging is not None else 0
+    counts["missing"] = len(comparison.lost)
     mean = findings.mean
-    counts = {
-        "confirmed as failing": len(findings.confirmed),
-        "could not be asked or judged again": len(findings.not_measured),
-        "missing": len(comparison.lost),
-    }
-    dropped = [f"mean dropped by {mean.drop:.3f}"] if mean is not None and mean.red else []
-    return ", ".join((*dropped, *(f"{count} {title}" for title, count in counts.items() if count)))
+    dropped = [f"mean {-mean.drop:+.3f}"] if mean is not None and mean.red else []
+    return ", ".join((*(f"{count} {title}" for title, count in counts.items() if count), *dropped))
+
+
+_HELD = (_UNCONFIRMED, _TITLES[Outcome.CONFIRMED], _TITLES[Outcome.NOT_MEASURED])
 
 
 def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
     """The questions and the means that turn the gate red."""
-    if findings.mean is not None and findings.mean.red:
-        yield _mean(findings.mean)
-        yield from (f"  {each.metric} dropped by {each.drop:.3f} (p = {each.p:.2g})" for each in findings.mean.metrics)
-    yield from _candidates(comparison, findings, (Outcome.CONFIRMED, Outcome.NOT_MEASURED))
+    groups = examined_groups(comparison, findings)
+    yield from Writer(comparison).examined({title: groups[title] for title in _HELD if title in groups})
     if findings.count is not None:
         yield _count(findings.count)
+    if findings.mean is not None and findings.mean.red:
+        yield _mean(findings.mean)
+        yield from (f"  {each.metric} {-each.drop:+.3f} ({_p(each.p)})" for each in findings.mean.metrics)
     if comparison.lost:
         yield from Writer(comparison).missing()
 
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """All findings for the end of a run; `held_lines` are in the text of the gate."""
+    """The findings beside the comparison, for the end of a run."""
     if decision.judging is not None:
         yield from _judging(decision.judging)
+    stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
+    if stricter:
+        yield f"judge drift on {len(stricter)} recorded answers that fail today: margin {_mean_shift(stricter):+.3f}"
     if decision.drift is not None:
         yield from drift_lines(decision.drift)
-    if lacking := comparison.baseline.n_without_contexts:
-        yield (
-            f"{lacking} questions cannot be scored or judged again: the file of contexts beside "
-            f"{comparison.baseline.name} lacks their texts"
-        )
-    if decision.terms.gate != findings.gate:
-        yield f"fewer than {FEWEST_QUESTIONS} questions: the gate {decision.terms.gate} decides as {findings.gate}"
-    harmless = (Outcome.PASSED_AGAIN, Outcome.NOT_WORSE, Outcome.JUDGE_STRICTER)
-    yield from _candidates(comparison, findings, harmless)
-    if not findings.red:
-        yield from _candidates(comparison, findings, (Outcome.CONFIRMED,))
+    yield from _not_examined(comparison, findings, decision)
     if findings.count is not None:
         yield _count(findings.count)
     if findings.mean is not None:
         yield _mean(findings.mean)
     if findings.fails_by_day:
-        yield f"{len(findings.fails_by_day)} questions failed in one saved run and passed in another: {_BY_DAY}"
+        yield (
+            f"{len(findings.fails_by_day)} questions fail by the day, in one saved run and not in another: "
+            "asking again does not help, more saved runs do"
+        )
     if findings.documents_share_noise:
         yield (
             "answers from the same document change together: name the documents as gold passages, "
@@ -80,57 +96,87 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
         )
 
 
+def _not_examined(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
+    if lacking := comparison.baseline.n_without_contexts:
+        yield (
+            f"{lacking} recorded answers cannot be scored or judged again: the file of contexts beside "
+            f"{comparison.baseline.name} lacks their texts"
+        )
+    examined = {each.question.key for each in findings.examined}
+    alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
+    if alone:
+        yield (
+            f"{len(alone)} questions ran without this gate: nothing was scored or asked again, or judged side by "
+            f"side. Run them with --rag-gate={decision.terms.gate} and the baseline."
+        )
+    if not examined:
+        yield f"no question can be compared, so the gate cannot turn red. {accept_advice(comparison)}"
+    elif decision.terms.gate != findings.gate:
+        yield f"fewer than {FEWEST_QUESTIONS} questions: {decision.terms.gate} decides as {findings.gate}"
+
+
 def _judging(judging: Judging) -> Iterator[str]:
     if not judging.n_same + judging.n_changed:
         return
-    yield (
-        f"{judging.n_same} answers are recorded ones and keep their verdicts, {judging.n_changed} changed, "
-        f"{judging.n_drift} recorded ones were judged anew"
-    )
+    anew = f"; {judging.n_drift} judged anew for drift" if judging.n_drift else ""
+    yield f"{judging.n_same} answers as recorded, with their verdicts; {judging.n_changed} changed{anew}"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
-        yield f"judge drift on unchanged answers: {drift}"
+        more = "; more than noise, as if another model had its name" if judging.drift_is_real else ""
+        yield f"judge drift on the same answers: {drift}{more}"
+    if judging.n_not_judged:
+        yield f"{judging.n_not_judged} changed answers could not be judged again, so the mean leaves them out"
 
 
-def _candidates(comparison: Comparison, findings: GateFindings, outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    by_key = {
-        (change.now.question.dataset_name, change.now.question.id): change
-        for change in (*comparison.compared, *comparison.not_measured)
-    }
-    write = Writer(comparison)
-    for outcome in outcomes:
-        found = {each.question.key: each for each in findings.candidates if each.outcome is outcome}
-        changes = [by_key[key] for key in found]
-
-        def words(change: Change, found: dict[tuple[str, str], Examined] = found) -> str:
-            return _words(found[change.now.question.dataset_name, change.now.question.id])
-
-        yield from write.changes(outcome.value, changes, words)
+def _mean_shift(examined: Sequence[Examined]) -> float:
+    """How much lower today's judge puts the recorded answers than their saved runs did, on average."""
+    shifts = []
+    for each in examined:
+        if each.side_by_side is not None:
+            margins = [
+                each.question.margin(look.scores) for run in each.question.known for look in run.looks if look.passed
+            ]
+            shifts.append(fmean(each.side_by_side.recorded) - fmean(margins))
+    return fmean(shifts)
 
 
-def _words(each: Examined) -> str:
-    again = ", ".join("PASS" if look.passed else "FAIL" for look in each.again)
-    asked = f"FAIL, asked again {again}" if again else "FAIL, not asked again"
-    return asked if each.side_by_side is None else f"{asked}; {_side_by_side(each.side_by_side)}"
+def _is_unconfirmed(change: Change) -> bool:
+    """True if the question failed in results of a run whose gate examined nothing."""
+    return evidence_of(change.now) is None and not change.now.asked_again
 
 
-def _side_by_side(found: SideBySide) -> str:
-    recorded, new = (sum(margins) / len(margins) for margins in (found.recorded, found.new))
-    # A deterministic judge leaves nothing to chance, and p is 0.
-    chance = f" (p = {found.p:.2g})" if found.p else ""
-    return f"margin {recorded:+.2f} for the recorded answer, {new:+.2f} for the new one{chance}"
+def _words(each: Examined, change: Change) -> str:
+    again = change.now.asked_again
+    asked = f"failed {1 + again.count(Verdict.FAIL.value)} of {1 + len(again)} times" if again else "failed"
+    if each.side_by_side is not None:
+        found = each.side_by_side
+        recorded, new = fmean(found.recorded), fmean(found.new)
+        # A deterministic judge leaves nothing to chance, and p is 0.
+        chance = f" ({_p(found.p)})" if found.p else ""
+        return f"{asked}; side by side the margin is {recorded:+.2f} recorded, {new:+.2f} now{chance}"
+    if each.outcome is not Outcome.NOT_MEASURED:
+        return asked
+    evidence = evidence_of(change.now)
+    cost = evidence is not None and evidence.over_budget
+    return f"{asked}; then {'the cost limit was reached' if cost else 'the endpoint or the judge failed'}"
 
 
 def _count(count: CountFinding) -> str:
     runs = "1 saved run" if count.known_runs == 1 else f"{count.known_runs} saved runs"
-    found = f"{count.broken} of {count.n_units} {count.unit}s broke and {count.improved} improved against {runs}"
+    found = f"broken {count.unit}s: {count.broken} of {count.n_units}, {count.improved} improved; "
     if count.needed is None:
-        return f"{found}: no number of broken {count.unit}s turns this gate red. Ask more questions, or save more runs."
-    return f"{found} (p = {count.p:.2g}): {count.needed} broken ones are red"
+        return f"{found}no number of them is red after {runs}. Ask more questions, or save more runs."
+    floor = ", red by their share alone" if count.floor_red and not count.red else ""
+    chance = f" ({_p(count.p)})" if count.broken else ""
+    return f"{found}red from {count.needed} after {runs}{chance}{floor}"
 
 
 def _mean(mean: MeanFinding) -> str:
-    found = f"mean over the asserted metrics {-mean.drop:+.3f} over {mean.n} questions (p = {mean.p:.2g})"
+    found = f"mean of the asserted metrics: {-mean.drop:+.3f} ({_p(mean.p)})"
     if mean.visible_drop is None:
         return found
-    return f"{found}: a drop of {mean.visible_drop:.3f} would be seen in about four of five such runs"
+    return f"{found}; a drop of {mean.visible_drop:.3f} is seen in 4 of 5 runs"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.terminal.comparison_lines import ACCEPT, comparison_lines, regressions_text
-from pytest_ragcheck.report.terminal.findings_lines import findings_headline, findings_lines, held_lines
+from pytest_ragcheck.report.terminal.comparison_lines import accept_advice, comparison_lines, regressions_text
+from pytest_ragcheck.report.terminal.findings_lines import (
+    examined_groups,
+    findings_headline,
+    findings_lines,
+    held_lines,
+)
 from pytest_ragcheck.summary.gate.wilson_interval import wilson
 
 if TYPE_CHECKING:
@@ -28,7 +33,7 @@ def decision_lines(decision: Decision) -> Iterator[str]:
     if comparison is not None and decision.otherwise:
         yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.otherwise)}")
     elif comparison is not None and decision.findings is not None:
-        yield from comparison_lines(comparison)
+        yield from comparison_lines(comparison, examined_groups(comparison, decision.findings))
         yield from map(printable, findings_lines(comparison, decision.findings, decision))
     elif comparison is not None:
         yield from comparison_lines(comparison)
@@ -52,7 +57,7 @@ def _red_texts(decision: Decision) -> Iterator[str]:
         if decision.otherwise:
             yield _refusal_text(comparison, decision.otherwise)
         elif decision.findings is not None:
-            yield _findings_text(comparison, decision.findings)
+            yield _findings_text(comparison, decision.findings, decision)
         else:
             yield regressions_text(comparison)
     if decision.rate is not None and decision.rate.is_too_low:
@@ -64,9 +69,10 @@ def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
     return "\n".join(map(printable, lines))
 
 
-def _findings_text(comparison: Comparison, findings: GateFindings) -> str:
-    first = f"{findings_headline(comparison, findings)} against {comparison.baseline.name}"
-    return "\n".join(map(printable, (first, "", *held_lines(comparison, findings), "", ACCEPT)))
+def _findings_text(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
+    first = f"{findings_headline(comparison, findings, decision)} against {comparison.baseline.name}"
+    lines = (first, "", *held_lines(comparison, findings), "", accept_advice(comparison))
+    return "\n".join(map(printable, lines))
 
 
 def _rate_line(rate: Rate) -> str:

@@ -75,7 +75,9 @@ class Decision:
         if self.comparison is None:
             return False
         if self.findings is not None:
-            return self.findings.red or bool(self.findings.not_measured) or bool(self.comparison.lost)
+            # A gate that could not look is not green.
+            unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
+            return self.findings.red or bool(unexamined) or bool(self.comparison.lost)
         # Under a rate the comparison is for the reader.
         return bool(self.otherwise) or (self.terms.gate == "each" and self.comparison.worse)
 

@@ -53,6 +53,15 @@ class GateReplies:
     drift: tuple[Scores, Scores] | None = None
     """Recorded and today's scores of an unchanged answer that was judged anew; None if it was not."""
 
+    not_judged: bool = False
+    """True if the answers changed and could not all be judged today, so that no mean is over them."""
+
+    over_budget: bool = False
+    """True if a request was not made because the run had reached its cost limit."""
+
+    saved_runs: tuple[str, ...] = ()
+    """When each saved run of the baseline ended, which tells one baseline from another."""
+
     def compared(self, record: Record) -> ComparedQuestion:
         """The question as the procedure takes it; `known` must not be empty."""
         question = record.question
@@ -86,6 +95,9 @@ class GateReplies:
                 {"judged": {key: [dict(s) for s in times] for key, times in self.judged.items()}} if self.judged else {}
             ),
             **({"drift": [dict(scores) for scores in self.drift]} if self.drift else {}),
+            **({"not_judged": True} if self.not_judged else {}),
+            **({"over_budget": True} if self.over_budget else {}),
+            "saved_runs": list(self.saved_runs),
         }
 
     @classmethod
@@ -103,6 +115,9 @@ class GateReplies:
             replies=tuple(_read_reply(reply) for reply in document.get("replies", ())),
             judged={key: tuple(times) for key, times in document.get("judged", {}).items()},
             drift=(drift[0], drift[1]) if drift else None,
+            not_judged=document.get("not_judged", False),
+            over_budget=document.get("over_budget", False),
+            saved_runs=tuple(document.get("saved_runs", ())),
         )
 
 

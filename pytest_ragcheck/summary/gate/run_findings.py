@@ -11,6 +11,7 @@ from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, drive
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
+from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 _DETERMINISTIC = ("offline", "none")
 """Kinds of judges that give the same answer the same scores."""
 
+_SMALL_DRIFT, _DRIFT_LEVEL = 0.01, 0.01
+"""A smaller drift of the judge's mean is not remarked upon, nor one that chance makes more often than this."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
@@ -39,8 +43,17 @@ class Judging:
     drift: Mapping[str, float]
     """By metric the mean of today's scores less the recorded ones, over unchanged answers that were judged anew."""
 
+    drift_is_real: bool
+    """True if the drift is larger than the noise of those judgements."""
+
     n_drift: int
     """How many unchanged answers were judged anew."""
+
+    n_not_judged: int = 0
+    """Questions whose changed answers could not all be judged today, so that the mean is not over them."""
+
+    n_over_budget: int = 0
+    """Questions that were not examined to the end because the run had reached its cost limit."""
 
 
 def is_deterministic(record: Record) -> bool:
@@ -94,12 +107,23 @@ def judging_of(changes: Sequence[Change]) -> Judging:
         for metric in recorded.keys() & today.keys():
             differences.setdefault(metric, []).append(today[metric] - recorded[metric])
     asserted = {metric for evidence in found for metric in evidence.thresholds}
+    drift = {m: sum(each) / len(each) for m, each in sorted(differences.items()) if m in asserted}
     return Judging(
         n_same=sum(evidence.same for evidence in found),
         n_changed=sum(not evidence.same for evidence in found),
-        drift={m: sum(each) / len(each) for m, each in sorted(differences.items()) if m in asserted},
+        drift=drift,
+        drift_is_real=any(_is_real(differences[metric], len(drift)) for metric in drift),
         n_drift=len(drifts),
+        n_not_judged=sum(evidence.not_judged for evidence in found),
+        n_over_budget=sum(evidence.over_budget for evidence in found),
     )
+
+
+def _is_real(differences: Sequence[float], n_metrics: int) -> bool:
+    """True if the mean difference is not small, and more than chance has of so many metrics in two directions."""
+    mean = sum(differences) / len(differences)
+    p = lower_sum_p([(-abs(each) if each * mean > 0 else abs(each), 0.0) for each in differences])
+    return abs(mean) >= _SMALL_DRIFT and 2 * n_metrics * p <= _DRIFT_LEVEL
 
 
 def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[Scores, ...]]]:

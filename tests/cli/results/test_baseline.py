@@ -126,7 +126,7 @@ def accept(tmp_path: Path, ragcheck: Callable[..., tuple[int, str, str]]) -> Cal
     def accepted(*rows: dict[str, Any], ids: tuple[str, ...] = ()) -> tuple[int, str, str]:
         document = predictions(*rows, timestamp=LATER)
         (tmp_path / "later.json").write_text(json.dumps(document), encoding="utf-8")
-        return ragcheck("baseline", "accept", "later.json", *ids)
+        return ragcheck("baseline", "accept", "--results=later.json", *ids)
 
     return accepted
 

@@ -88,24 +88,24 @@ def test_a_suspect_of_the_shards_gate_is_green_and_many_are_red(tmp_path: Path, 
     write_baseline(tmp_path, *map(row, names))
     shards(tmp_path, bad("q0", "FAIL", "FAIL"), *map(good, names[1:]), terms=REGRESSION)
     status, printed, _ = merge(*WITH)
-    assert (status, "failed each time and is worse, side by side:" in printed) == (0, True)
-    assert "not asked again" not in printed
+    assert (status, "confirmed as failing:" in printed) == (0, True)
     shards(tmp_path, *(bad(name, "FAIL", "FAIL") for name in names), terms=REGRESSION)
     status, printed, _ = merge(*WITH)
     assert status == 1
     assert "gate regression: RED: 12 confirmed as failing against baseline.json" in printed
-    assert "  q3: FAIL, asked again FAIL, FAIL" in printed
+    assert "  q3: groundedness 0.90 -> 0.30 < 0.70: unsupported\n    failed 3 of 3 times\n" in printed
 
 
-def test_what_was_not_asked_again_is_said_to_be_known_by_one_look(tmp_path: Path, merge: Ragcheck) -> None:
+def test_shards_that_ran_without_the_gate_have_unconfirmed_failures(tmp_path: Path, merge: Ragcheck) -> None:
     write_baseline(tmp_path, row("a"), row("b"))
     shards(tmp_path, good("a"), bad("b"))
     status, printed, _ = merge(*WITH, "--gate=regression")
     assert status == 1
     assert (
-        "1 newly failing, by one look each: run the shards with --rag-gate=regression and --rag-baseline, so that "
-        "they ask again"
+        "2 questions ran without this gate: nothing was scored or asked again, or judged side by side. "
+        "Run them with --rag-gate=regression and the baseline."
     ) in printed.splitlines()
+    assert "baseline baseline.json: 1 newly failing, unconfirmed, 1 as before" in printed
 
 
 def test_a_comparing_gate_without_a_baseline_takes_the_default_one_or_becomes_each(

@@ -113,7 +113,7 @@ def test_the_text_of_the_gate_has_the_regressions_and_the_way_out() -> None:
         "missing:",
         "  b: PASS before: What about b?",
         "",
-        "If this is as it should be, accept the new answers: ragcheck baseline accept PREDICTIONS",
+        "If the new answers are right, accept them: ragcheck baseline accept -o main.json",
     ]
 
 

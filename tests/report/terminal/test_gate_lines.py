@@ -52,7 +52,11 @@ def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:
     records = [now(f"q{i}", 0.9 if i % 2 else 0.7) for i in range(4)]
     assert list(decision_lines(decided(rows, records))) == [
         "baseline main.json: 4 as before",
-        "fewer than 10 questions: the gate regression decides as confirmed",
+        (
+            "4 questions ran without this gate: nothing was scored or asked again, or judged side by side. "
+            "Run them with --rag-gate=regression and the baseline."
+        ),
+        "fewer than 10 questions: regression decides as confirmed",
     ]
 
 

@@ -104,6 +104,7 @@ def weigh(
     # A test that cannot be significant takes nothing from the other one.
     count_level = false_alarms * COUNT_SHARE if means_can_be_red else false_alarms
     differences = mean.differences if mean is not None else {}
+    declared = frozenset[str]().union(*(question.documents for question in questions))
     return GateFindings(
         gate=gate,
         examined=tuple(examined),
@@ -111,7 +112,7 @@ def weigh(
         mean=mean,
         documents_share_noise=unit == "question"
         and go_together(
-            (differences[each.key], each.context_documents) for each in questions if each.key in differences
+            (differences[each.key], each.context_documents - declared) for each in questions if each.key in differences
         ),
         fails_by_day=fails_by_day,
     )

@@ -1,0 +1,157 @@
+"""What the gate asks the system and the judge beyond the first answers: at once, within the limits, and counted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+from tests.servers.openai_server import OpenAIServer, completion, verdict_text
+from tests.servers.openai_server import json_reply as judge_reply
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.harness import Project, Run
+    from tests.servers.fake_endpoint import Request as Asked
+    from tests.servers.openai_server import Reply, Request
+
+PRICED = "[pytest]\nrag_judge_price = 1 1\n"
+
+
+class Servers:
+    """An endpoint that gives one answer to every question, and a judge that finds answers with "14" wrong."""
+
+    def __init__(self, project: Project, n: int) -> None:
+        self.answer = "It is 30 days."
+        self._project = project
+        rows = [{"id": f"q{i}", "question": f"Question {i}?", "expected_answer": "30 days"} for i in range(n)]
+        project.write("all.rag.json", json.dumps(rows))
+        project.write("pytest.ini", PRICED)
+        self.endpoint = FakeEndpoint(self._reply)
+        self.judge = OpenAIServer(self._judge)
+
+    def run(self, *options: str) -> Run:
+        """A run against both servers."""
+        given = (f"--rag-url={self.endpoint.url}", f"--rag-judge-url={self.judge.url}", "--rag-judge-model=m")
+        return self._project.run(*given, "-orag_disable=preflight cache", *options)
+
+    def save(self) -> None:
+        """Run once, and save the run."""
+        first = self.run("--rag-gate=each")
+        assert first.exit_status == 0, first.text
+        assert main(["baseline", "save"]) == 0
+        self.judge.requests.clear()
+
+    def _reply(self, connection: socket.socket, request: Asked) -> bool:
+        return json_reply({"answer": self.answer, "contexts": ["Within 30 days."]})(connection, request)
+
+    @staticmethod
+    def _judge(request: Request) -> Reply:
+        score = 0.2 if "14" in request.block("answer") else 1.0
+        said = completion(verdict_text(request.nonce, answer_correctness=score, groundedness=score))
+        reply: Any = json.loads(said.body)
+        return judge_reply({**reply, "usage": {"prompt_tokens": 1000, "completion_tokens": 100}})
+
+
+def test_questions_that_the_cost_limit_leaves_unexamined_are_red_and_counted(project: Project) -> None:
+    servers = Servers(project, 3)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 14 days."
+        # The first judgements cost 0.0033, and side by side there are at least 10 more for each question.
+        run = servers.run("--rag-max-cost=0.006", "-orag_judge_concurrency=1")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.outcomes == {"xfailed": 3, "failed": 1}
+    assert run.junit["gate"] == ("failure", "3 not examined to the end against ragcheck-baseline.json")
+    assert "then the cost limit was reached" in "\n".join(run.section("ragcheck::gate"))
+    assert "cost: --rag-max-cost of $0.006 was reached: 3 not examined by the gate" in run.lines
+
+
+def test_a_mean_over_answers_that_the_cost_limit_left_unjudged_is_not_green(project: Project) -> None:
+    servers = Servers(project, 12)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 30 days, and some more words."
+        # Each question is judged, and then its recorded answer too.
+        run = servers.run("--rag-gate=regression", "--rag-max-cost=0.016", "-orag_judge_concurrency=1")
+    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 12, "failed": 1})
+    kind, text = run.junit["gate"]
+    assert (kind, text.partition(" ")[2]) == ("failure", "changed but not judged against ragcheck-baseline.json")
+    assert any("changed answers could not be judged again, so the mean leaves them out" in line for line in run.lines)
+
+
+def test_the_judge_is_asked_for_changed_answers_and_the_drift_sample_only(project: Project) -> None:
+    servers = Servers(project, 30)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        same = servers.run("--rag-gate=regression")
+        n_same = len(servers.judge.requests)
+    assert (same.exit_status, n_same) == (0, 20)
+
+
+TWO_AT_ONCE = """\
+import asyncio
+import collections
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import JudgeIdentity, Judgement, RagAnswer
+
+HERE = Path(__file__).parent
+NOW, MOST, ASKED = collections.Counter(), collections.Counter(), collections.Counter()
+
+
+async def counted(kind):
+    NOW[kind] += 1
+    MOST[kind] = max(MOST[kind], NOW[kind])
+    (HERE / "most.json").write_text(json.dumps(MOST))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    NOW[kind] -= 1
+
+
+class System:
+    async def ask(self, question):
+        ASKED[question.id] += 1
+        await counted("asked again" if ASKED[question.id] > 1 else "asked")
+        text = (HERE / "answer.txt").read_text()
+        return RagAnswer(text=text, contexts=("30 days",))
+
+
+class Judge:
+    identity = JudgeIdentity(kind="own", prompt_version="1")
+
+    async def judge(self, question, answer):
+        await counted("judged")
+        score = 0.2 if "14" in answer.text else 1.0
+        return Judgement(answer_correctness=score, groundedness=score)
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return System()
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Judge()
+"""
+
+
+def test_several_questions_are_asked_and_judged_again_at_once_within_the_limits(project: Project) -> None:
+    project.write("conftest.py", TWO_AT_ONCE)
+    project.write("answer.txt", "30 days")
+    project.write("all.rag.json", json.dumps([{"id": f"q{i}", "question": f"Question {i}?"} for i in range(12)]))
+    assert project.run("--rag-gate=each").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    project.write("answer.txt", "14 days")
+    run = project.run("--rag-concurrency=3", "-orag_judge_concurrency=2")
+    assert run.junit["gate"] == ("failure", "12 confirmed as failing against ragcheck-baseline.json")
+    most = json.loads((project.folder / "most.json").read_text())
+    assert (most["asked again"], most["judged"]) == (3, 2)
