@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules
 
-_SET = ("rag_tolerance", "rag_false_alarms", "rag_baseline_allow")
+_SET = ("rag_false_alarms", "rag_baseline_allow")
 _BASELINE = "rag_baseline"
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
 
@@ -27,7 +27,7 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gate",
         metavar="GATE",
-        help="each, confirmed, regression, or rate:R (default: that of the run)",
+        help="each, confirmed, regression, regression:D, or rate:R (default: that of the run)",
     )
     parser.add_argument(
         "--set",
@@ -83,9 +83,9 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
 def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_value
-    from pytest_ragcheck.summary.gate_rules import allowances
+    from pytest_ragcheck.summary.gate_rules import allowances, gate_and_tolerance
 
-    typed = {} if chosen.gate is None else {"gate": read_value("rag_gate", Given(chosen.gate, "--gate"))}
+    typed = {} if chosen.gate is None else gate_and_tolerance(read_value("rag_gate", Given(chosen.gate, "--gate")))
     for setting in chosen.settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in _SET:

@@ -21,7 +21,7 @@ ENDPOINT: tuple[Setting, ...] = (
         name="rag_url",
         becomes="endpoint.url",
         default=None,
-        help="The RAG endpoint that questions are sent to.",
+        help="URL of the RAG endpoint that answers the questions.",
         read=read_url,
         on_command_line=True,
         environment="RAGCHECK_URL",
@@ -31,39 +31,39 @@ ENDPOINT: tuple[Setting, ...] = (
         name="rag_base_url",
         becomes="endpoint.base_url",
         default=None,
-        help="What the server's other routes follow: /query/with-context, /upload, /tasks, /documents. Where it is"
-        " not given, the URL of the endpoint without a final /query.",
+        help="Base URL of the server's other routes: /query/with-context, /upload, /tasks and /documents.",
         read=read_base_url,
+        default_text="rag_url without a final /query",
     ),
     Setting(
         name="rag_shape",
         becomes="endpoint.shape",
         default=None,
-        help="How the endpoint is asked and its reply read: query, search-rag, server or openai-chat. Where it is "
-        "not given query, and server where passages go along with the question or documents were uploaded.",
+        help="Format of requests and replies: query, search-rag, server or openai-chat.",
         read=read_shape,
+        default_text="server for questions whose passages are sent along or uploaded, query for all others",
     ),
     Setting(
         name="rag_request",
         becomes="endpoint.request",
         default=None,
-        help="How the endpoint is asked, in place of the shape's own way: JSON with {query} and {top_k} in its "
-        "strings, or GET and a query-string with them.",
+        help="Template of a request, in place of the shape's: JSON with {query} and {top_k} in its strings, or GET "
+        "and a query string.",
         read=read_request,
     ),
     Setting(
         name="rag_response",
         becomes="endpoint.response",
         default=None,
-        help="Where answer, contexts and source_ids are in a reply, in place of the shape's own places: "
-        "answer=EXPRESSION contexts=EXPRESSION, in JMESPath.",
+        help="Places of answer, contexts and source_ids in a reply, in place of the shape's, as JMESPath "
+        "expressions: answer=EXPRESSION contexts=EXPRESSION.",
         read=read_response,
     ),
     Setting(
         name="rag_headers",
         becomes="endpoint.headers",
         default=MappingProxyType({}),
-        help="Headers sent to the endpoint, one a line; {env:NAME} stands for a secret from the environment.",
+        help="Headers of requests to the endpoint, one per line. {env:NAME} inserts an environment variable.",
         read=read_header,
         collect=as_mapping,
         kind="lines",
@@ -72,21 +72,22 @@ ENDPOINT: tuple[Setting, ...] = (
         name="rag_top_k",
         becomes="endpoint.top_k",
         default=5,
-        help="How many contexts the endpoint is asked for.",
+        help="Number of contexts to request from the endpoint.",
         read=read_count,
     ),
     Setting(
         name="rag_timeout",
         becomes="endpoint.timeout_seconds",
         default=60.0,
-        help="Seconds for one request to the endpoint, the judge or the server of the embeddings.",
+        help="Time limit in seconds of one request to the endpoint, the judge or the embedding server. All requests "
+        "of a question together may take ten times as long.",
         read=read_seconds,
     ),
     Setting(
         name="rag_concurrency",
         becomes="endpoint.concurrency",
         default=8,
-        help="How many requests to the endpoint run at once; 1 asks one question after another.",
+        help="Number of requests to the endpoint that run at the same time.",
         read=read_count,
         on_command_line=True,
         metavar="NUMBER",
@@ -95,16 +96,16 @@ ENDPOINT: tuple[Setting, ...] = (
         name="rag_delay",
         becomes="endpoint.delay_seconds",
         default=0.0,
-        help="Seconds from the start of one request to the endpoint to that of the next, at least.",
+        help="Minimum time in seconds between the starts of two requests to the endpoint.",
         read=read_delay,
     ),
     Setting(
         name="rag_retries",
         becomes="endpoint.retries",
         default=2,
-        help="How often a request that failed in passing (no connection, 408, 409, 502, 504) is repeated; after "
-        "429 and 503 it waits for room in any case. "
-        "From the judge also 500, 520 to 524 and 529 are repeated.",
+        help="Number of retries of a request that failed temporarily: no connection, or status 408, 409, 502 or 504, "
+        "and from the judge also 500, 520 to 524 and 529. After 429 and 503 a request is retried while other requests "
+        "succeed.",
         read=read_number,
     ),
 )

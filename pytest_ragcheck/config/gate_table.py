@@ -19,7 +19,7 @@ GATE: tuple[Setting, ...] = (
         name="rag_threshold",
         becomes="gate.threshold",
         default=0.7,
-        help="Minimum of answer_correctness and groundedness, 0 to 1; a question or its file may set its own.",
+        help="Minimum of answer_correctness and groundedness, 0 to 1. A question or its file may set another.",
         read=read_fraction,
         on_command_line=True,
         metavar="NUMBER",
@@ -28,7 +28,7 @@ GATE: tuple[Setting, ...] = (
         name="rag_min",
         becomes="gate.minimums",
         default=MappingProxyType({}),
-        help="Asserts a further metric, or sets the minimum of one metric alone; may be given several times.",
+        help="Minimum of one metric, 0 to 1, which is then asserted. May be given several times.",
         read=read_minimum,
         collect=as_mapping,
         on_command_line=True,
@@ -40,8 +40,7 @@ GATE: tuple[Setting, ...] = (
         becomes="gate.baseline",
         default=None,
         default_text="ragcheck-baseline.json in the rootdir, if it exists",
-        help="Compares with a baseline or the predictions file of an earlier full run, or git:REV:PATH: a question "
-        "that newly fails or is missing makes the run fail.",
+        help="Baseline to compare with: a baseline file, the predictions file of an earlier full run, or git:REV:PATH.",
         read=read_baseline_place,
         on_command_line=True,
         metavar="PREDICTIONS",
@@ -51,34 +50,27 @@ GATE: tuple[Setting, ...] = (
         becomes="gate.rule",
         default="each",
         default_text="confirmed with a baseline, each without",
-        help="each: every FAIL makes the run fail; confirmed: a question that passed in the baseline, fails each time "
-        "it is asked again, and is worse side by side; regression: more of these than chance, or a lower mean; rate:R: "
-        "a share of passing questions below R.",
+        help="What makes the run fail. each: any FAIL. confirmed: a question that passed in the baseline, fails each "
+        "time it is asked again, and is worse side by side. regression: more of these than chance explains, or a mean "
+        "that drops by more than chance and by more than 0.01, or by more than D with regression:D. rate:R: a share of "
+        "passing questions below R.",
         read=read_gate,
         on_command_line=True,
         metavar="GATE",
     ),
     Setting(
-        name="rag_tolerance",
-        becomes="gate.tolerance",
-        default=0.01,
-        help="By how much a metric's mean may drop below the baseline's under --rag-gate=regression, 0 to 1.",
-        read=read_fraction,
-    ),
-    Setting(
         name="rag_false_alarms",
         becomes="gate.false_alarms",
         default=0.01,
-        help="How often --rag-gate=regression may turn red with nothing changed, 0 to 1.",
+        help="Accepted share of runs that --rag-gate=regression fails although nothing has changed, 0 to 1.",
         read=read_fraction,
     ),
     Setting(
         name="rag_baseline_allow",
         becomes="gate.baseline_allows",
         default=(),
-        help="Allows what the comparison with the baseline otherwise refuses: missing-questions (questions of the "
-        "baseline that the run does not have) or other-settings (another judge, prompt, tier, top_k, metrics or "
-        "dataset).",
+        help="Accepted differences from the baseline: missing-questions (the run lacks questions of the baseline) or "
+        "other-settings (another judge, prompt, tier, top_k, metrics or dataset).",
         read=read_difference,
         metavar="DIFFERENCE",
         kind="words",

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.readers import URL_READERS, read_minimum, read_weight
+from pytest_ragcheck.config.readers import URL_READERS, model_and_url, read_embedding_model, read_minimum, read_weight
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
 
@@ -78,4 +78,7 @@ def _texts(setting: Setting, value: Any) -> list[str]:
 def _shown(setting: Setting, text: str) -> str:
     if setting.name == "rag_headers":
         return "a line"  # it may hold a secret
+    model, url = model_and_url(text) if setting.read is read_embedding_model else ("", None)
+    if url is not None:
+        return repr(f"{model}@{shown_url(url)}")
     return repr(shown_url(text) if setting.read in URL_READERS else text)

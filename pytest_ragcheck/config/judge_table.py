@@ -17,8 +17,8 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge",
         becomes="judge.name",
         default=None,
-        help="Who judges the answers: openai (any OpenAI-compatible server), offline (no model, no key), ragas "
-        "(the ragas library, an extra), none (keyless metrics only).",
+        help="The judge: openai (any OpenAI-compatible server), offline (no model, no key), ragas (the ragas "
+        "library, an extra) or none (only metrics that need no judge).",
         read=read_judge,
         on_command_line=True,
         environment="RAGCHECK_JUDGE",
@@ -39,8 +39,8 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge_url",
         becomes="judge.url",
         default=None,
-        help="Base URL of an OpenAI-compatible server, such as http://localhost:11434/v1; its key is read from "
-        "RAGCHECK_JUDGE_API_KEY, never from OPENAI_API_KEY.",
+        help="Base URL of an OpenAI-compatible server, such as http://localhost:11434/v1. Its key is "
+        "RAGCHECK_JUDGE_API_KEY, never OPENAI_API_KEY.",
         read=read_base_url,
         on_command_line=True,
         environment="RAGCHECK_JUDGE_URL",
@@ -50,7 +50,7 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge_prompt",
         becomes="judge.prompt",
         default="en",
-        help="The judge's prompt: en, ru, or the path of a file of your own.",
+        help="Prompt of the judge: en, ru, or the path of a file.",
         read=read_name,
     ),
     Setting(
@@ -65,23 +65,23 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge_repeats",
         becomes="judge.repeats",
         default=1,
-        help="How often each answer is judged; the median counts, and the spread is recorded.",
+        help="Number of times that each answer is judged. The median counts, and the spread is recorded.",
         read=read_count,
     ),
     Setting(
         name="rag_judge_price",
         becomes="judge.price",
         default=None,
-        help="US dollars for a million tokens that the judge's model reads, and for a million that it writes, in "
-        "place of the price table's.",
+        help="Price of the judge's model in US dollars per million tokens, first of input, then of output. It "
+        "replaces the price in the table.",
         read=read_price,
     ),
     Setting(
         name="rag_calibration",
         becomes="judge.calibrations",
         default=(),
-        help="Files that ragcheck calibrate --output wrote, one a line: how often the judge agrees with people "
-        "then stands beside its means.",
+        help="Files written by ragcheck calibrate --output, one per line. The results then show how often the judge "
+        "agrees with people.",
         read=read_path,
         kind="lines",
     ),
@@ -89,19 +89,10 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_embedding_model",
         becomes="judge.embedding_model",
         default=None,
-        help="Model of the metrics that compare meanings by embeddings, on the judge's server unless "
-        "rag_embedding_url names another; or local: and a folder or a name on the hub, such as "
-        "local:sentence-transformers/all-MiniLM-L6-v2.",
+        help="Embedding model of the metrics that compare meanings. MODEL: on the judge's server. MODEL@URL: on the "
+        "OpenAI-compatible server with that base URL, with the key in RAGCHECK_EMBEDDING_API_KEY. local:MODEL: in this "
+        "process, from a folder or the Hugging Face hub.",
         read=read_embedding_model,
         environment="RAGCHECK_EMBEDDING_MODEL",
-    ),
-    Setting(
-        name="rag_embedding_url",
-        becomes="judge.embedding_url",
-        default=None,
-        help="Base URL of an OpenAI-compatible server with embeddings; its key is read from "
-        "RAGCHECK_EMBEDDING_API_KEY, never from OPENAI_API_KEY.",
-        read=read_base_url,
-        environment="RAGCHECK_EMBEDDING_URL",
     ),
 )

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 JUDGES = ("openai", "offline", "ragas", "none")
 
-KEEP = ("never", "on-failure", "always")
-"""When a run leaves its documents in the system."""
-
 
 def read_url(text: str) -> str:
     """Return the text if it is an http or https URL with a host."""
@@ -58,15 +55,16 @@ URL_READERS = (read_url, read_base_url)
 
 
 def read_gate(text: str) -> str:
-    """Return `each`, `confirmed`, `regression`, or `rate:R`."""
-    kind, _, rate = text.partition(":")
+    """Return `each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
+    kind, _, number = text.partition(":")
     if text in ("each", "confirmed", "regression"):
         return text
-    if kind == "rate":
+    if kind in ("regression", "rate"):
         with suppress(ValueError):
-            return f"rate:{read_fraction(rate):g}"
+            return f"{kind}:{read_fraction(number):g}"
     raise ValueError(
-        "is not a gate; choose each, confirmed, regression, or rate:R with a rate from 0 to 1 such as rate:0.9"
+        "is not a gate; choose each, confirmed, regression, or one with a number from 0 to 1: "
+        "regression:0.02 for a larger drop of a mean, rate:0.9 for a share of passing questions"
     )
 
 
@@ -101,7 +99,7 @@ def read_switch(text: str) -> bool:
     return _SWITCHES[text.lower()]
 
 
-STEPS = ("preflight", "cache", "prefetch")
+STEPS = ("preflight", "cache", "prefetch", "cleanup", "cleanup-on-failure")
 """Steps of a run that `rag_disable` leaves out."""
 
 
@@ -141,15 +139,18 @@ def read_path(text: str) -> Path:
 
 def _not_blank(text: str, noun: str) -> str:
     if not text.strip():
-        raise ValueError(f"is blank; leave it out, or write a {noun}")
+        raise ValueError(f"is blank; write a {noun}, or leave it out")
     return text.strip()
 
 
-def read_html_path(text: str) -> Path:
-    """Return the path of a file with an HTML file name."""
+HTML_ENDINGS = (".html", ".htm")
+
+
+def read_report(text: str) -> Path:
+    """Return the path of a report, in HTML or in Markdown by its ending."""
     path = read_path(text)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError("does not end in .html, and HTML is what is written; name the file such as report.html")
+    if path.suffix.lower() not in (*HTML_ENDINGS, ".md", ""):
+        raise ValueError("ends in neither .html nor .md; name the report such as report.html")
     return path
 
 
@@ -181,9 +182,15 @@ def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
 
 
 def read_group(text: str) -> str:
-    """Return the name of a group of metrics, with or without a leading `+`."""
-    if text.removeprefix("+") not in GROUPS:
-        raise ValueError(f"is no group of metrics; {nearest(text.removeprefix('+'), tuple(GROUPS))}")
+    """Return the name of a group of metrics, with or without a leading `+`; `bertscore` is followed by its model."""
+    name, equals, model = text.removeprefix("+").partition("=")
+    if name not in GROUPS or (equals and name != "bertscore"):
+        raise ValueError(f"is not a group of metrics; {nearest(name, tuple(GROUPS))}")
+    if name == "bertscore" and not re.fullmatch(r"[^@]*[^@\s](@[1-9][0-9]{0,3})?", model.strip()):
+        raise ValueError(
+            "does not name a model and a layer; write a folder or a name on the hub, and a layer if not the last, "
+            "such as +bertscore=roberta-large@17"
+        )
     return text
 
 
@@ -195,18 +202,8 @@ def nearest(name: str, known: Collection[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"choose one of {listed(known)}"
 
 
-def read_model(text: str) -> str:
-    """Return a folder or a name on the hub, optionally with `@` and a layer."""
-    name, at, layer = text.rpartition("@")
-    if not at:
-        return read_name(text)
-    if not re.fullmatch(r"[1-9][0-9]{0,3}", layer) or not name.strip():
-        raise ValueError("is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17")
-    return f"{name.strip()}@{layer}"
-
-
 def model_and_layer(model: str) -> tuple[str, int | None]:
-    """Return the two parts of a value of `read_model`; without a layer, None."""
+    """Return the two parts of `MODEL@LAYER`; without a layer, None."""
     name, at, layer = model.rpartition("@")
     return (name, int(layer)) if at else (model, None)
 
@@ -228,12 +225,25 @@ LOCAL = "local:"
 
 
 def read_embedding_model(text: str) -> str:
-    """Return the name of a model at a server, or `local:` and a folder or a name on the hub."""
+    """Return the name of a model at a server, `MODEL@URL`, or `local:` and a folder or a name on the hub."""
     name = read_name(text)
     local = name.removeprefix(LOCAL).strip()
     if not local:
         raise ValueError("names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2")
-    return LOCAL + local if name.startswith(LOCAL) else name
+    if name.startswith(LOCAL):
+        return LOCAL + local
+    if "://" in name:
+        model, url = model_and_url(name)
+        if not model or url is None:
+            raise ValueError("is not MODEL@URL; write it such as bge-m3@http://localhost:8000/v1")
+        return f"{model}@{read_base_url(url)}"
+    return name
+
+
+def model_and_url(text: str) -> tuple[str, str | None]:
+    """Return the two parts of `MODEL@URL`; without a URL, None."""
+    match = re.fullmatch(r"(.*?)@\s*(\w*://.*)", text)
+    return (match[1].strip(), match[2]) if match else (text, None)
 
 
 def read_header(text: str) -> tuple[str, str]:
@@ -251,19 +261,12 @@ def read_dataset(text: str) -> DatasetChoice:
     return read_choice(text)
 
 
-def read_keep(text: str) -> str:
-    """Return when documents are kept."""
-    if text not in KEEP:
-        raise ValueError(f"is none of {', '.join(KEEP)}; write one of them")
-    return text
-
-
 def read_tier(text: str) -> str:
     """Return the name of a tier."""
     from pytest_ragcheck.questions.question import TIERS
 
     if text not in TIERS:
-        raise ValueError(f"is no tier; choose {' or '.join(TIERS)}")
+        raise ValueError(f"is not a tier; choose {' or '.join(TIERS)}")
     return text
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import LOCAL, URL_READERS
+from pytest_ragcheck.config.readers import LOCAL, URL_READERS, model_and_url, read_embedding_model
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
@@ -84,9 +84,10 @@ def redactor_of(environment: Mapping[str, str]) -> Redactor:
     """Return the redactor of all secrets that the environment holds for this package."""
     secrets = _secrets_of(environment)
     for setting in TABLE:
-        if setting.environment and setting.read in URL_READERS:
+        if setting.environment and setting.read in (*URL_READERS, read_embedding_model):
+            text = environment.get(setting.environment, "").strip()
             with suppress(ValueError):  # not a URL: an error only for the command that uses it
-                secrets += url_secrets(environment.get(setting.environment, "").strip())
+                secrets += url_secrets(model_and_url(text)[1] or text)
     return Redactor(secrets)
 
 
@@ -113,7 +114,8 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
     # The key of OpenAI must not be sent to another server.
     other = DUMMY_API_KEY if "judge.url" in values else keys.get("OPENAI_API_KEY")
     key = keys.get("RAGCHECK_JUDGE_API_KEY", other)
-    embedding_key = keys.get("RAGCHECK_EMBEDDING_API_KEY", DUMMY_API_KEY if "judge.embedding_url" in values else None)
+    _, embeddings = model_and_url(values.get("judge.embedding_model", ""))
+    embedding_key = keys.get("RAGCHECK_EMBEDDING_API_KEY", DUMMY_API_KEY if embeddings else None)
     found: dict[str, Any] = {"judge.api_key": key, "judge.embedding_api_key": embedding_key}
     if "judge.name" not in values and (key or "judge.model" in values):
         found["judge.name"] = "openai"
@@ -123,8 +125,8 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the models and prompts, which may be a file or a folder."""
     found: dict[str, Any] = {}
-    if "run.bertscore_model" in values:
-        found["run.bertscore_model"] = _model(values["run.bertscore_model"], folder)
+    if "run.metric_groups" in values:
+        found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
     if (name := values.get("judge.embedding_model", "")).startswith(LOCAL):
         found["judge.embedding_model"] = LOCAL + _model(name.removeprefix(LOCAL), folder)
     if re.search(r"[./\\]", prompt := values.get("judge.prompt", "")):
@@ -140,6 +142,11 @@ def _gate(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "gate.rule" not in values and ("gate.baseline" in values or found):
         found["gate.rule"] = "confirmed"
     return found
+
+
+def _group(group: str, folder: Path) -> str:
+    name, equals, model = group.partition("=")
+    return f"{name}={_model(model, folder)}" if equals else group
 
 
 def _model(text: str, folder: Path) -> str:

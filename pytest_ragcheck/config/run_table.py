@@ -6,8 +6,6 @@ from pathlib import Path
 
 from pytest_ragcheck.config.numbers import (
     read_count,
-    read_delay,
-    read_seconds,
     read_shard,
     read_usd,
 )
@@ -16,11 +14,9 @@ from pytest_ragcheck.config.readers import (
     chosen_groups,
     read_dataset,
     read_group,
-    read_html_path,
-    read_keep,
-    read_model,
     read_name,
     read_path,
+    read_report,
     read_sample,
     read_step,
     read_switch,
@@ -35,8 +31,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_tier",
         becomes="run.tier",
         default="end_to_end",
-        help="How questions are asked: end_to_end (the system retrieves by itself) or generation (their gold "
-        "passages go along, by POST /query/with-context); a file may say its own.",
+        help="How questions are asked: end_to_end (the system retrieves passages itself) or generation (the gold "
+        "passages are sent along, by POST /query/with-context). A question file may set its own.",
         read=read_tier,
         on_command_line=True,
         metavar="TIER",
@@ -45,46 +41,24 @@ RUN: tuple[Setting, ...] = (
         name="rag_ingest",
         becomes="run.ingest",
         default=False,
-        help="Puts the passages of the questions into the system first, as documents, and deletes them at the end;"
-        " in the tier end_to_end only.",
+        help="Uploads the passages of the questions as documents before the run and deletes them after it. Only in "
+        "the tier end_to_end.",
         read=read_switch,
         on_command_line=True,
         kind="switch",
     ),
     Setting(
-        name="rag_keep_documents",
-        becomes="run.keep_documents",
-        default="never",
-        help="Whether documents that the run put into the system stay there: never, on-failure or always.",
-        read=read_keep,
-    ),
-    Setting(
         name="rag_repeats",
         becomes="run.repeats",
         default=1,
-        help="How often each question is asked, each answer being judged; the median counts.",
+        help="Number of times that each question is asked. Each answer is judged, and the median counts.",
         read=read_count,
-    ),
-    Setting(
-        name="rag_question_timeout",
-        becomes="run.question_timeout_seconds",
-        default=600.0,
-        help="Seconds for a question with all its requests, their repeats and the judge's; time in which it waits "
-        "its turn behind other questions does not count.",
-        read=read_seconds,
-    ),
-    Setting(
-        name="rag_waiting_line",
-        becomes="run.waiting_line_seconds",
-        default=30.0,
-        help="Seconds after which the terminal says what is waited for, again and again while nothing comes; 0: never.",
-        read=read_delay,
     ),
     Setting(
         name="rag_require_endpoint",
         becomes="run.require_endpoint",
         default=False,
-        help="Makes questions errors instead of skips if the run has no endpoint; for CI.",
+        help="Makes a run without an endpoint fail, instead of skipping its questions. For CI.",
         read=read_switch,
         on_command_line=True,
         kind="switch",
@@ -93,18 +67,19 @@ RUN: tuple[Setting, ...] = (
         name="rag_disable",
         becomes="run.disabled",
         default=(),
-        help="Steps that the run leaves out: preflight (trying the judge on known answers), cache (verdicts of earlier "
-        "runs) or prefetch (asking questions ahead of their items).",
+        help="Steps that the run leaves out: preflight (the trial of the judge on known answers), cache (verdicts of "
+        "earlier runs), prefetch (asking questions ahead of their items), cleanup (deleting the documents that the run "
+        "uploaded), or cleanup-on-failure (deleting them after a run with failures).",
         read=read_step,
         metavar="STEP",
         kind="words",
     ),
     Setting(
         name="rag_metrics",
-        becomes="run.metrics",
+        becomes="run.metric_groups",
         default=DEFAULT_GROUPS,
-        help="The groups of metrics that are measured, in place of the default; one with + before it is added to "
-        "it, such as +GROUP.",
+        help="The groups of metrics to measure. They replace the default groups; a group with a leading + is added to "
+        "them. The group bertscore takes a model, and a layer if not the last: +bertscore=roberta-large@17.",
         read=read_group,
         collect=chosen_groups,
         kind="words",
@@ -113,19 +88,11 @@ RUN: tuple[Setting, ...] = (
         name="rag_weights",
         becomes="run.weights",
         default=DEFAULT_WEIGHTS,
-        help="What overall_score is the weighted mean of; a metric without a result is left out of it.",
+        help="Weights of the metrics in overall_score, which is their weighted mean. A metric without a score is "
+        "left out.",
         read=read_weight,
         collect=as_mapping,
         kind="words",
-    ),
-    Setting(
-        name="rag_bertscore_model",
-        becomes="run.bertscore_model",
-        default=None,
-        help="Model of the group bertscore: a folder or a name on the hub, and after @ the layer that is compared,"
-        " such as roberta-large@17; without it the last one.",
-        read=read_model,
-        metavar="MODEL[@LAYER]",
     ),
     Setting(
         name="rag_question_files",
@@ -139,8 +106,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_dataset",
         becomes="run.datasets",
         default=(),
-        help="A standard dataset whose questions run too, from its official file or by its name; `ragcheck "
-        "dataset` lists them; may be given several times.",
+        help="Runs a standard dataset too, by name or from its official file. `ragcheck dataset` lists them. May be "
+        "given several times.",
         read=read_dataset,
         on_command_line=True,
         metavar="NAME[:SUBSET][@SPLIT][=PATH]",
@@ -150,8 +117,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_samples",
         becomes="run.samples",
         default=None,
-        help="Number of questions of each dataset, at most. Another seed takes other questions; a larger sample "
-        "includes a smaller one of the same seed.",
+        help="Maximum number of questions per dataset, chosen at random with the seed. Larger samples include "
+        "smaller ones of the same seed.",
         read=read_sample,
         on_command_line=True,
         metavar="NUMBER[@SEED]",
@@ -160,7 +127,7 @@ RUN: tuple[Setting, ...] = (
         name="rag_shard",
         becomes="run.shard",
         default=None,
-        help="Runs part I of N of the questions, one part a machine; ragcheck merge puts the results together.",
+        help="Runs part I of N of the questions, for N machines. ragcheck merge combines the results.",
         read=read_shard,
         on_command_line=True,
         metavar="I/N",
@@ -169,8 +136,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_resume",
         becomes="run.resume",
         default=False,
-        help="Goes on with the last run of this agent in the output folder, however it ended: what it finished is "
-        "neither asked nor judged again, but for ERRORs and changed questions.",
+        help="Continues the last run of this agent in the output folder. Only ERRORs, changed questions and "
+        "questions without a result are asked.",
         read=read_switch,
         on_command_line=True,
         kind="switch",
@@ -179,8 +146,7 @@ RUN: tuple[Setting, ...] = (
         name="rag_replay",
         becomes="run.replay",
         default=None,
-        help="Takes answers and verdicts from the predictions file of an earlier run in place of asking; another "
-        "judge judges the recorded answers anew.",
+        help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system.",
         read=read_path,
         on_command_line=True,
         metavar="PREDICTIONS",
@@ -189,7 +155,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_dry_run",
         becomes="run.dry_run",
         default=False,
-        help="Collects only, and says how many calls a run would make, about how many tokens, and what they cost.",
+        help="Collects the questions, and prints the number of calls, the approximate number of tokens, and the "
+        "cost. Asks nothing.",
         read=read_switch,
         on_command_line=True,
         kind="switch",
@@ -198,8 +165,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_max_cost",
         becomes="run.max_cost_usd",
         default=None,
-        help="Stops asking when the judge and the system are known to have cost so much; the questions that are "
-        "left are not run, and the run fails.",
+        help="Stops the run when the judge and the system have cost this much. The remaining questions are not run, "
+        "and the run fails.",
         read=read_usd,
         on_command_line=True,
         metavar="USD",
@@ -217,27 +184,20 @@ RUN: tuple[Setting, ...] = (
         name="rag_agent",
         becomes="run.agent",
         default="rag",
-        help="Name of the system under test; the result files begin with it.",
+        help="Name of the system under test, with which the result files begin.",
         read=read_name,
         on_command_line=True,
         metavar="NAME",
     ),
     Setting(
         name="rag_report",
-        becomes="run.report",
-        default=None,
-        help="Writes the results as one HTML file that needs nothing else.",
-        read=read_html_path,
-        on_command_line=True,
-        metavar="FILE.html",
-    ),
-    Setting(
-        name="rag_markdown",
-        becomes="run.markdown",
-        default=None,
-        help="Adds the results as Markdown to the file, regressions first; for a step summary or a comment.",
-        read=read_path,
+        becomes="run.reports",
+        default=(),
+        help="Writes a report. FILE.html becomes one self-contained page. A file ending in .md or without an ending, "
+        "such as GitHub's step summary, gets the results as Markdown, added at its end. May be given several times.",
+        read=read_report,
         on_command_line=True,
         metavar="FILE",
+        kind="words",
     ),
 )

@@ -30,6 +30,16 @@ class EndpointSettings:
     delay_seconds: float
     retries: int
 
+    @property
+    def question_timeout_seconds(self) -> float:
+        """Time limit of all requests of a question: time for several, their retries and the judge's."""
+        return 10 * self.timeout_seconds
+
+    @property
+    def progress_seconds(self) -> float:
+        """Time between two lines about what a run waits for."""
+        return self.timeout_seconds / 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class JudgeSettings:
@@ -46,10 +56,11 @@ class JudgeSettings:
     price: tuple[float, float] | None
     calibrations: tuple[Path, ...]
     embedding_model: str | None
-    embedding_url: str | None
+    """`MODEL`, `MODEL@URL`, or `local:MODEL`."""
+
     api_key: str | None = None
     embedding_api_key: str | None = None
-    """Key of `embedding_url`. Without that URL the judge's key is used."""
+    """Key of the server in `embedding_model`. Without one the judge's key is used."""
 
     @property
     def is_chosen(self) -> bool:
@@ -69,10 +80,9 @@ class GateSettings:
     threshold: float
     minimums: Mapping[str, float]
     rule: str
-    """`each`, `confirmed`, `regression`, or `rate:R`."""
+    """`each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
 
     baseline: BaselinePlace | None
-    tolerance: float
     false_alarms: float
     baseline_allows: tuple[str, ...]
     """Some of `DIFFERENCES`."""
@@ -87,11 +97,11 @@ class RunSettings:
     samples: Sample | None
     tier: str
     ingest: bool
-    keep_documents: str
     repeats: int
-    metrics: tuple[str, ...]
+    metric_groups: tuple[str, ...]
+    """Names of groups; `bertscore` is followed by `=` and its model."""
+
     weights: Mapping[str, float]
-    bertscore_model: str | None
     shard: tuple[int, int] | None
     resume: bool
     replay: Path | None
@@ -100,12 +110,27 @@ class RunSettings:
     """Some of `STEPS`."""
 
     max_cost_usd: float | None
-    question_timeout_seconds: float
-    waiting_line_seconds: float
     require_endpoint: bool
     output: Path
     agent: str
-    report: Path | None
-    markdown: Path | None
+    reports: tuple[Path, ...]
     own_metrics: tuple[str, ...] = ()
     """Names of the users' own metrics, which `minimums` and `weights` may name."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the groups that are measured."""
+        return tuple(group.partition("=")[0] for group in self.metric_groups)
+
+    @property
+    def bertscore_model(self) -> str:
+        """The model of the group bertscore, as `MODEL` or `MODEL@LAYER`; empty without the group."""
+        return next((model for name, _, model in map(_split, self.metric_groups) if name == "bertscore"), "")
+
+    def keeps_documents(self, *, failed: bool) -> bool:
+        """Return True if uploaded documents stay in the system, after a run that *failed* or passed."""
+        return "cleanup" in self.disabled or (failed and "cleanup-on-failure" in self.disabled)
+
+
+def _split(group: str) -> tuple[str, str, str]:
+    return group.partition("=")

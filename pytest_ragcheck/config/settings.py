@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import nearest
+from pytest_ragcheck.config.readers import model_and_url, nearest
 from pytest_ragcheck.config.setting_groups import EndpointSettings, GateSettings, JudgeSettings, RunSettings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
@@ -130,7 +130,8 @@ class Settings:
     def _all_secrets(self) -> list[str]:
         found = list(self.secrets)
         judge = self.judge
-        for url in filter(None, (self.endpoint.url, self.endpoint.base_url, judge.url, judge.embedding_url)):
+        _, embeddings = model_and_url(judge.embedding_model or "")
+        for url in filter(None, (self.endpoint.url, self.endpoint.base_url, judge.url, embeddings)):
             found += url_secrets(url)
         for name, value in self.endpoint.headers.items():
             if is_secret_header(name):
@@ -157,13 +158,8 @@ def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, A
 
 
 def _check_measured(settings: Settings) -> None:
-    """Check that each group has its model, and that some group measures each asserted metric."""
+    """Check that some group measures each asserted metric."""
     metrics = settings.run.metrics
-    if "bertscore" in metrics and settings.run.bertscore_model is None:
-        raise UsageError(
-            "rag_metrics: the group bertscore needs a model; "
-            "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
-        )
     for metric in settings.gate.minimums:
         groups = [group_of(name) for name in (settings.run.weights if metric == OVERALL else (metric,))]
         if not any(group is None or group in metrics for group in groups):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.config.readers import model_and_url
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.questions.wire import question_to_wire
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 OF_NO_ACCOUNT = frozenset(
     {
         "rag_agent", "rag_baseline", "rag_calibration", "rag_concurrency", "rag_delay",
-        "rag_judge_concurrency", "rag_output", "rag_disable", "rag_question_files",
-        "rag_require_endpoint", "rag_resume", "rag_retries", "rag_timeout",
+        "rag_judge_concurrency", "rag_output", "rag_disable", "rag_max_cost", "rag_question_files",
+        "rag_report", "rag_require_endpoint", "rag_resume", "rag_retries", "rag_timeout",
     }
 )  # fmt: skip
 """Settings that do not change a verdict. Any other setting, and so each new one, is part of the fingerprint."""
@@ -53,8 +54,11 @@ def fingerprint(settings: Settings) -> dict[str, str]:
     for name in ("rag_min", "rag_weights"):
         found[name] = dict(sorted(found[name].items()))
     found["rag_judge_prompt"] = _prompt_version(settings)
-    for name in ("rag_url", "rag_base_url", "rag_judge_url", "rag_embedding_url"):
+    for name in ("rag_url", "rag_base_url", "rag_judge_url"):
         found[name] = _without_port(shown_url(found[name])) if found[name] else None
+    model, url = model_and_url(found["rag_embedding_model"] or "")
+    if url is not None:
+        found["rag_embedding_model"] = f"{model}@{_without_port(shown_url(url))}"
     found["plugin_version"] = __version__
     return {name: settings.redactor.text(_text(value)) for name, value in found.items()}
 

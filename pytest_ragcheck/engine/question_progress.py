@@ -93,7 +93,7 @@ class QuestionProgress:
         )
         return QuestionTimeout(
             f"no verdict within {self.limit_seconds:g} s: {spent}\n"
-            "See what takes so long there, or raise rag_question_timeout."
+            "See what takes so long there, or raise rag_timeout: a question has ten times as long."
         )
 
 
@@ -143,7 +143,7 @@ class ProgressBoard:
         judging: Limiter = OPEN,
     ) -> Record:
         """Check the question as `check_question` does; return an ERROR if its time runs out."""
-        limit_seconds = settings.run.question_timeout_seconds * settings.run.repeats
+        limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
         course = QuestionProgress(question=question, limit_seconds=limit_seconds)
         self._under_way[id(course)] = course
         try:

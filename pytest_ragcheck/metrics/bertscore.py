@@ -42,7 +42,7 @@ class BertScore:
     local = True
 
     def __init__(self, model: str, layer: int | None = None) -> None:
-        self._model = LocalModel(model, setting="rag_bertscore_model", load=partial(_Reader, layer=layer))
+        self._model = LocalModel(model, setting="rag_metrics", load=partial(_Reader, layer=layer))
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """

@@ -48,7 +48,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.similarity import Similarity
 
         metrics.append(Similarity(choose_embeddings(settings)))
-    if "bertscore" in settings.run.metrics and settings.run.bertscore_model:
+    if "bertscore" in settings.run.metrics:
         from pytest_ragcheck.metrics.bertscore import BertScore
 
         model, layer = model_and_layer(settings.run.bertscore_model)

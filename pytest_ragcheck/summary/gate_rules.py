@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import MISSING_QUESTIONS, OTHER_SETTINGS
 
@@ -25,7 +25,7 @@ class GateRules:
     """`each`, `confirmed`, `regression`, or `rate:R`."""
 
     tolerance: float = 0.01
-    """By how much a metric's mean may drop under `regression`, 0..1."""
+    """By how much a metric's mean may drop under `regression`, 0..1: D of `regression:D`."""
 
     false_alarms: float = 0.01
     """How often `regression` may turn red with nothing changed, 0..1."""
@@ -39,18 +39,22 @@ class GateRules:
     @classmethod
     def of(cls, settings: Settings) -> GateRules:
         """Those of a run with the settings."""
-        return cls(
-            gate=settings.gate.rule,
-            tolerance=settings.gate.tolerance,
-            false_alarms=settings.gate.false_alarms,
-            **allowances(settings.gate.baseline_allows),
-        )
+        rules = gate_and_tolerance(settings.gate.rule) | allowances(settings.gate.baseline_allows)
+        return cls(false_alarms=settings.gate.false_alarms, **rules)
 
     @property
     def lowest_rate(self) -> float | None:
         """The lowest share of passing questions, 0..1; None where the gate is no rate."""
         kind, _, rate = self.gate.partition(":")
         return float(rate) if kind == "rate" else None
+
+
+def gate_and_tolerance(rule: str) -> dict[str, Any]:
+    """Return the fields `gate` and `tolerance` of `rag_gate`; without `tolerance` if the rule names none."""
+    gate, _, drop = rule.partition(":")
+    if gate != "regression" or not drop:
+        return {"gate": rule}
+    return {"gate": gate, "tolerance": float(drop)}
 
 
 def allowances(differences: Collection[str]) -> dict[str, str]:

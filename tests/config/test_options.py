@@ -31,13 +31,11 @@ from pytest_ragcheck.config.readers import (
     read_gate,
     read_group,
     read_header,
-    read_html_path,
     read_judge,
-    read_keep,
     read_minimum,
-    read_model,
     read_name,
     read_path,
+    read_report,
     read_request,
     read_response,
     read_sample,
@@ -60,6 +58,24 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
+PURPOSES = {
+    "Connect your system": "url base_url headers shape request response top_k agent require_endpoint",
+    "Choose the questions": "question_files dataset samples shard tier ingest",
+    "Choose the judge": "judge judge_model judge_url judge_prompt judge_repeats judge_price calibration",
+    "Choose the metrics": "metrics embedding_model weights",
+    "Decide what passes": "threshold min",
+    "Compare with earlier runs": "baseline gate false_alarms baseline_allow",
+    "Set the pace": "concurrency judge_concurrency delay timeout retries",
+    "Repeat, resume or replay a run": "repeats resume replay disable",
+    "Limit the cost": "dry_run max_cost",
+    "Write the results": "output report",
+}
+"""The settings on the page, by what a person wants to do."""
+
+MODEL_AND_LAYER = (
+    "name a model and a layer; write a folder or a name on the hub, and a layer if not the last, "
+    "such as +bertscore=roberta-large@17"
+)
 
 REFUSED: dict[Callable[[str], object], str] = {
     read_url: "localhost:8000",
@@ -71,13 +87,11 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_weight: "f1",
     read_name: " ",
     read_path: " ",
-    read_html_path: "report.pdf",
+    read_report: "report.pdf",
     read_header: "Bearer abc",
-    read_model: "roberta-large@last",
     read_embedding_model: "local:",
     read_shape: "chat",
     read_tier: "retrieval",
-    read_keep: "sometimes",
     read_request: '{"input": "{question}"}',
     read_response: "answer=result.text contexts=references[",
     read_count: "0",
@@ -119,11 +133,11 @@ def described(setting: Setting) -> str:
     ways = (ways if setting.on_command_line else []) + [f"ini `{setting.name}`"]
     ways += [f"environment `{setting.environment}`"] if setting.environment else []
     several = {
-        "words": "Several may be given: on the command line by repeating it, in the ini file separated by blanks.",
-        "lines": "Several may be given, one a line.",
+        "words": "Several may be given: on the command line by repeating it, in the ini file separated by spaces.",
+        "lines": "Several may be given, one per line.",
     }
     lines = [
-        f"### {setting.name}",
+        f"#### {setting.name}",
         "",
         setting.help,
         f"Given by {', '.join(ways)}.",
@@ -136,12 +150,28 @@ def described(setting: Setting) -> str:
 
 
 def sections() -> str:
-    return HEADING + "\n" + "\n".join(map(described, TABLE))
+    parts = [HEADING, "| purpose | settings |", "| --- | --- |"]
+    for purpose, keywords in PURPOSES.items():
+        links = ", ".join(f"[`rag_{keyword}`](#rag_{keyword})" for keyword in keywords.split())
+        parts.append(f"| [{purpose.lower()}](#{purpose.lower().replace(' ', '-').replace(',', '')}) | {links} |")
+    for purpose, keywords in PURPOSES.items():
+        parts += [f"\n### {purpose}\n"]
+        parts.append("\n".join(described(BY_NAME[f"rag_{keyword}"]) for keyword in keywords.split()).rstrip("\n"))
+    return "\n".join(parts) + "\n"
 
 
 def test_the_reference_page_says_what_the_options_say() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page[page.index(HEADING) :] == sections(), "run: python -m tests.config.test_options"
+
+
+def test_every_setting_has_one_purpose() -> None:
+    listed_once = [f"rag_{keyword}" for keywords in PURPOSES.values() for keyword in keywords.split()]
+    assert sorted(listed_once) == sorted(BY_NAME)
+
+
+def test_there_are_at_most_fifty_settings() -> None:
+    assert len(TABLE) <= 50
 
 
 def test_every_environment_variable_that_is_read_is_on_the_page() -> None:
@@ -198,7 +228,8 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         ("rag_url", "", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_base_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
         ("rag_judge_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
-        ("rag_embedding_url", "h", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_embedding_model", "m@http://", "is not a URL; write it whole, such as http://localhost:8000/v1"),
+        ("rag_embedding_model", "http://h/v1", "is not MODEL@URL; write it such as bge-m3@http://localhost:8000/v1"),
         ("rag_url", "ftp://h/q", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://", "is not a URL; write it whole, such as http://localhost:8000/query"),
         ("rag_url", "http://bob@", "is not a URL; write it whole, such as http://localhost:8000/query"),
@@ -217,7 +248,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             "must_mention=1",
             f"names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
         ),
-        ("rag_metrics", "+overlapp", "is no group of metrics; did you mean 'overlap'?"),
+        ("rag_metrics", "+overlapp", "is not a group of metrics; did you mean 'overlap'?"),
         ("rag_weights", "0.5", "is not of the form METRIC=WEIGHT; write it such as f1=2"),
         ("rag_weights", "f1=", "has no weight above 0; write it such as f1=2"),
         ("rag_weights", "f1=0", "has no weight above 0; write it such as f1=2"),
@@ -228,7 +259,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             "overall_score=1",
             f"names no metric that can have a weight; choose one of {WEIGHABLE}",
         ),
-        ("rag_metrics", "", f"is no group of metrics; choose one of {', '.join(GROUPS)}"),
+        ("rag_metrics", "", f"is not a group of metrics; choose one of {', '.join(GROUPS)}"),
         ("rag_top_k", "5.0", "is not a whole number from 1; write one such as 5"),
         ("rag_top_k", "٥", "is not a whole number from 1; write one such as 5"),
         ("rag_timeout", "0", "is not a number of seconds above 0; write one such as 60"),
@@ -243,12 +274,11 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
             " local: ",
             "names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
         ),
-        (
-            "rag_bertscore_model",
-            "m@0",
-            "is not of the form MODEL or MODEL@LAYER; write it such as roberta-large@17",
-        ),
-        ("rag_agent", "\t", "is blank; leave it out, or write a name"),
+        ("rag_metrics", "+bertscore", f"does not {MODEL_AND_LAYER}"),
+        ("rag_metrics", "+bertscore=m@0", f"does not {MODEL_AND_LAYER}"),
+        ("rag_metrics", "overlap=m", "is not a group of metrics; did you mean 'overlap'?"),
+        ("rag_report", "report.pdf", "ends in neither .html nor .md; name the report such as report.html"),
+        ("rag_agent", "\t", "is blank; write a name, or leave it out"),
         (
             "rag_headers",
             "X Y: z",

@@ -117,9 +117,8 @@ def test_every_setting_is_read() -> None:
         rag_judge=typed("offline"),
         rag_judge_model=typed("m"),
         rag_judge_url=typed("http://j/v1"),
-        rag_embedding_model=ini("e"),
-        rag_bertscore_model=ini("roberta-large@17"),
-        rag_embedding_url=ini("http://e/v1"),
+        rag_embedding_model=ini("e@http://e/v1"),
+        rag_metrics=ini("+bertscore=roberta-large@17"),
         rag_output=typed("out"),
         rag_agent=typed("gpt"),
         rag_require_endpoint=typed(text=True),
@@ -141,9 +140,8 @@ def test_every_setting_is_read() -> None:
         judge_model="m",
         judge_url="http://j/v1",
         judge_api_key=DUMMY_API_KEY,
-        bertscore_model="roberta-large@17",
-        embedding_model="e",
-        embedding_url="http://e/v1",
+        metrics=(*DEFAULT_GROUPS, "bertscore=roberta-large@17"),
+        embedding_model="e@http://e/v1",
         embedding_api_key=DUMMY_API_KEY,
         judge_prompt="en",
         output=Path("/project/out"),
@@ -184,8 +182,8 @@ def test_openais_key_is_never_for_another_server(
     ("environment", "given", "key"),
     [
         ({**OPENAI_KEY, **OWN_KEY}, {}, None),
-        ({**OPENAI_KEY, **OWN_KEY}, {"rag_embedding_url": ini("http://e/v1")}, DUMMY_API_KEY),
-        ({"RAGCHECK_EMBEDDING_API_KEY": "key-e"}, {"rag_embedding_url": ini("http://e/v1")}, "key-e"),
+        ({**OPENAI_KEY, **OWN_KEY}, {"rag_embedding_model": ini("e@http://e/v1")}, DUMMY_API_KEY),
+        ({"RAGCHECK_EMBEDDING_API_KEY": "key-e"}, {"rag_embedding_model": ini("e@http://e/v1")}, "key-e"),
     ],
 )
 def test_a_server_of_embeddings_gets_its_own_key_alone(
@@ -228,7 +226,8 @@ def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub
     (tmp_path / "models").mkdir()
 
     def model(text: str) -> str | None:
-        return read_settings({"rag_bertscore_model": ini(text)}, environment={}, folder=tmp_path).run.bertscore_model
+        given = {"rag_metrics": ini(f"+bertscore={text}")}
+        return read_settings(given, environment={}, folder=tmp_path).run.bertscore_model
 
     assert model("models@2") == f"{tmp_path / 'models'}@2"
     assert model("models") == str(tmp_path / "models")
@@ -289,7 +288,7 @@ SECRETS = {
     "a written-out header": ({"rag_headers": headers("X-Api-Key: correct-horse")}, {}),
     "a header with a scheme": ({"rag_headers": headers("Authorization: Token correct-horse")}, {}),
     "a variable in any header": ({"rag_headers": headers("X-Team: {env:TEAM}")}, {"TEAM": "correct-horse"}),
-    "a parameter of the embeddings' URL": ({"rag_embedding_url": ini("http://e/v1?api-key=correct-horse")}, {}),
+    "a parameter of the embeddings' URL": ({"rag_embedding_model": ini("e@http://e/v1?api-key=correct-horse")}, {}),
     "the embeddings' key": ({}, {"RAGCHECK_EMBEDDING_API_KEY": "correct-horse"}),
     "the judge's key": ({}, {"RAGCHECK_JUDGE_API_KEY": "correct-horse"}),
     "a parameter of the environment's server": ({}, {"OPENAI_BASE_URL": "http://j/v1?api-key=correct-horse"}),
@@ -330,11 +329,8 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
             (f"Settings: min: 'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}"),
         ),
         (
-            {"metrics": ("bertscore",)},
-            (
-                "rag_metrics: the group bertscore needs a model; "
-                "set rag_bertscore_model to a folder or a name on the hub, such as roberta-large@17"
-            ),
+            {"embedding_model": "e@http://bob:hunter2@"},
+            "Settings: embedding_model: 'e@http://' is not a URL; write it whole, such as http://localhost:8000/v1",
         ),
         (
             {"url": "http://bob:hunter2@"},
@@ -395,7 +391,7 @@ def test_a_minimum_may_name_a_metric_of_the_users_own() -> None:
 
 
 def test_groups_of_metrics_are_checked_when_settings_are_made() -> None:
-    with pytest.raises(UsageError, match=r"^Settings: metrics: 'overlapp' is no group of metrics; did you mean"):
+    with pytest.raises(UsageError, match=r"^Settings: metrics: 'overlapp' is not a group of metrics; did you mean"):
         Settings.of(metrics=("overlapp",))
 
 

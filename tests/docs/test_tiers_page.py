@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.config.readers import KEEP
+from pytest_ragcheck.config.readers import STEPS
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.questions.question import TIERS, GoldPassage
@@ -74,6 +74,6 @@ def test_tiers_options_and_numbers_are_those_that_there_are() -> None:
     options = {option.name for option in TABLE}
     named = set(re.findall(r"`(?:--)?(rag[_-][\w-]+)`", PAGE)) - {"rag_client"}
     assert {name.replace("-", "_") for name in named} <= options
-    assert f"is `{KEEP[0]}`, `{KEEP[1]}` or `{KEEP[2]}`" in PAGE
+    assert f"With `rag_disable = {STEPS[-2]}` the documents stay in the system, and with `{STEPS[-1]}` after" in PAGE
     assert f"for {TIMEOUT_SECONDS:g} seconds at most each" in PAGE
     assert POLL_SECONDS == 2.0

@@ -77,7 +77,7 @@ def test_a_model_that_cannot_be_loaded_is_said_once_for_all(model: Path, name: s
             anyio.run(metric.score, question, RagAnswer(text="days"))
         texts.add(str(caught.value))
     (text,) = texts
-    assert text.startswith(f"the model {str(model) + name!r} of rag_bertscore_model cannot be loaded: ")
+    assert text.startswith(f"the model {str(model) + name!r} of rag_metrics cannot be loaded: ")
     assert problem in text
 
     class Room:

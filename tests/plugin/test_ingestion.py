@@ -137,12 +137,12 @@ def test_what_cannot_be_deleted_is_told_and_turns_the_run_red_and_no_verdict(pro
 
 
 @pytest.mark.parametrize(
-    ("keep", "what", "left"),
-    [("always", "pass", 4), ("on-failure", "assert False", 4), ("on-failure", "pass", 1)],
+    ("disabled", "what", "left"),
+    [("cleanup", "pass", 4), ("cleanup-on-failure", "assert False", 4), ("cleanup-on-failure", "pass", 1)],
 )
-def test_documents_are_kept_where_that_is_asked_for(project: Project, keep: str, what: str, left: int) -> None:
+def test_documents_are_kept_where_that_is_asked_for(project: Project, disabled: str, what: str, left: int) -> None:
     with DocumentServer(there=BEFORE) as server:
-        run = run_to(project, server, what, "-o", f"rag_keep_documents={keep}")
+        run = run_to(project, server, what, "-o", f"rag_disable={disabled}")
         assert len(server.documents) == left
     assert run.summary["documents"]["kept"] == left - 1
     assert len(ledgers(project)) == (left > 1)
@@ -304,7 +304,7 @@ def test_a_failure_of_any_worker_keeps_the_documents_of_a_client_of_one_s_own(pr
     with Met(CountDown(3)) as server:
         project.write("test_first.py", "def test_first(): assert False")
         conftest = OWN_CLIENT.format(url=server.url)
-        run = run_many(project, conftest, "-n2", "-o", "rag_keep_documents=on-failure")
+        run = run_many(project, conftest, "-n2", "-o", "rag_disable=cleanup-on-failure")
         assert len(server.documents) == DURING
     assert run.counts["pass"] == 6, run.text
     assert run.summary["documents"] == {"deleted": 0, "kept": 3, "left": []}

@@ -38,9 +38,9 @@ URL = "http://127.0.0.1:9/query"
                 "or override the rag_judge fixture"
             ),
         ),
-        ("--rag-agent=  ", "--rag-agent: '  ' is blank; leave it out, or write a name"),
-        ("--rag-output=", "--rag-output: '' is blank; leave it out, or write a path"),
-        ("--rag-baseline=", "--rag-baseline: '' is blank; leave it out, or write a path"),
+        ("--rag-agent=  ", "--rag-agent: '  ' is blank; write a name, or leave it out"),
+        ("--rag-output=", "--rag-output: '' is blank; write a path, or leave it out"),
+        ("--rag-baseline=", "--rag-baseline: '' is blank; write a path, or leave it out"),
         (
             "-orag_question_files='a b.json",
             (

@@ -39,7 +39,7 @@ def test_one_further_reply_and_one_batch_of_embeddings_a_question(
     ):
         project.write(
             "pytest.ini",
-            f"[pytest]\nrag_metrics = +ragas\nrag_embedding_model = e\nrag_embedding_url = {vectors.url}\n",
+            f"[pytest]\nrag_metrics = +ragas\nrag_embedding_model = e@{vectors.url}\n",
         )
         options = ("--rag-judge-model=m", f"--rag-judge-url={judge.url}", "--rag-min=ragas_faithfulness=0.5")
         run = project.run(f"--rag-url={endpoint.url}", *options)

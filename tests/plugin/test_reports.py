@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_a_page_and_markdown_are_written_where_they_are_wanted(project: Project) -> None:
     project.ask(good("terms"), bad("prices"), broken("hours"))
     (project.folder / "summary.md").write_text("of an earlier step\n", encoding="utf-8")
-    run = project.run("--rag-report=out/report.html", "--rag-markdown=summary.md")
+    run = project.run("--rag-report=out/report.html", "--rag-report=summary.md")
     assert [line for line in run.lines if "report: " in line] == ["report: out/report.html", "report: summary.md"]
     assert "1 FAIL, 1 ERROR" in (run.folder / "out/report.html").read_text(encoding="utf-8")
     markdown = (run.folder / "summary.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_with_a_baseline_they_say_what_changed(project: Project) -> None:
 def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     project.ask(good("terms"), bad("prices"))
-    green = project.run("--rag-gate=rate:0.5", "--rag-markdown=green.md")
+    green = project.run("--rag-gate=rate:0.5", "--rag-report=green.md")
     assert green.exit_status == 0
     markdown = (green.folder / "green.md").read_text(encoding="utf-8")
     assert markdown.startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL xfailed\n")
@@ -49,7 +49,7 @@ def test_they_are_as_red_as_the_gate_is(project: Project, monkeypatch: pytest.Mo
         "FAIL prices"
     ]
     assert not [line for line in green.lines if line.startswith("::error ")]
-    red = project.run("--rag-gate=rate:0.6", "--rag-markdown=red.md")
+    red = project.run("--rag-gate=rate:0.6", "--rag-report=red.md")
     assert red.exit_status == 1
     why = "pass rate 0.500 (1 of 2; 95 % interval 0.095 to 0.905) is below 0.6"
     assert (red.folder / "red.md").read_text(encoding="utf-8").startswith(f"## ❌ rag: billing: {why}\n")
@@ -79,7 +79,7 @@ def test_secrets_are_in_no_report(project: Project, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("RAG_TOKEN", secret)
     project.ask(bad("prices", reason=f"it says {secret}").but(answer=f"It is {secret}."))
     project.write("pytest.ini", "[pytest]\nrag_headers = Authorization: Bearer {env:RAG_TOKEN}\n")
-    run = project.run("--rag-report=r.html", "--rag-markdown=r.md")
+    run = project.run("--rag-report=r.html", "--rag-report=r.md")
     for name in ("r.html", "r.md"):
         text = (run.folder / name).read_text(encoding="utf-8")
         assert "prices" in text

@@ -127,7 +127,7 @@ def test_no_secret_is_in_any_output_the_store_included(
             url = f"http://{USER}:{password}@{host}?api_key={IN_URL['parameter']}&sig={IN_URL['signature']}"
             run = project.run(
                 *(*VERBOSE, f"--rag-url={url}", "--rag-judge=offline", "--rag-shard=1/1", "-orag_retries=0"),
-                *("--rag-report=report.html", "--rag-markdown=step.md"),
+                *("--rag-report=report.html", "--rag-report=step.md"),
             )
             assert any(IN_HEADERS["api key"] in request.headers.values() for request in endpoint.requests)
             sent = ("X-Api-Key: {env:SECRET_0}", "Cookie: {env:SECRET_1}", "X-Team-Token: {env:SECRET_2}")

@@ -273,7 +273,7 @@ def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project
         (
             "rag_shape = chat",
             (
-                "rag_shape in pytest.ini: 'chat' is no shape; choose one of query, search-rag, server, openai-chat, "
+                "rag_shape in pytest.ini: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, "
                 "or describe another by rag_request and rag_response"
             ),
         ),

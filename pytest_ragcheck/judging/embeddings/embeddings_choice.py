@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.config.readers import LOCAL
+from pytest_ragcheck.config.readers import LOCAL, model_and_url
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.embeddings.embeds import NoEmbeddings
 from pytest_ragcheck.scores.catalogue import NO_EMBEDDING_MODEL
@@ -18,7 +18,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
     """
     Returns the embeddings that the settings name.
 
-    A local model runs in this process. Any other model is on the server of `embedding_url`, or else on the judge's.
+    A local model runs in this process. Any other model is on the server that the setting names, or else on the judge's.
     """
     if not settings.judge.embedding_model:
         return NoEmbeddings(reason=NO_EMBEDDING_MODEL)
@@ -30,12 +30,12 @@ def choose_embeddings(settings: Settings) -> Embeds:
     from pytest_ragcheck.judging.model.model_server import ModelServer
     from pytest_ragcheck.judging.model.wording import EMBEDDING_MODEL
 
-    own_server = settings.judge.embedding_url is not None
+    model, url = model_and_url(settings.judge.embedding_model)
     try:
         server = ModelServer(
-            model=settings.judge.embedding_model,
-            api_key=settings.judge.embedding_api_key or ("" if own_server else settings.judge.api_key or ""),
-            base_url=settings.judge.embedding_url if own_server else settings.judge.url,
+            model=model,
+            api_key=settings.judge.embedding_api_key or (settings.judge.api_key or "" if url is None else ""),
+            base_url=settings.judge.url if url is None else url,
             timeout_seconds=settings.endpoint.timeout_seconds,
             # Retried here, because the engine would also repeat the judge's requests of the same metric.
             max_retries=settings.endpoint.retries,

@@ -32,7 +32,7 @@ async def finished(
     """Delete or keep the ledger's documents at the end of the run, and return the outcome."""
     entries = ledger.read()
     failed = failed or entries.failed
-    if settings.run.keep_documents == "always" or (settings.run.keep_documents == "on-failure" and failed):
+    if settings.run.keeps_documents(failed=failed):
         ledger.write(kept=True)
         ledger.release()
         return Documents(kept=len(entries.documents))

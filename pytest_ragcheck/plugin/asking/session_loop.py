@@ -85,7 +85,7 @@ def close_client(client: object, config: pytest.Config) -> None:
 
 def seconds_between_lines(config: pytest.Config) -> float:
     """Return the time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
-    return settings_of(config).run.waiting_line_seconds if config.get_verbosity() >= 0 else 0.0
+    return settings_of(config).endpoint.progress_seconds if config.get_verbosity() >= 0 else 0.0
 
 
 def say(config: pytest.Config, courses: ProgressBoard, question: Question, to_go: int) -> None:

@@ -86,7 +86,7 @@ def check_baseline(config: pytest.Config) -> None:
     settings = settings_of(config)
     if settings.gate.baseline is not None:
         baseline_of(config)
-    elif settings.gate.rule in COMPARING:
+    elif GateRules.of(settings).gate in COMPARING:
         raise pytest.UsageError(
             f"ragcheck: --rag-gate={settings.gate.rule} has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
             "or --rag-gate=each."

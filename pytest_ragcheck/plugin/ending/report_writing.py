@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -38,9 +39,8 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
         xfailed={(text(dataset), text(name)): text(why) for (dataset, name), why in gate.xfailed.items()},
     )
     start = session.config.invocation_params.dir
-    for path, write in ((settings.run.report, write_report), (settings.run.markdown, add_markdown)):
-        if path is None:
-            continue
+    for path in settings.run.reports:
+        write = write_report if path.suffix.lower() in HTML_ENDINGS else add_markdown
         try:
             write(results, path)
         except UsageError as error:

@@ -82,7 +82,7 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]
     lines += map(printable, written.lines(config.invocation_params.dir))
-    if settings.run.report or settings.run.markdown:
+    if settings.run.reports:
         from pytest_ragcheck.plugin.ending.report_writing import write_reports
 
         lines += map(printable, write_reports(session, run.gate, outcomes, summary))

@@ -26,7 +26,7 @@ class Documents:
 
     deleted: int = 0
     kept: int = 0
-    """Number of documents that stay by `rag_keep_documents`."""
+    """Number of documents that stay because of `rag_disable = cleanup`."""
 
     left: tuple[Left, ...] = ()
     """The documents that could not be deleted."""
@@ -43,7 +43,7 @@ class Documents:
 
     def lines(self) -> Iterator[str]:
         """The lines of the terminal."""
-        kept = f", {self.kept} kept (rag_keep_documents); ragcheck cleanup deletes them" if self.kept else ""
+        kept = f", {self.kept} kept (rag_disable); ragcheck cleanup deletes them" if self.kept else ""
         yield f"documents: {self.deleted} deleted{kept}"
         for left in self.left:
             yield f"WARNING: document {left.id or '?'} (file {left.file_name}) is left: {left.reason}"

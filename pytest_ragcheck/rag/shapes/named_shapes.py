@@ -48,6 +48,7 @@ def read_name(text: str) -> NamedShape:
     """
     if text not in NAMED_SHAPES:
         raise ValueError(
-            f"is no shape; choose one of {', '.join(NAMED_SHAPES)}, or describe another by rag_request and rag_response"
+            f"is not a shape; choose one of {', '.join(NAMED_SHAPES)}, "
+            "or describe another by rag_request and rag_response"
         )
     return NAMED_SHAPES[text]

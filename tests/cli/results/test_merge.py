@@ -166,16 +166,19 @@ def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_p
         ),
         (
             ("--gate=loose",),
-            "--gate: 'loose' is not a gate; choose each, confirmed, regression, or rate:R with a rate from 0 to 1 ",
+            "--gate: 'loose' is not a gate; choose each, confirmed, regression, or one with a number from 0 to 1: ",
         ),
         (
             ("--set", "rag_top_k=3"),
             (
-                "--set: 'rag_top_k=3' sets nothing of the gate. Write NAME=VALUE with rag_tolerance, "
+                "--set: 'rag_top_k=3' sets nothing of the gate. Write NAME=VALUE with "
                 "rag_false_alarms, rag_baseline_allow."
             ),
         ),
-        (("--set", "rag_tolerance=2"), "--set rag_tolerance: '2' is not a number from 0 to 1; write one such as 0.7"),
+        (
+            ("--set", "rag_false_alarms=2"),
+            "--set rag_false_alarms: '2' is not a number from 0 to 1; write one such as 0.7",
+        ),
         (("--baseline", "git:"), "--baseline: 'git:' is not git:REV:PATH; write it such as git:origin/main:tests/base"),
         (
             ("--baseline", "none.json"),

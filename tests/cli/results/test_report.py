@@ -104,7 +104,7 @@ def test_a_comparing_gate_without_a_baseline_is_shown_as_each(
     write_results(
         outcomes, aggregate(outcomes, decision=decide(outcomes, None, outcomes.terms)), tmp_path / "results", Redactor()
     )
-    assert ragcheck("report", "results", "--set", "rag_tolerance=0.02", "-o", "r.html")[0] == 0
+    assert ragcheck("report", "results", "--set", "rag_false_alarms=0.02", "-o", "r.html")[0] == 0
     assert "gate each: the run&#x27;s gate confirmed has nothing to compare with here" in (
         (tmp_path / "r.html").read_text(encoding="utf-8")
     )

@@ -73,7 +73,7 @@ def test_a_reply_without_the_embeddings_says_what_came(reply, sent):
         embedded(server, "a", "b")
     assert str(caught.value).splitlines()[0] == (
         f"the embedding server at {server.url} (model 'e-1') sent {sent} with status 200, and no list of embeddings. "
-        "Check that rag_embedding_url is the API's base, often ending in /v1."
+        "Check that the URL in rag_embedding_model is the API's base, often ending in /v1."
     )
 
 

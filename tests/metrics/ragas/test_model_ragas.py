@@ -172,7 +172,7 @@ def test_embeddings_that_fail_leave_the_others_measured():
     reason = measured["ragas_answer_relevancy"].reason
     assert reason == (
         f"the embedding server at {server.url} knows no model 'e-1', or no such path: HTTP 404. "
-        "Check rag_embedding_model, and that rag_embedding_url is the API's base, often ending in /v1.\n"
+        "Check rag_embedding_model, and that the URL in rag_embedding_model is the API's base, often ending in /v1.\n"
         "The server says: no such model"
     )
     assert measured["ragas_answer_correctness"].reason == reason

@@ -440,7 +440,7 @@ def test_the_outcome_is_told_in_lines_and_adds_up() -> None:
     left = Left(file_name="a.txt", id=None, reason="no route")
     total = Documents(deleted=1, left=(left,)) + Documents(deleted=2, kept=3)
     assert list(total.lines()) == [
-        "documents: 3 deleted, 3 kept (rag_keep_documents); ragcheck cleanup deletes them",
+        "documents: 3 deleted, 3 kept (rag_disable); ragcheck cleanup deletes them",
         "WARNING: document ? (file a.txt) is left: no route",
         "Delete what is left with: ragcheck cleanup --rag-url=URL",
     ]
