@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli.judges import calibrate, rejudge
+from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe, schema
 from pytest_ragcheck.cli.results import baseline, compare, convert, merge, report
+from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
 if TYPE_CHECKING:
@@ -48,7 +50,11 @@ class _Pipe(io.FileIO):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status, even if the output pipe is closed early."""
+    """
+    Run one command and return its exit status, even if the output pipe is closed early.
+
+    The status is 2 for an error that names its remedy, and 130 for Ctrl-C.
+    """
     if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout = _unbreakable(sys.stdout)
     parser = argparse.ArgumentParser(
@@ -61,15 +67,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in _COMMANDS:
         command.add_to(commands)
     chosen = parser.parse_args(arguments)
+    name = " ".join(filter(None, (chosen.command, getattr(chosen, "action", ""))))
     try:
         status: int = chosen.run(chosen)
+    except RagcheckError as error:
+        complain(name, error)
+        return 2
+    except KeyboardInterrupt:
+        complain(name, "stopped")
+        return 130
     except Exception:
         from pytest_ragcheck.cli.damaged_files import damage
 
         mistakes = list(damage(vars(chosen).values()))
         if not mistakes:
             raise
-        print(f"ragcheck {chosen.command}: {mistakes[0]}. {AS_WRITTEN}", file=sys.stderr)
+        complain(name, f"{mistakes[0]}. {AS_WRITTEN}")
         return 2
     return status
 

@@ -63,9 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if not configuration.is_question_file(parent.session, file_path):
         return None
-    from pytest_ragcheck.plugin.collecting.question_items import QuestionFile
+    from pytest_ragcheck.plugin.collecting.question_items import question_file
 
-    return QuestionFile.from_parent(parent, path=file_path)
+    return question_file(parent, file_path)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -9,7 +9,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
     # Azure's runner executes "##vso[" and "##[" anywhere in a line, GitHub's "::" at its start.
-    r"|(?<=#)#(?=(?:vso)?\[)|^[ \t]*:(?=:\w)",
+    r"|(?<=#)#(?=(?:vso)?\[)|^[^\S\n]*:(?=:\w)",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.redaction.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -128,5 +130,5 @@ def _cell(text: str) -> str:
 
 
 def _seen(line: str) -> str:
-    """Return the line with invisible characters shown by their code."""
-    return "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line)
+    """Return the line with invisible characters shown by their code, and without commands to CI runners."""
+    return printable("".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in line))

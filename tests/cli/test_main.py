@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.baselines import failed, passed, predictions
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -30,3 +34,33 @@ def test_a_reader_that_has_seen_enough_changes_no_status_and_is_not_complained_o
         os.close(writing)
     assert ended.stderr.decode() == ""
     assert ended.returncode == status
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "csv", "json"])
+def test_no_text_of_a_result_file_commands_a_terminal_or_a_runner(
+    ragcheck: Callable[..., tuple[int, str, str]], tmp_path: Path, kind: str
+) -> None:
+    hostile = "\x1b[31m ##[error]x ##vso[task]y \u200b\U000e0041\n::error::z"
+    paths = [tmp_path / f"{name}_predictions.json" for name in ("a\x1b", "b")]
+    for path, row in zip(paths, (passed("q", question=hostile), failed("q", question=hostile)), strict=True):
+        path.write_text(json.dumps(predictions(row)), encoding="utf-8")
+    status, printed, _ = ragcheck("compare", *map(str, paths), f"--format={kind}", "--per-question")
+    assert (status, "vso" in printed) == (0, True)
+    assert not [line for line in printed.splitlines() if line.strip().startswith("::")]
+    assert not [unsafe for unsafe in ("##[", "##vso[", "\x1b", "\u200b", "\U000e0041") if unsafe in printed]
+    if kind == "json":
+        assert any(row["question"] == hostile for row in json.loads(printed)["questions"])
+
+
+def test_no_error_of_a_command_commands_a_terminal(
+    ragcheck: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "\x1b[31m##[x]"
+    commands = (["report"], ["merge"], ["convert"], ["check"], ["rejudge"], ["baseline", "save"], ["docs"], ["init"])
+    for command in commands:
+        status, printed, error = ragcheck(*command, name)
+        assert (status, printed) == (2, ""), command
+        assert error.startswith(f"ragcheck {' '.join(command)}: "), command
+        assert "\x1b" not in error, command
+        assert "##[" not in error, command

@@ -69,6 +69,26 @@ def test_no_text_is_a_command_to_a_ci_runner(project: Project) -> None:
     assert "groundedness 0.41 < 0.70: #\\x23vso[task.setvariable variable=x]y #\\x23[error]z" in run.lines
 
 
+@three_ways
+def test_names_of_files_and_reasons_of_skips_cannot_command_a_terminal(project: Project) -> None:
+    name = f"a{RED}\u200b.rag.yaml"
+    project.ask(
+        good("terms"),
+        good("later", skip=f"not yet {RED} ##[error]x"),
+        bad("hours").but(entry={"xfail": f"known {RED}"}),
+        bad("prices"),
+        file=name,
+    )
+    run = project.run("-vv", "-ra", "--color=no")
+    assert run.outcomes == {"passed": 1, "skipped": 1, "xfailed": 1, "failed": 1}
+    assert not {char for char in run.text if ord(char) < 32 or char == "\u200b"} - {"\n"}
+    assert "##[" not in run.text
+    shown = "a\\x1b[31mred\\x1b[0m\\u200b.rag.yaml"
+    assert any(line.startswith(f"FAILED {shown}::prices - ") for line in run.lines)
+    again = project.run("--lf", "-v", "--color=no")
+    assert again.outcomes["failed"] == 1
+
+
 def test_unseen_characters_are_shown_by_their_code(project: Project) -> None:
     project.ask(bad("prices", reason="a\u200bb\ufeffc\U000e0041d"))
     assert "groundedness 0.41 < 0.70: a\\u200bb\\ufeffc\\U000e0041d" in project.run().lines

@@ -11,6 +11,7 @@ from pytest_ragcheck.redaction.printable import printable
         ("a\x1b[31m b\u202ec\u200bd", r"a\x1b[31m b\u202ec\u200bd"),
         ("a ##[error]b ##VSO[task.complete]c", r"a #\x23[error]b #\x23VSO[task.complete]c"),
         ("one\n  ::warning::two", "one\n  \\x3a:warning::two"),
+        ("\u3000::warning::two", "\u3000\\x3a:warning::two"),
         ("\udcff \U000e0041", r"\udcff \U000e0041"),
     ],
 )

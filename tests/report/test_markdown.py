@@ -52,6 +52,16 @@ def test_texts_call_nobody_link_nowhere_and_stay_in_their_line() -> None:
     assert "\\<img src=x\\> \\!\\[i\\](x) \\[U+001B\\]\\[31m" in line
 
 
+def test_no_line_is_a_command_to_a_ci_runner() -> None:
+    commands = "::error::x ##[error]y ##vso[task]z \u3164"
+    record = a_record("prices", verdict=FAILED.verdict, reason=commands)
+    text = markdown_of(view_of(results_of(record, notes=[commands, f"a\n  {commands}"])))
+    assert text.count("error") >= 2
+    assert "##" not in text.replace("## ❌", "").replace("### ", "")
+    assert "\u3164" not in text
+    assert not [line for line in text.splitlines() if line.strip().startswith("::")]
+
+
 def test_what_the_gate_said_stands_in_a_fence_that_nothing_ends() -> None:
     notes = ["baseline b.json: 1 newly failing", "```", "````<img src=x> @everyone\x07", *["more"] * 40]
     text = markdown_of(view_of(results_of(FAILED, notes=notes)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import StepFailed, UsageError
+from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
 if TYPE_CHECKING:
@@ -86,24 +86,15 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.cli.judges.judge_measurement import measure_judge
     from pytest_ragcheck.report.terminal.calibration_lines import calibration_lines
 
-    try:
-        settings = _settings(chosen)
-        if chosen.output is not None:
-            _check_writable(chosen.output)
-        label = f"label_{chosen.label}" if chosen.label else None
-        answers = read_labelled_answers(chosen.file, label=label)
-        measured = measure_judge(answers, chosen.file, _judge(chosen, settings), settings)
-        for line in calibration_lines(measured, most_shown=max(0, chosen.show)):
-            print(settings.redactor.text(line))
-        if chosen.output is not None:
-            for path in _write(measured, chosen.output, settings):
-                print(f"written: {path}")
-    except (StepFailed, UsageError) as error:
-        print(f"ragcheck calibrate: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("ragcheck calibrate: stopped", file=sys.stderr)
-        return 130
+    settings = _settings(chosen)
+    if chosen.output is not None:
+        _check_writable(chosen.output)
+    label = f"label_{chosen.label}" if chosen.label else None
+    answers = read_labelled_answers(chosen.file, label=label)
+    measured = measure_judge(answers, chosen.file, _judge(chosen, settings), settings)
+    say(*map(settings.redactor.text, calibration_lines(measured, most_shown=max(0, chosen.show))))
+    if chosen.output is not None:
+        say(*(f"written: {path}" for path in _write(measured, chosen.output, settings)))
     return 1 if measured.errors else 0
 
 

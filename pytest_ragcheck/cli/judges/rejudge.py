@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.table import TABLE
-from pytest_ragcheck.errors import QuestionFileError, ResultsError, StepFailed, UsageError
+from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -48,14 +48,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    try:
-        outcomes = _rejudged(chosen)
-    except (UsageError, QuestionFileError, ResultsError, StepFailed) as error:
-        print(f"ragcheck rejudge: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("ragcheck rejudge: stopped", file=sys.stderr)
-        return 130
+    outcomes = _rejudged(chosen)
     return 0 if all(record.verdict.value == "PASS" for record in outcomes.records) else 1
 
 
@@ -82,11 +75,9 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     records, notes = anyio.run(_judged, questions, recording, judge, settings)
     outcomes = _outcomes(sets, records, settings, recording)
     summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations))
-    for line in (*summary_lines(outcomes, summary), *notes):
-        print(line)
+    say(*summary_lines(outcomes, summary), *notes)
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
-    for line in written.lines(Path.cwd()):
-        print(line)
+    say(*written.lines(Path.cwd()))
     return outcomes
 
 

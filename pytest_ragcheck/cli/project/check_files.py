@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
@@ -58,15 +58,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    try:
-        paths = list(dict.fromkeys(_files(chosen.paths)))
-    except UsageError as error:
-        print(printable(f"ragcheck check: {error}"), file=sys.stderr)
-        return 2
+    paths = list(dict.fromkeys(_files(chosen.paths)))
     collected = CollectedQuestions(root=Path.cwd())
     mistakes = {path: found for path in paths if (found := list(_mistakes(path, chosen.metric, collected)))}
     for found in mistakes.values():
-        print("\n".join(found))
+        say(*found)
     files = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
     if not mistakes:
         print(f"{files}: no mistakes" if paths else "no question files")

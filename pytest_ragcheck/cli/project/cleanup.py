@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.config.table import TABLE
-from pytest_ragcheck.errors import EndpointError, QuestionFileError, UsageError
+from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
@@ -59,11 +59,8 @@ def _run(chosen: argparse.Namespace) -> int:
     try:
         settings = _settings(chosen)
         return _by_name(chosen, settings) if chosen.files else _by_ledger(chosen.output, settings)
-    except (UsageError, QuestionFileError) as error:
-        print(printable(f"ragcheck cleanup: {error}"), file=sys.stderr)
-        return 2
     except EndpointError as error:
-        print(printable(f"ragcheck cleanup: {error}"), file=sys.stderr)
+        complain("cleanup", error)
         return 1
 
 

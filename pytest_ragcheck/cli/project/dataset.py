@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import DatasetError, UsageError
 
 if TYPE_CHECKING:
@@ -45,15 +45,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run(chosen: argparse.Namespace) -> int:
     if chosen.name is None:
-        print("\n".join(_listed()))
+        say(*_listed())
         return 0
     try:
-        print(_write(chosen))
-    except UsageError as error:
-        print(f"ragcheck dataset: {error}", file=sys.stderr)
-        return 2
+        say(_write(chosen))
     except (DatasetError, OSError) as error:
-        print(f"ragcheck dataset: {error}", file=sys.stderr)
+        complain("dataset", error)
         return 1
     return 0
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +51,7 @@ def _with_names(text: str, name: str) -> str:
 def _run(chosen: argparse.Namespace) -> int:
     pages = read_pages()
     if not pages:
-        print("ragcheck docs: this installation has no pages. Install the package from its wheel.", file=sys.stderr)
+        complain("docs", "this installation has no pages. Install the package from its wheel.")
         return 1
     if chosen.name is None:
         width = max(map(len, pages))
@@ -62,8 +64,7 @@ def _run(chosen: argparse.Namespace) -> int:
         print(pages[(exact or found)[0]], end="")
         return 0
     said = f"could be {', '.join(found)}. Write more of it" if found else "is no page. ragcheck docs lists them"
-    print(f"ragcheck docs: {chosen.name!r} {said}.", file=sys.stderr)
-    return 2
+    raise UsageError(f"{chosen.name!r} {said}.")
 
 
 def _title(text: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.cli.project.user_project import Project, look_at
+from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -40,16 +41,15 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.folder)
     if not folder.is_dir():
-        print(f"ragcheck init: {folder} is no folder. Make it first, or name another.", file=sys.stderr)
-        return 2
+        raise UsageError(f"{folder} is not a folder. Create it first, or name another.")
     project = look_at(folder, os.environ)
     try:
         for new in new_files(project):
-            print(_show(new, project) if chosen.dry_run else _write(new, project))
+            say(_show(new, project) if chosen.dry_run else _write(new, project))
     except OSError as error:
-        print(f"ragcheck init: {error.filename} cannot be written: {error.strerror}. Make way for it.", file=sys.stderr)
+        complain("init", f"{error.filename} cannot be written ({error.strerror}). Give rights there, or move it away.")
         return 1
-    print("\n".join(_remarks(project)))
+    say(*_remarks(project))
     return 0
 
 

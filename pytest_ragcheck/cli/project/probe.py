@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.probe.check_point import ANSWER, CHECKLIST, CONTEXTS, REQUEST, CheckOutcome, Point
@@ -50,17 +50,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(chosen: argparse.Namespace) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
-    try:
-        target, redactor = _read(chosen)
-        points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
-    except UsageError as error:
-        print(printable(f"ragcheck probe: {error}"), file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("ragcheck probe: stopped", file=sys.stderr)
-        return 130
+    target, redactor = _read(chosen)
+    points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
     if chosen.json:
-        print(json.dumps(_document(target, points), indent=2))
+        print(json_text(_document(target, points)), end="")
     else:
         print(f"\n{_counted(points)}")
         if any(point.check in _OF_THE_SHAPE for point in points if point.outcome is CheckOutcome.FAIL):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.arguments import add_output
+from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
-from pytest_ragcheck.errors import ResultsError, UsageError
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
@@ -31,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="save runs as a baseline, or accept a run's answers",
         description="Makes the file that pytest --rag-baseline compares with.",
     )
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     save = actions.add_parser(
         "save",
         help="add a run to a compact baseline",
@@ -47,9 +47,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "these questions, and lists each with its recorded verdict and its new one. Exit status: 0 written or nothing "
         "differs, 2 wrong usage.",
     )
-    for action, run in ((save, _save), (accept, _accept)):
+    for action in (save, accept):
         add_output(action, default=BASELINE_FILE, text="where the baseline goes")
-        action.set_defaults(run=run)
+        action.set_defaults(run=_run)
     which = "the last full run: its predictions file, or its output folder"
     save.add_argument(
         "results", metavar="RESULTS", type=Path, nargs="?", default=RESULTS, help=f"{which} (default: {RESULTS})"
@@ -82,26 +82,12 @@ class _Files:
     """The same, read."""
 
 
-def _save(chosen: argparse.Namespace) -> int:
-    return _run(chosen, "save", _saved)
-
-
-def _accept(chosen: argparse.Namespace) -> int:
-    return _run(chosen, "accept", _accepted)
-
-
-def _run(chosen: argparse.Namespace, action: str, make: Callable[[argparse.Namespace, _Files], list[str]]) -> int:
+def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.results_reader import predictions_path
-    from pytest_ragcheck.summary.predictions_reader import Unusable
 
-    try:
-        chosen.results = predictions_path(chosen.results)
-        lines = make(chosen, _read(chosen.results, chosen.output))
-    except (UsageError, Unusable, ResultsError) as error:
-        print(f"ragcheck baseline {action}: {error}", file=sys.stderr)
-        return 2
-    for line in lines:
-        print(line)
+    chosen.results = predictions_path(chosen.results)
+    make = _saved if chosen.action == "save" else _accepted
+    say(*make(chosen, _read(chosen.results, chosen.output)))
     return 0
 
 
@@ -137,7 +123,6 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
 
 
 def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
-    from pytest_ragcheck.redaction.printable import printable
     from pytest_ragcheck.summary.gate.baseline_file import accepted_documents, differing
     from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts
 
@@ -154,10 +139,7 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     earlier, now = files.earlier.rows, files.now.rows
     return [
         f"{path}: {len(keys)} accepted of {files.now.timestamp}",
-        *(
-            printable(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}")
-            for key in keys
-        ),
+        *(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}" for key in keys),
     ]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
 
 if TYPE_CHECKING:
@@ -44,15 +44,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    try:
-        text = _text(_compared(chosen.results), chosen)
-        if chosen.output is None:
-            print(text, end="")
-        else:
-            _write(chosen.output, text)
-    except UsageError as error:
-        print(f"ragcheck compare: {error}", file=sys.stderr)
-        return 2
+    text = _text(_compared(chosen.results), chosen)
+    if chosen.output is None:
+        print(text if chosen.format == "json" else printable(text), end="")
+    else:
+        _write(chosen.output, text)
     return 0
 
 
@@ -85,7 +81,7 @@ def _text(compared: Agents, chosen: argparse.Namespace) -> str:
     from pytest_ragcheck.report.terminal import agents_lines as report
 
     if chosen.format == "json":
-        return json.dumps(rounded(report.agents_document(compared)), ensure_ascii=False, indent=2) + "\n"
+        return json_text(rounded(report.agents_document(compared)))
     if chosen.format == "csv":
         return report.questions_csv(compared) if chosen.per_question else report.frame_csv(compared)
     lines = report.agents_markdown if chosen.format == "markdown" else report.agents_lines

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output_folder
-from pytest_ragcheck.errors import DatasetError, ResultsError, UsageError
+from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -33,13 +33,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    try:
-        for path in _files(chosen.results):
-            for line in _convert(path, chosen.output):
-                print(line)
-    except (UsageError, DatasetError, ResultsError) as error:
-        print(f"ragcheck convert: {error}", file=sys.stderr)
-        return 2
+    for path in _files(chosen.results):
+        say(*_convert(path, chosen.output))
     return 0
 
 

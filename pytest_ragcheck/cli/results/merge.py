@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output_folder
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
-from pytest_ragcheck.errors import ResultsError, UsageError
+from pytest_ragcheck.cli.printing import say
 
 if TYPE_CHECKING:
     import argparse
@@ -40,14 +39,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    try:
-        return _merge(chosen)
-    except (UsageError, ResultsError) as error:
-        print(f"ragcheck merge: {error}", file=sys.stderr)
-        return 2
-
-
-def _merge(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import redactor_of
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
@@ -79,12 +70,11 @@ def _merge(chosen: argparse.Namespace) -> int:
         redactor,
         would_collect=lambda name: outcomes.searched_all and not is_standard(name),
     )
-    for line in (*lines, *written.lines(Path.cwd())):
-        print(line)
+    say(*lines, *written.lines(Path.cwd()))
     if decision.red:
         text = decision_text(decision)
         # The other lines are printed already.
-        print(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
+        say(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
     return int(decision.red or bool(red_by_themselves(outcomes)))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
+from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,18 +43,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
-    try:
-        kind = _kind(chosen.output)
-        results = read_results(predictions_path(chosen.results, partial=True))
-        if chosen.baseline is not None or chosen.gate is not None or chosen.settings:
-            results = _gated(results, chosen)
-        from pytest_ragcheck.report.write_report import write_report
+    kind = _kind(chosen.output)
+    results = read_results(predictions_path(chosen.results, partial=True))
+    if chosen.baseline is not None or chosen.gate is not None or chosen.settings:
+        results = _gated(results, chosen)
+    from pytest_ragcheck.report.write_report import write_report
 
-        write_report(results, chosen.output, kind)
-    except UsageError as error:
-        print(f"ragcheck report: {error}", file=sys.stderr)
-        return 2
-    print(f"written: {chosen.output}")
+    write_report(results, chosen.output, kind)
+    say(f"written: {chosen.output}")
     return 0
 
 

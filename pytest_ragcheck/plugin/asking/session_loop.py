@@ -13,6 +13,7 @@ from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.redaction.library_logs import redact_logs
+from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -101,4 +102,4 @@ def write_line(config: pytest.Config, text: str) -> None:
     capture: Any = config.pluginmanager.get_plugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
         reporter.ensure_newline()
-        reporter.write_line(f"ragcheck: {text}")
+        reporter.write_line(printable(f"ragcheck: {text}"))

@@ -17,6 +17,7 @@ from pytest_ragcheck.questions.collected_questions import renamed
 from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.tiers import asked_in
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.verdict.record import QuestionFailed
 
@@ -88,13 +89,22 @@ class QuestionItem(pytest.Function):
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """Return the file and line of the question, so that a failure points there."""
         # The path of a dataset is a name, not a file.
-        return self.question.path or self.path, (self.question.line or 1) - 1, self.name
+        return printable(str(self.question.path or self.path)), (self.question.line or 1) - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         """Return a FAIL as text, and any other exception with its traceback."""
         if isinstance(excinfo.value, QuestionFailed):
             return failure_repr(excinfo, excinfo.value.record, whole=self.config.getoption("tbstyle", "") != "line")
         return super().repr_failure(excinfo, *args, **options)
+
+
+def question_file(parent: pytest.Collector, path: Path) -> QuestionFile:
+    """Return the collector of the file, with a node id that is safe to print."""
+    root = parent.config.rootpath
+    shown = printable(path.relative_to(root).as_posix()) if path.is_relative_to(root) else ""
+    if not shown or root / shown == path:
+        return QuestionFile.from_parent(parent, path=path)
+    return QuestionFile.from_parent(parent, path=path, nodeid=shown)
 
 
 def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> QuestionSet:
@@ -137,10 +147,10 @@ def marks(question: Question) -> list[pytest.MarkDecorator]:
     """Return the tags, `skip` and `xfail` of the question as markers."""
     found = [getattr(pytest.mark, tag) for tag in question.tags]
     if question.skip is not None:
-        found.append(pytest.mark.skip(reason=question.skip))
+        found.append(pytest.mark.skip(reason=printable(question.skip)))
     if question.xfail is not None:
         # Without `raises`, xfail would hide an ERROR.
-        found.append(pytest.mark.xfail(raises=QuestionFailed, strict=False, reason=question.xfail))
+        found.append(pytest.mark.xfail(raises=QuestionFailed, strict=False, reason=printable(question.xfail)))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
 from pytest_ragcheck.scores.catalogue import JUDGED, NO_EMBEDDING_MODEL, OVERALL, RAGAS_BY_EMBEDDINGS, SEMANTIC
 
@@ -82,7 +83,7 @@ def run_thresholds(settings: Settings) -> dict[str, float]:
 def score_words(record: Record) -> str:
     """Return the asserted scores in a few words, for a verbose line; empty without any."""
     scores = ((metric, record.scores[metric].value) for metric in record.thresholds if metric in record.scores)
-    return " ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None)
+    return printable(" ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None))
 
 
 def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:

@@ -183,7 +183,7 @@ def test_a_folder_that_is_none_is_wrong_usage(folder: Path, ragcheck: Ragcheck) 
     assert ragcheck("init", "nowhere") == (
         2,
         "",
-        "ragcheck init: nowhere is no folder. Make it first, or name another.\n",
+        "ragcheck init: nowhere is not a folder. Create it first, or name another.\n",
     )
 
 
@@ -192,7 +192,8 @@ def test_a_file_that_cannot_be_written_is_named(folder: Path, ragcheck: Ragcheck
     status, _, err = ragcheck("init")
     assert status == 1
     assert err == (
-        f"ragcheck init: {folder / '.github' / 'workflows'} cannot be written: Not a directory. Make way for it.\n"
+        f"ragcheck init: {folder / '.github' / 'workflows'} cannot be written (Not a directory). "
+        "Give rights there, or move it away.\n"
     )
 
 
