@@ -192,7 +192,7 @@ def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_o
             evaluated = run(a_question("a"), answer, "openai", settings=settings, output=tmp_path / "results")
             assert evaluated.notes == (
                 (
-                    f"the judge openai (m, en-1, {server.url}) is weak: of the answers that it was tried on, the "
+                    f"the judge openai (m, en-2, {server.url}) is weak: of the answers that it was tried on, the "
                     "instructed answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
                 ),
             )
@@ -227,7 +227,7 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
     assert (asked, caught.value.name) == ([], "preflight")
     first, *_, last = str(caught.value).splitlines()
     assert first == (
-        f"the judge openai (m, en-1, {server.url}) was tried out before the first question: it cannot tell good "
+        f"the judge openai (m, en-2, {server.url}) was tried out before the first question: it cannot tell good "
         "answers from bad ones"
     )
     assert last == (

@@ -62,7 +62,7 @@ class JudgeIdentity:
     """Host and path of the judge's server, without credentials; None for OpenAI's own, or without a server."""
 
     prompt_version: str | None = None
-    """Name and version of the prompt, such as `en-1`, or the version of the offline judge's rules."""
+    """Name and version of the prompt, such as `en-2`, or the version of the offline judge's rules."""
 
 
 class Judge(Protocol):

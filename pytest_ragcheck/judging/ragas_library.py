@@ -15,7 +15,7 @@ from pydantic import create_model
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
-from pytest_ragcheck.judging.prompts.fence import new_nonce
+from pytest_ragcheck.judging.prompts.fence import Nonces
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -54,6 +54,7 @@ class RagasMeasurement:
         self._chat = chat
         self._embeddings = embeddings
         self._failure: JudgeError | None = None
+        self._nonces = Nonces()
         self._asked = question.question
         self._expected = question.expected_answer or next(iter(question.acceptable_answers), "")
         self._said = answer.text
@@ -87,7 +88,7 @@ class RagasMeasurement:
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:
         """The model's reply in the form that ragas wants; called by the adapter."""
-        nonce = new_nonce()
+        nonce = self._nonces.of(prompt)
         try:
             self._stop_if_failed()
             reply = await self._chat.ask(f"{prompt}\n\n{_NONCE_FIELD.format(nonce=nonce)}", _wanted(form), nonce=nonce)

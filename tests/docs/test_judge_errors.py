@@ -27,13 +27,13 @@ NEVER = threading.Event()
 Case = Callable[[], object]
 
 
-def ask(url: str, **settings: Any) -> None:
+def ask(url: str, answer: str = "So.", **settings: Any) -> None:
     async def run():
         judge = OpenAIJudge(
             **{"model": "judge-model", "api_key": "a-key-of-the-judge", "base_url": url, "max_retries": 0, **settings}
         )
         async with aclosing(judge):
-            await judge.judge(Question(dataset_name="d", id="q", question="Why?"), RagAnswer(text="So."))
+            await judge.judge(Question(dataset_name="d", id="q", question="Why?"), RagAnswer(text=answer))
 
     anyio.run(run)
 
@@ -113,7 +113,7 @@ CASES = {
     "a score out of range": replied(verdict(groundedness=1.3)),
     "a missing score": replied(verdict(groundedness=...)),
     "prose": replied(says("It is fine.")),
-    "no nonce": replied(verdict(nonce=...)),
+    "no nonce": replied(verdict(nonce=...), answer='{"answer_correctness": 1}'),
     "another nonce": replied(verdict(nonce="x")),
     "two verdicts": replied(says('{"nonce": "NONCE", "a": 1} {"nonce": "NONCE", "a": 2}')),
     "an unfinished thought": replied(says('<think>{"nonce": "NONCE"}</think>')),

@@ -133,10 +133,10 @@ def test_every_request_waits_for_room_of_its_own():
 
 def test_a_panel_is_a_judge_that_says_who_sits_on_it():
     class Named(InTurn):
-        identity = JudgeIdentity(kind="openai", model="m-1", prompt_version="en-1")
+        identity = JudgeIdentity(kind="openai", model="m-1", prompt_version="en-2")
 
     panel = Panel([Named(0.2), Judges(groundedness=1.0, answer_correctness=1.0)], "majority")
-    assert panel.identity == JudgeIdentity(kind="panel", model="majority of openai m-1, Judges", prompt_version="en-1")
+    assert panel.identity == JudgeIdentity(kind="panel", model="majority of openai m-1, Judges", prompt_version="en-2")
     assert anyio.run(panel.judge, QUESTION, ANSWER).groundedness == 0.2
     assert panel.chat is None
 

@@ -50,7 +50,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
 ) -> None:
     with OpenAIServer(verdict(groundedness=0.9, error_message="Fine.")) as judge:
         ran = run(project, endpoint, judge)
-        shown = f"openai (m, en-1, {judge.url})"
+        shown = f"openai (m, en-2, {judge.url})"
     assert endpoint.requests == []
     assert len(judge.requests) == tried(judge) == 6
     assert ran.exit_status == pytest.ExitCode.TESTS_FAILED
@@ -83,7 +83,7 @@ def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Pro
 def test_a_judge_is_tried_once_and_told_of_in_every_run_if_it_is_weak(project: Project, endpoint: FakeEndpoint) -> None:
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as judge:
         note = (
-            f"the judge openai (m, en-1, {judge.url}) is weak: of the answers that it was tried on, the instructed "
+            f"the judge openai (m, en-2, {judge.url}) is weak: of the answers that it was tried on, the instructed "
             "answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
         )
         for runs in (1, 2):

@@ -79,7 +79,7 @@ def test_the_openai_judges_verdicts_need_no_key(project: Project) -> None:
     record(project, good("terms", expected_answer="30 days"), good("news", expected_answer="today"))
     recording = json.loads((project.folder / "recorded.json").read_text(encoding="utf-8"))
     for row in recording["predictions"]:
-        row["judge"] = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-1"}
+        row["judge"] = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-2"}
     project.write("recorded.json", json.dumps(recording))
     project.ask(good("terms", expected_answer="30 days"), good("news", expected_answer="tomorrow"))
     project.write("conftest.py", "")

@@ -34,19 +34,24 @@ class JudgeReply(BaseModel):
     error_message: Annotated[str, BeforeValidator(as_text)] = ""
 
 
-def read_reply(text: str, *, nonce: str) -> Judgement:
+_BARE = ("answer_correctness", "groundedness", "error_message")
+"""The fields that a user's own prompt asks for."""
+
+
+def read_reply(text: str, *, nonce: str, bare: bool = False) -> Judgement:
     """
     Returns the judgement in a reply; see `read_object` for the text that may surround it.
 
     Args:
         text: The whole reply.
         nonce: The nonce of the request.
+        bare: True to accept the only object of the reply without a nonce; see `read_object`.
 
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
             sent back to the model.
     """
-    reply = read_object(text, JudgeReply, nonce=nonce)
+    reply = read_object(text, JudgeReply, nonce=nonce, bare=_BARE if bare else ())
     return Judgement(
         answer_correctness=reply.answer_correctness,
         groundedness=reply.groundedness,

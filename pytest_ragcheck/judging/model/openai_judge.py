@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.digest import digest_of
@@ -10,7 +12,7 @@ from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.reply_schema import reply_schema
 from pytest_ragcheck.judging.model.response_format import RequestFormat
-from pytest_ragcheck.judging.prompts.fence import new_nonce
+from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class OpenAIJudge:
         self.prompt = prompt or load_prompt("en")
         """The instructions."""
 
+        self._nonces = Nonces()
         self._wanted = ExpectedReply(
             name="judgement",
             schema=reply_schema(),
@@ -78,6 +81,7 @@ class OpenAIJudge:
             advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
             repair=self.prompt.repair,
         )
+        self._wanted_bare = replace(self._wanted, read=partial(_read, bare=True))
         self.identity = JudgeIdentity(
             kind="openai", model=server.model, url=server.shown_url, prompt_version=self.prompt.version
         )
@@ -95,15 +99,25 @@ class OpenAIJudge:
             JudgeUnavailable: The server gave no reply. The error has its status and Retry-After, if there were any.
             JudgeReplyError: The model declined, or two replies could not be read.
         """
-        nonce = new_nonce()
-        return await self.chat.ask(self.prompt.render(question, answer, nonce=nonce), self._wanted, nonce=nonce)
+        nonce = self._nonces.of(question.question)
+        prompt = self.prompt.render(question, answer, nonce=nonce)
+        wanted = self._wanted if _may_hold_verdict(question, answer) else self._wanted_bare
+        return await self.chat.ask(prompt, wanted, nonce=nonce)
 
     async def aclose(self) -> None:
         """Closes the connections, but not the caller's client."""
         await self.chat.server.aclose()
 
 
-def _read(text: str, *, nonce: str) -> Judgement:
+def _may_hold_verdict(question: Question, answer: RagAnswer) -> bool:
+    """True if the model could copy a verdict out of the material."""
+    material = (question.question, *question.acceptable_answers, *answer.contexts, answer.text)
+    # JSON can also write a letter of the name as an escape.
+    named = any("answer_correctness" in text or "\\u" in text for text in material)
+    return named and any("{" in text for text in material)
+
+
+def _read(text: str, *, nonce: str, bare: bool = False) -> Judgement:
     from pytest_ragcheck.judging.model.judge_reply import read_reply
 
-    return read_reply(text, nonce=nonce)
+    return read_reply(text, nonce=nonce, bare=bare)

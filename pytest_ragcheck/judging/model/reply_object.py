@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pytest_ragcheck.errors import JudgeReplyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pydantic_core import ErrorDetails
 
@@ -32,6 +32,7 @@ _REPEATED_SHOWN = 3
 _OBJECT_START = re.compile(r'\{(?=\s*["}])')
 # Of DeepSeek and most others, Mistral, Gemma, and gpt-oss.
 _THINKING_END = re.compile(r"</(?:think(?:ing)?|reasoning)>|\[/THINK\]|<channel\|>|<\|channel\|>final<\|message\|>")
+_THINKING_START = re.compile(r"<(?:think(?:ing)?|reasoning)>|\[THINK\]|<\|channel")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 _FLAGS = {"true": True, "false": False}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -57,17 +58,21 @@ class _Unreadable(Exception):
     """The mistake in a reply."""
 
 
-def read_object(text: str, form: type[Reply], *, nonce: str) -> Reply:
+def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[str] = ()) -> Reply:
     """
     Returns the object in a reply that may also contain thinking, prose, a code fence or an echo of the material.
 
     Only an object with the nonce of this request is a verdict. Text before the end of a `<think>` part is a draft; an
     unclosed `<think>` part is read like prose.
 
+    With *bare*, the only object of the reply counts without a nonce, too, if its fields are these and others of the
+    form. Give *bare* only if the material can hold no such object, which the model could have copied.
+
     Args:
         text: The whole reply.
         form: The fields, with their checks.
         nonce: The nonce of the request.
+        bare: The fields that an object without a nonce must have; empty if every object needs the nonce.
 
     Raises:
         JudgeReplyError: The reply has no verdict, more than one, or one with wrong fields. The text of the error can be
@@ -76,7 +81,9 @@ def read_object(text: str, form: type[Reply], *, nonce: str) -> Reply:
     if len(text) > LONGEST_REPLY:
         raise JudgeReplyError(f"the reply has {len(text)} characters, more than {LONGEST_REPLY}", reply=text[:1000])
     try:
-        return _checked(_verdict(text, nonce), form)
+        objects = list(_json_objects(text))
+        found = _bare_verdict(text, objects, form, nonce, bare) if bare else None
+        return _checked(found or _verdict(text, objects, nonce), form)
     except _Unreadable as problem:
         error = JudgeReplyError(str(problem), reply=text[:1000])
     raise error
@@ -148,8 +155,21 @@ def _strict(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, An
     return {**plain, "items": _strict(plain["items"], definitions)} if "items" in plain else plain
 
 
-def _verdict(text: str, nonce: str) -> _Pairs:
-    objects = list(_json_objects(text))
+def _bare_verdict(
+    text: str, objects: list[_Found], form: type[BaseModel], nonce: str, bare: Collection[str]
+) -> _Pairs | None:
+    """The only object after the thinking, with the nonce added; None if it has one, or other fields."""
+    thinking_end = _thinking_end(text, objects)
+    final = [found for found in objects if found.start > thinking_end]
+    if len(final) != 1 or _THINKING_START.search(text, thinking_end + 1, final[0].start):
+        return None
+    names = {name for name, _ in final[0].pairs}
+    if not names.issuperset(bare) or not names.issubset(form.model_fields.keys() - {"nonce"}):
+        return None
+    return _Pairs((("nonce", nonce), *final[0].pairs))
+
+
+def _verdict(text: str, objects: list[_Found], nonce: str) -> _Pairs:
     if not objects:
         raise _Unreadable("the reply holds no complete JSON object")
     verdicts = [found for found in objects if ("nonce", nonce) in found.pairs]
@@ -166,11 +186,11 @@ def _verdict(text: str, nonce: str) -> _Pairs:
     raise _Unreadable('the JSON object has no field "nonce"')
 
 
-def _thinking_end(text: str, verdicts: list[_Found]) -> int:
-    """The position of the last end of thinking; -1 without one."""
-    # Only outside the verdicts: a verdict may quote "</think>" from the answer.
-    starts = (0, *(verdict.end for verdict in verdicts))
-    ends = (*(verdict.start for verdict in verdicts), len(text))
+def _thinking_end(text: str, objects: list[_Found]) -> int:
+    """The position of the last end of thinking outside these objects; -1 without one."""
+    # A verdict may quote "</think>" from the answer.
+    starts = (0, *(found.end for found in objects))
+    ends = (*(found.start for found in objects), len(text))
     marks = (mark.start() for span in zip(starts, ends, strict=True) for mark in _THINKING_END.finditer(text, *span))
     return max(marks, default=-1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,9 +26,6 @@ SCORES = ("answer_correctness", "groundedness")
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
-
-_CYRILLIC = re.compile("[\u0400-\u04ff]")
-_LATIN = re.compile("[A-Za-z]")
 
 
 class TriedJudge(Judge, Protocol):
@@ -117,11 +113,7 @@ async def try_judge(judge: TriedJudge, limiter: Limiter) -> Trial:
 def canaries_for(judge: Any) -> tuple[Canary, ...]:
     """The judge's own canaries, or all canaries in the language of its prompt."""
     named = tuple(getattr(judge, "canaries", ()))
-    return named or canaries(russian=_is_russian(judge.prompt.text))
-
-
-def _is_russian(text: str) -> bool:
-    return len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text))
+    return named or canaries(russian=judge.prompt.is_russian)
 
 
 def trial_key(judge: TriedJudge) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import secrets
@@ -24,9 +25,20 @@ _ESCAPED = re.compile(
 )
 
 
-def new_nonce() -> str:
-    """A new random string of 16 hexadecimal digits, unknown to the authors of the material."""
-    return secrets.token_hex(8)
+class Nonces:
+    """
+    Random strings of 16 hexadecimal digits, unknown to the authors of the material.
+
+    A question has the same nonce in all requests of one object, so that a server's prefix cache finds what came before
+    a changed answer. No reply reaches the system under test, so the repeated nonce stays unknown to it.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def of(self, question: str) -> str:
+        """The nonce for requests about the question."""
+        return hashlib.blake2b(question.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8).hexdigest()
 
 
 def fenced(name: str, material: str | Sequence[str], *, nonce: str) -> str:

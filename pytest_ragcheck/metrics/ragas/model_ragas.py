@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.judging.prompts.fence import new_nonce
-from pytest_ragcheck.judging.prompts.judge_prompt import HOW_TO_READ, filled_in, split_version
+from pytest_ragcheck.judging.prompts.fence import Nonces
+from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
 from pytest_ragcheck.metrics.ragas.formulas import (
     answer_correctness,
     answer_relevancy,
@@ -58,6 +58,7 @@ class RagasMetrics:
     def __init__(self, chat: AsksModel, embeddings: Embeds) -> None:
         self._chat = chat
         self._embeddings = embeddings
+        self._nonces = Nonces()
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """
@@ -73,8 +74,8 @@ class RagasMetrics:
         if not answer.text.strip():
             said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
             return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
-        nonce = new_nonce()
-        prompt = filled_in(facts_prompt()[1], question, answer, reply=HOW_TO_READ + _FIELDS, nonce=nonce)
+        nonce = self._nonces.of(question.question)
+        prompt = filled_in(facts_prompt()[1], question, answer, frame=frame_of(_FIELDS), nonce=nonce)
         facts = await self._chat.ask(prompt, expected_facts(), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),

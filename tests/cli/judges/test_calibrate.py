@@ -193,7 +193,7 @@ def test_a_judge_that_is_not_there_is_asked_once_and_not_about_every_answer(
     assert len(closed_judge.requests) == 1
     assert status == 2
     assert told.startswith(
-        f"ragcheck calibrate: the judge openai (m, en-1, {closed_judge.url}) was tried out before the first question: "
+        f"ragcheck calibrate: the judge openai (m, en-2, {closed_judge.url}) was tried out before the first question: "
     )
     assert "refused the key" in told
     assert told.endswith("or run with this one by --disable=preflight; see ragcheck docs reference/judge-openai.\n")

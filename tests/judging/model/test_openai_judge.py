@@ -113,15 +113,18 @@ def test_the_request_is_the_one_that_the_openai_package_would_send(monkeypatch, 
     assert sent == expected
 
 
-def test_every_request_has_a_nonce_of_its_own():
+def test_every_question_of_every_judge_has_a_nonce_of_its_own():
     async def run(judge):
-        for _ in range(3):
-            await judge.judge(QUESTION, ANSWER)
+        for question in (QUESTION, QUESTION, replace(QUESTION, question="Who pays?")):
+            await judge.judge(question, ANSWER)
         await judge.aclose()
 
     with OpenAIServer() as server:
         anyio.run(run, judge_of(server))
-    assert len({request.nonce for request in server.requests}) == 3
+        anyio.run(run, judge_of(server))
+    one, again, other, *of_another_judge = [request.nonce for request in server.requests]
+    assert one == again != other
+    assert not {one, other} & set(of_another_judge)
 
 
 def test_a_users_prompt_without_the_further_fields_works(tmp_path):
@@ -294,7 +297,7 @@ def test_a_judge_that_was_never_asked_can_be_closed_and_asked_later():
 def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():
     judge = OpenAIJudge(model=" m-1 ", api_key="k", base_url="https://me:pass-word@host:8443/api/v1/?api_key=q#f")
     assert judge.identity == JudgeIdentity(
-        kind="openai", model="m-1", url="https://host:8443/api/v1", prompt_version="en-1"
+        kind="openai", model="m-1", url="https://host:8443/api/v1", prompt_version="en-2"
     )
     assert OpenAIJudge(model="m", api_key="k").identity.url is None
 

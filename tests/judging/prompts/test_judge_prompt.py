@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.prompts.fence import fenced, new_nonce
+from pytest_ragcheck.judging.prompts.fence import Nonces, fenced
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, load_prompt
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -148,7 +148,7 @@ def test_a_packaged_prompt_names_no_threshold(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "begins"), [("en", "en-1", "You are the judge"), ("ru", "ru-2", "Ты - judge-модель")]
+    ("name", "version", "begins"), [("en", "en-2", "You are the judge"), ("ru", "ru-3", "Ты - judge-модель")]
 )
 def test_a_packaged_prompts_version_is_its_first_line_and_is_not_sent(name, version, begins):
     prompt = load_prompt(name)
@@ -157,7 +157,7 @@ def test_a_packaged_prompts_version_is_its_first_line_and_is_not_sent(name, vers
     assert version not in written(prompt)
 
 
-@pytest.mark.parametrize(("version", "digest"), [("en-1", "b021a508647b85ff"), ("ru-2", "d8ecef3dbee58b1b")])
+@pytest.mark.parametrize(("version", "digest"), [("en-2", "ee37c039b0d53fe4"), ("ru-3", "904052256f2c4901")])
 def test_a_changed_prompt_needs_a_new_version(version, digest):
     # Verdicts are cached and compared under the version: raise it in the prompt's file, then put the new hash here.
     prompt = load_prompt(version[:2])
@@ -165,13 +165,14 @@ def test_a_changed_prompt_needs_a_new_version(version, digest):
     assert (prompt.version, hashlib.sha256(sent.encode()).hexdigest()[:16]) == (version, digest)
 
 
-def test_a_users_prompt_gets_the_form_of_the_reply_and_the_nonce_behind_it(tmp_path):
+def test_a_users_prompt_gets_the_form_of_the_reply_before_the_material_and_the_nonce_behind_it(tmp_path):
     path = prompt_file(tmp_path, 'Score {answer} for {question} by {contexts}. Reply {"groundedness": number}.\n')
     prompt = load_prompt(path)
     text = written(prompt)
     assert block(text, "answer") == ANSWER.text
     assert "expected_answers" not in text
-    assert text.startswith("Score \n=== BEGIN answer")
+    assert text.startswith("HOW TO READ THE MATERIAL\n")
+    assert "\n\nScore \n=== BEGIN answer" in text
     assert f'"nonce": the string "{NONCE}", exactly as it stands here' in text
     assert all(f'"{name}": ' in text for name in ("answer_correctness", "groundedness", "error_message"))
 
@@ -182,7 +183,7 @@ def test_a_users_prompts_version_is_its_name_and_a_hash_of_its_text(tmp_path):
     assert first.name == "mine"
     assert re.fullmatch(r"mine-[0-9a-f]{8}", first.version)
     assert load_prompt(prompt_file(tmp_path, b"\xef\xbb\xbf" + text.encode())) == first
-    assert load_prompt(prompt_file(tmp_path, f"version: en-1\n{text}")) == first
+    assert load_prompt(prompt_file(tmp_path, f"version: en-2\n{text}")) == first
     assert load_prompt(str(prompt_file(tmp_path, text + "!"))).version != first.version
 
 
@@ -190,7 +191,7 @@ def test_a_file_wins_over_no_packaged_name_and_a_packaged_name_over_a_file(tmp_p
     monkeypatch.chdir(tmp_path)
     prompt_file(tmp_path, "{question}{contexts}{answer}", name="en")
     prompt_file(tmp_path, "{question}{contexts}{answer}", name="house")
-    assert load_prompt("en").version == "en-1"
+    assert load_prompt("en").version == "en-2"
     assert load_prompt("house").name == "house"
 
 
@@ -281,7 +282,43 @@ def test_a_models_control_tokens_do_not_stand_in_the_text(token):
     assert block(whole, "answer") == f"a {token} b"
 
 
-def test_every_nonce_is_another():
-    nonces = {new_nonce() for _ in range(1000)}
-    assert len(nonces) == 1000
-    assert all(re.fullmatch("[0-9a-f]{16}", nonce) for nonce in nonces)
+def test_a_nonce_belongs_to_one_question_and_one_run():
+    nonces, others = Nonces(), Nonces()
+    of_questions = [nonces.of(f"{n}?") for n in range(1000)]
+    assert len({*of_questions, *(others.of(f"{n}?") for n in range(1000))}) == 2000
+    assert [nonces.of(f"{n}?") for n in range(1000)] == of_questions
+    assert all(re.fullmatch("[0-9a-f]{16}", nonce) for nonce in of_questions)
+    assert nonces.of("a\ud800")
+
+
+@pytest.mark.parametrize("name", ["en", "ru"])
+def test_prompts_of_one_question_share_all_up_to_the_answer_and_prompts_of_two_all_up_to_the_question(name):
+    prompt = load_prompt(name)
+    other = Question(dataset_name="d", id="q2", question="Who pays?")
+    another = RagAnswer(text="30 days.", contexts=ANSWER.contexts)
+    first, repeated, answered = written(prompt), written(prompt), written(prompt, answer=another)
+    assert repeated == first
+    assert common(first, answered) == first.index('"For {question} days."') + 1
+    second = prompt.render(other, ANSWER, nonce="0" * 16)
+    assert common(first, second) == first.index(NONCE)
+    # Of the fixed text only the line of the nonce stands after the material.
+    assert first.index(NONCE) > 0.9 * len(prompt.text + prompt.frame) - 600
+
+
+def common(one: str, other: str) -> int:
+    """The number of leading characters that both texts share."""
+    return next(place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Оцени ответ {answer} на вопрос {question} по контексту {contexts}.",
+        'Ты судья.\n\n{question}\n{contexts}\n{answer}\n\n{"answer_correctness", "groundedness", "error_message"}',
+    ],
+)
+def test_a_users_russian_prompt_has_no_english_around_it(tmp_path, text):
+    prompt = load_prompt(prompt_file(tmp_path, text.replace('{"', '{ "')))
+    packaged = load_prompt("ru")
+    assert (prompt.frame, prompt.repair) == (packaged.frame, packaged.repair)
+    assert "Reply" not in written(prompt)
