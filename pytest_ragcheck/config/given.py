@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,14 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.config.readers import URL_READERS, model_and_url, read_embedding_model, read_minimum, read_weight
+from pytest_ragcheck.config.readers import (
+    URL_READERS,
+    model_and_url,
+    read_embedding_model,
+    read_header,
+    read_minimum,
+    read_weight,
+)
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
 
@@ -67,6 +75,8 @@ def read_given(setting: Setting, given: Given, own_metrics: Collection[str] = ()
 def _texts(setting: Setting, value: Any) -> list[str]:
     """Return the value as one text, or as several texts if the setting takes several."""
     if setting.kind in ("text", "switch"):
+        if isinstance(value, Mapping):
+            return [json.dumps(dict(value), default=str)]
         return [" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
@@ -76,7 +86,7 @@ def _texts(setting: Setting, value: Any) -> list[str]:
 
 
 def _shown(setting: Setting, text: str) -> str:
-    if setting.name == "rag_headers":
+    if setting.read is read_header:
         return "a line"  # it may hold a secret
     model, url = model_and_url(text) if setting.read is read_embedding_model else ("", None)
     if url is not None:

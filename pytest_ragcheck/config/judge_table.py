@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pytest_ragcheck.config.numbers import read_count, read_price
 from pytest_ragcheck.config.readers import (
+    as_mapping,
     read_base_url,
     read_embedding_model,
+    read_header,
     read_judge,
     read_name,
+    read_parameters,
     read_path,
 )
 from pytest_ragcheck.config.setting import Setting
@@ -45,6 +50,24 @@ JUDGE: tuple[Setting, ...] = (
         on_command_line=True,
         environment="RAGCHECK_JUDGE_URL",
         metavar="URL",
+    ),
+    Setting(
+        name="rag_judge_headers",
+        becomes="judge.headers",
+        default=MappingProxyType({}),
+        help="Headers of requests to the judge's server, one per line. {env:NAME} inserts an environment variable.",
+        read=read_header,
+        collect=as_mapping,
+        kind="lines",
+    ),
+    Setting(
+        name="rag_judge_parameters",
+        becomes="judge.parameters",
+        default=MappingProxyType({}),
+        help="Parameters of requests to the judge's model, as a JSON object: max_tokens, reasoning_effort, "
+        "temperature, or any other key that the server takes.",
+        read=read_parameters,
+        metavar="JSON",
     ),
     Setting(
         name="rag_judge_prompt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -252,6 +253,33 @@ def read_header(text: str) -> tuple[str, str]:
     if match is None:
         raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
     return match[1], match[2]
+
+
+_SET_BY_THE_JUDGE = frozenset({"messages", "model", "n", "response_format", "stream"})
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and Infinity, which JSON does not have
+
+
+def read_parameters(text: str) -> Mapping[str, Any]:
+    """Return the parameters of a JSON object; those in its `extra_body` are added to the others."""
+    example = 'write it such as {"max_tokens": 4096}'
+    try:
+        given = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise ValueError(f"is not a JSON object; {example}")  # noqa: TRY004 - a user's text
+    body = given.pop("extra_body", {})
+    if not isinstance(body, dict):
+        raise ValueError(f"has an extra_body that is not a JSON object; {example}")  # noqa: TRY004 - as above
+    parameters = {**given, **body}
+    for key in sorted(_SET_BY_THE_JUDGE & parameters.keys()):
+        raise ValueError(f"has {key!r}, which the judge sets itself; leave it out")
+    if "extra_headers" in parameters:
+        raise ValueError("has 'extra_headers'; set rag_judge_headers instead")
+    return MappingProxyType(parameters)
 
 
 def read_dataset(text: str) -> DatasetChoice:

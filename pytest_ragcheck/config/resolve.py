@@ -50,7 +50,13 @@ def read_settings(
         for setting in TABLE
         if (value := chosen[setting.name]) is not None
     }
-    filled = _headers(chosen["rag_headers"], values.get("endpoint.headers", {}), chosen["rag_url"], environment)
+    filled = {
+        group: _headers(chosen[name], values.get(f"{group}.headers", {}), chosen[url], environment)
+        for group, name, url in (
+            ("endpoint", "rag_headers", "rag_url"),
+            ("judge", "rag_judge_headers", "rag_judge_url"),
+        )
+    }
     keys = _keys(environment)
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
@@ -63,9 +69,9 @@ def read_settings(
             **_judge(values, keys),
             **_models(values, folder),
             **_gate(values, folder),
-            "endpoint.headers": MappingProxyType(dict(filled.headers) if filled else {}),
+            **{f"{group}.headers": MappingProxyType(dict(each.headers)) for group, each in filled.items()},
             "run.own_metrics": tuple(own_metrics),
-            "secrets": (*(filled.secrets if filled else ()), *_secrets_of(environment)),
+            "secrets": (*(secret for each in filled.values() for secret in each.secrets), *_secrets_of(environment)),
         }
     )
 
@@ -159,12 +165,12 @@ def _model(text: str, folder: Path) -> str:
 
 def _headers(
     given: Given | None, headers: Mapping[str, str], url: Given | None, environment: Mapping[str, str]
-) -> FilledHeaders | None:
-    """Return the headers as they are sent; None without any."""
-    if given is None:
-        return None
-    from pytest_ragcheck.rag.http.headers import check_one_authorization, fill_in
+) -> FilledHeaders:
+    """Return the headers as they are sent."""
+    from pytest_ragcheck.rag.http.headers import FilledHeaders, check_one_authorization, fill_in
 
+    if given is None:
+        return FilledHeaders(headers={}, secrets=())
     try:
         filled = fill_in(headers.items(), environment)
         if url is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +50,8 @@ class JudgeSettings:
 
     model: str | None
     url: str | None
+    headers: Mapping[str, str]
+    parameters: Mapping[str, Any]
     prompt: str
     concurrency: int | None
     repeats: int

@@ -48,10 +48,11 @@ def fingerprint(settings: Settings) -> dict[str, str]:
     values = settings.values()
     found = {each.name: values[each.becomes] for each in TABLE if each.name not in OF_NO_ACCOUNT}
     found["own_metrics"] = settings.run.own_metrics
-    found["rag_headers"] = {
-        name: REDACTED if is_secret_header(name) else value for name, value in sorted(settings.endpoint.headers.items())
-    }
-    for name in ("rag_min", "rag_weights"):
+    for name in ("rag_headers", "rag_judge_headers"):
+        found[name] = {
+            header: REDACTED if is_secret_header(header) else value for header, value in sorted(found[name].items())
+        }
+    for name in ("rag_min", "rag_weights", "rag_judge_parameters"):
         found[name] = dict(sorted(found[name].items()))
     found["rag_judge_prompt"] = _prompt_version(settings)
     for name in ("rag_url", "rag_base_url", "rag_judge_url"):

@@ -41,6 +41,9 @@ def choose_judge(settings: Settings) -> Judge | None:
         base_url=settings.judge.url,
         prompt=load_prompt(settings.judge.prompt),
         timeout_seconds=settings.endpoint.timeout_seconds,
+        headers=settings.judge.headers,
+        parameters=settings.judge.parameters,
+        secrets=settings.secrets,
         # The engine retries, because it knows how many requests are in flight.
         max_retries=0,
     )
@@ -57,6 +60,9 @@ def _ragas(settings: Settings) -> Judge:
         api_key=settings.judge.api_key or "",
         base_url=settings.judge.url,
         timeout_seconds=settings.endpoint.timeout_seconds,
+        headers=settings.judge.headers,
+        parameters=settings.judge.parameters,
+        secrets=settings.secrets,
         # Retried here: the engine would repeat all requests of the judgement, not only the failed one.
         max_retries=settings.endpoint.retries,
     )

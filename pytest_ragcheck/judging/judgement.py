@@ -64,6 +64,9 @@ class JudgeIdentity:
     prompt_version: str | None = None
     """Name and version of the prompt, such as `en-2`, or the version of the offline judge's rules."""
 
+    parameters: str | None = None
+    """The user's request parameters and headers as JSON, without secrets; None if there are none."""
+
 
 class Judge(Protocol):
     """

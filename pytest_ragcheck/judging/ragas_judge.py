@@ -52,7 +52,11 @@ class RagasJudge:
         self._kept: OrderedDict[str, RagasScores] = OrderedDict()
         server = chat.server
         self.identity = JudgeIdentity(
-            kind="ragas", model=server.model, url=server.shown_url, prompt_version=f"ragas-{version('ragas')}"
+            kind="ragas",
+            model=server.model,
+            url=server.shown_url,
+            prompt_version=f"ragas-{version('ragas')}",
+            parameters=server.parameters,
         )
         # ragas does not measure an empty answer.
         self.canaries = tuple(canary for canary in canaries() if canary.answer.text)

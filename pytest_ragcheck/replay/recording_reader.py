@@ -166,6 +166,7 @@ def _judge(fields: Fields) -> JudgeIdentity | None:
         model=judge.text_or_null("model"),
         url=judge.text_or_null("url"),
         prompt_version=judge.text_or_null("prompt_version"),
+        parameters=judge.text_or_null("parameters"),
     )
 
 

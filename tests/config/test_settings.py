@@ -284,6 +284,11 @@ SECRETS = {
     "a password in the URL": ({"rag_url": typed("http://bob:correct-horse@h/q")}, {}),
     "a percent-encoded password": ({"rag_url": typed("http://bob:correct%2Dhorse@h/q")}, {}),
     "a parameter of the URL": ({"rag_url": typed("http://h/q?key=correct-horse")}, {}),
+    "a header of the judge": ({"rag_judge_headers": headers("X-Gateway-Token: correct-horse")}, {}),
+    "a variable in a header of the judge": (
+        {"rag_judge_headers": headers("X-Team: {env:TEAM}")},
+        {"TEAM": "correct-horse"},
+    ),
     "a parameter of the judge's URL": ({"rag_judge_url": typed("http://j/v1?api-key=correct-horse")}, {}),
     "a written-out header": ({"rag_headers": headers("X-Api-Key: correct-horse")}, {}),
     "a header with a scheme": ({"rag_headers": headers("Authorization: Token correct-horse")}, {}),
@@ -388,6 +393,13 @@ def test_a_minimum_may_name_a_metric_of_the_users_own() -> None:
     assert read_settings(given, environment={}, own_metrics=["brevity"]).gate.minimums == {"brevity": 0.5}
     with pytest.raises(UsageError, match=r"^--rag-min: 'brevity=0\.5' names no metric that can be asserted; choose"):
         read_settings(given, environment={}, own_metrics=["length"])
+
+
+def test_parameters_are_read_from_texts_and_mappings_alike() -> None:
+    parameters = {"max_tokens": 4096, "stop": ["x"]}
+    assert Settings.of(judge_parameters=parameters).judge.parameters == parameters
+    given = ini('{"max_tokens": 4096, "stop": ["x"]}', "rag_judge_parameters")
+    assert read(rag_judge_parameters=given).judge.parameters == parameters
 
 
 def test_groups_of_metrics_are_checked_when_settings_are_made() -> None:

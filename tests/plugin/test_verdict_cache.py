@@ -63,6 +63,27 @@ def test_the_judge_is_asked_anew_where_it_is_wanted(run: Callable[..., Run], jud
         assert "verdict cache" not in again.text
 
 
+def test_parameters_and_headers_of_the_judge_are_sent_recorded_and_part_of_the_key(
+    run: Callable[..., Run], judge: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY", "correct-horse-1")
+    header = "-orag_judge_headers=X-Route: {env:GATEWAY}"
+    first = run(header, '-orag_judge_parameters={"max_tokens": 4096, "extra_body": {"seed": 7}}')
+    sent = judge.requests[-1]
+    assert (sent.json["max_tokens"], sent.json["seed"]) == (4096, 7)
+    assert sent.headers["x-route"] == "correct-horse-1"
+    parameters = '{"headers": {"x-route": "[redacted]"}, "max_tokens": 4096, "seed": 7}'
+    assert first.summary["judge"]["parameters"] == first.predictions["predictions"][0]["judge"]["parameters"]
+    assert first.summary["judge"]["parameters"] == parameters
+    # Another token is the same judge, and other parameters are another.
+    monkeypatch.setenv("GATEWAY", "correct-horse-2")
+    before = len(judge.requests)
+    run(header, '-orag_judge_parameters={"max_tokens": 4096, "extra_body": {"seed": 7}}')
+    assert len(judge.requests) == before
+    run(header, '-orag_judge_parameters={"max_tokens": 512}')
+    assert len(judge.requests) == before + 3
+
+
 def test_a_cache_folder_that_cannot_be_made_is_said_once_and_the_run_goes_on(
     project: Project, run: Callable[..., Run]
 ) -> None:

@@ -44,6 +44,9 @@ FILES = {
 }
 HEADING = f"## {FILES['predictions']}\n"
 SCHEMAS: dict[str, dict[str, Any]] = {name: json.loads(read_schema(name)) for name in FILES}
+OPENAI = JudgeIdentity(
+    kind="openai", model="m", url="http://j", prompt_version="en-1", parameters='{"max_tokens": 4096}'
+)
 FULL = a_question(
     "full", expected_answer="a", must_mention=("a",), must_not_mention=("b",), thresholds={"f1": 0.5}, top_k=1,
     tags=("t",), gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),),
@@ -154,7 +157,7 @@ RUNS = {
     ),
     "several judges": some_outcomes(
         a_record("a"),
-        a_record("b", judge=JudgeIdentity(kind="openai", model="m", url="http://j", prompt_version="en-1")),
+        a_record("b", judge=OPENAI),
     ),
 }
 

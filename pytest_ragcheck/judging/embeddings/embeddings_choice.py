@@ -36,6 +36,8 @@ def choose_embeddings(settings: Settings) -> Embeds:
             model=model,
             api_key=settings.judge.embedding_api_key or (settings.judge.api_key or "" if url is None else ""),
             base_url=settings.judge.url if url is None else url,
+            headers=settings.judge.headers if url is None else None,
+            secrets=settings.secrets,
             timeout_seconds=settings.endpoint.timeout_seconds,
             # Retried here, because the engine would also repeat the judge's requests of the same metric.
             max_retries=settings.endpoint.retries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -23,11 +24,12 @@ from pytest_ragcheck.judging.model.server_address import (
     origin,
 )
 from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
+from pytest_ragcheck.rag.http.headers import check_header
 from pytest_ragcheck.rag.http.retry import is_transient, wait_seconds
-from pytest_ragcheck.redaction import Redactor, url_secrets
+from pytest_ragcheck.redaction import REDACTED, Redactor, is_secret_header, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from openai import AsyncOpenAI
 
@@ -52,6 +54,9 @@ class ModelServer:
         timeout_seconds: Limit of one request from its start to the last byte, > 0.
         max_retries: Number of retries after a transient error of the server, or a failed connection, >= 0.
         client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
+        headers: Further headers of every request; they replace the key's. Not used with a `client`.
+        parameters: Further parameters of every chat completion.
+        secrets: Secrets in the headers, besides the values of headers whose name says that they are secret.
         wording: The words for this model in error texts.
 
     Raises:
@@ -68,6 +73,9 @@ class ModelServer:
         timeout_seconds: float = 60.0,
         max_retries: int = 2,
         client: AsyncOpenAI | None = None,
+        headers: Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        secrets: Iterable[str] = (),
         wording: Wording = JUDGE_MODEL,
     ) -> None:
         if not model.strip():
@@ -79,21 +87,35 @@ class ModelServer:
         # The account of the environment belongs to one server and is sent to no other.
         if client is None and origin(address) == origin(environment_url()):
             account = environment_headers()
+        further = {} if client else {name.lower(): value for name, value in (headers or {}).items()}
+        for name, value in further.items():
+            check_header(name, value)
+        account = {**account, **further}
         self._requests = _requests(address, {"authorization": f"Bearer {key}", **account}, timeout_seconds, client)
+        # The openai package takes parameters that it does not know only as its extra_body.
+        self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
         self._max_retries = max_retries if client is None else 0
         shown = host_and_path(address)
         self.shown_url = None if shown == OPENAI_URL else shown
         """Host and path without credentials; None for OpenAI's own."""
 
-        self.fingerprint = "" if client else digest_of([self.model, full_address(address)])
-        """Digest of model and address; empty with a `client`, whose headers are unknown."""
+        hidden = Redactor(secrets)
+        shown_headers = {
+            name: REDACTED if is_secret_header(name) else hidden.text(value) for name, value in sorted(further.items())
+        }
+        own = {**(parameters or {}), **({"headers": shown_headers} if shown_headers else {})}
+        self.parameters = json.dumps(own, sort_keys=True) if own else None
+        """The parameters and the headers as JSON, without secrets; None if there are none."""
+
+        self.fingerprint = "" if client else digest_of([self.model, full_address(address), self.parameters])
+        """Digest of model, address and parameters; empty with a `client`, whose headers are unknown."""
 
         self.failures = ServerFailures(
             wording=wording,
             model=self.model,
             url=shown,
             timeout_seconds=timeout_seconds,
-            redactor=Redactor([key, *url_secrets(address), *header_secrets(account)]),
+            redactor=Redactor([key, *url_secrets(address), *header_secrets(account), *secrets]),
         )
 
     async def call(self, send: Callable[[], Awaitable[T]]) -> T:
@@ -129,7 +151,7 @@ class ModelServer:
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
         """The reply of chat completions: its JSON value, or the object of the caller's client."""
-        return await self._requests.complete(body)
+        return await self._requests.complete({**body, **self._parameters})
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
         """The reply of embeddings, in the same form as that of `complete`."""

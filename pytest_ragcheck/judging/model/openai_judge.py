@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -16,6 +16,8 @@ from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from openai import AsyncOpenAI
 
     from pytest_ragcheck.judging.judgement import Judgement
@@ -38,6 +40,9 @@ class OpenAIJudge:
         timeout_seconds: Limit of one request from its start to the last byte, > 0.
         max_retries: Number of retries after a transient failure, >= 0; see `ModelServer`.
         client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
+        headers: Further headers of every request; not used with a `client`.
+        parameters: Further parameters of every request, such as `{"max_tokens": 4096}`.
+        secrets: Secrets in the headers; see `ModelServer`.
 
     Raises:
         UsageError: The model's name or the key is empty, the key cannot be sent in a header, or the URL is invalid.
@@ -58,6 +63,9 @@ class OpenAIJudge:
         timeout_seconds: float = 60.0,
         max_retries: int = 2,
         client: AsyncOpenAI | None = None,
+        headers: Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        secrets: Iterable[str] = (),
     ) -> None:
         server = ModelServer(
             model=model,
@@ -66,6 +74,9 @@ class OpenAIJudge:
             timeout_seconds=timeout_seconds,
             max_retries=max_retries,
             client=client,
+            headers=headers,
+            parameters=parameters,
+            secrets=secrets,
         )
         self.chat = Chat(server)
         """The model, for other questions to it."""
@@ -83,7 +94,11 @@ class OpenAIJudge:
         )
         self._wanted_bare = replace(self._wanted, read=partial(_read, bare=True))
         self.identity = JudgeIdentity(
-            kind="openai", model=server.model, url=server.shown_url, prompt_version=self.prompt.version
+            kind="openai",
+            model=server.model,
+            url=server.shown_url,
+            prompt_version=self.prompt.version,
+            parameters=server.parameters,
         )
         # The best request format stands for the one that the server accepts, which is unknown here.
         asked = RequestFormat().parameters(self._wanted.name, self._wanted.schema)

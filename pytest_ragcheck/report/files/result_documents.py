@@ -10,7 +10,6 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
-from pytest_ragcheck.verdict.record import members
 from pytest_ragcheck.verdict.repeats import spread
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _measured(record: Record) -> dict[str, Any]:
 
 def _parties(record: Record) -> dict[str, Any]:
     return {
-        "judge": members(record.judge) if record.judge else None,
+        "judge": _identity(record.judge) if record.judge else None,
         "endpoint": record.endpoint,
         "tier": record.question.tier,
         "top_k": record.top_k,
@@ -233,5 +232,9 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
 
 def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
     if len(judges) == 1:
-        return asdict(judges[0])
-    return {"kind": "several" if judges else "unknown", "judges": [asdict(judge) for judge in judges]}
+        return _identity(judges[0])
+    return {"kind": "several" if judges else "unknown", "judges": list(map(_identity, judges))}
+
+
+def _identity(judge: JudgeIdentity) -> dict[str, str | None]:
+    return {name: value for name, value in asdict(judge).items() if value is not None or name != "parameters"}

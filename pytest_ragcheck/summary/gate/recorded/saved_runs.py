@@ -110,6 +110,7 @@ def _identity(fields: Fields) -> JudgeIdentity:
         model=fields.text_or_null("model"),
         url=fields.text_or_null("url"),
         prompt_version=fields.text_or_null("prompt_version"),
+        parameters=fields.text_or_null("parameters"),
     )
 
 
