@@ -35,10 +35,16 @@ GITHUB, GITLAB = ".github/workflows/ragcheck.yml", ".gitlab-ci.yml"
 
 @pytest.fixture
 def maintainer(reader: Callable[..., Reader]) -> Reader:
-    """Someone with an empty repository."""
+    """Someone with an empty repository, whose remote is the repository itself."""
     someone = reader()
-    assert someone.run("git init --quiet").status == 0
+    assert someone.run("git init --quiet && git checkout --quiet -B main && git remote add origin .").status == 0
     return someone
+
+
+def merge(someone: Reader) -> None:
+    """Has what was added on the main branch."""
+    committed = someone.run("git -c user.name=A -c user.email=a@example.invalid commit --quiet -m baseline")
+    assert committed.status == 0, committed.output
 
 
 def jobs(someone: Reader, path: str) -> Any:
@@ -53,8 +59,10 @@ def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
         "actions/setup-python",
         "actions/upload-artifact",
     ]
-    install, step = (step for step in job["steps"] if "run" in step)
+    install, *fetch, step = (step for step in job["steps"] if "run" in step)
     assert install["run"] == "pip install pytest-ragcheck"
+    for each in fetch:
+        assert someone.run(each["run"]).status == 0
     variables = {
         name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: known.get(match[1], ""), value)
         for name, value in step.get("env", {}).items()
@@ -72,8 +80,10 @@ def run_on_github(someone: Reader, job: Any, known: Mapping[str, str]) -> Ran:
 
 def run_on_gitlab(someone: Reader, job: Any) -> Ran:
     """What comes of the job's last command."""
-    install, line = job["script"]
+    install, *fetch, line = job["script"]
     assert install == "pip install pytest-ragcheck"
+    for each in fetch:
+        assert someone.run(each).status == 0
     assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in job.get("variables", {}).items())
     ran = someone.run(f"{assignments} {line}".strip())
     for path in [*job["artifacts"]["paths"], *job["artifacts"].get("reports", {}).values()]:
@@ -93,11 +103,12 @@ def test_the_workflow_that_init_writes_runs_green_and_without_a_system_red(maint
 
 def test_the_whole_workflow_gates_offline_and_judges_by_a_model_where_there_is_a_key(maintainer: Reader) -> None:
     maintainer.follow(page(PAGE, "", "On GitHub", "The gate", "A whole workflow"))
+    merge(maintainer)
     offline, model = jobs(maintainer, GITHUB).values()
     assert "secrets" not in str(offline), "a pull request of a fork runs it"
     ran = run_on_github(maintainer, offline, {})
     assert ran.status == 0, ran.output
-    assert "baseline baseline.json: 3 as before" in ran.output
+    assert "baseline git:origin/main:ragcheck-baseline.json: 3 as before" in ran.output
     with OpenAIServer(says_of_canaries()) as judge:
         maintainer.environment["OPENAI_BASE_URL"] = judge.url
         ran = run_on_github(maintainer, model, {"secrets.OPENAI_API_KEY": "key-of-the-repository"})
@@ -109,7 +120,7 @@ def test_the_whole_workflow_gates_offline_and_judges_by_a_model_where_there_is_a
     conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
     ran = run_on_github(maintainer, offline, {})
     assert ran.status == 1
-    assert "2 newly failing" in ran.output
+    assert "2 confirmed as failing" in ran.output
 
 
 def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
@@ -120,10 +131,11 @@ def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
     assert "3 passed" in ran.output
 
     maintainer.follow([*page(PAGE, "The gate"), whole])
+    merge(maintainer)
     offline, model = jobs(maintainer, GITLAB).values()
     ran = run_on_gitlab(maintainer, offline)
     assert ran.status == 0, ran.output
-    assert "baseline baseline.json: 3 as before" in ran.output
+    assert "baseline git:origin/main:ragcheck-baseline.json: 3 as before" in ran.output
     with OpenAIServer(says_of_canaries()) as judge:
         maintainer.environment |= {"OPENAI_BASE_URL": judge.url, "OPENAI_API_KEY": "key-of-the-project"}
         ran = run_on_gitlab(maintainer, model)
@@ -133,9 +145,11 @@ def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
 
 def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> None:
     maintainer.follow(page(PAGE, "", "On GitHub", "The gate", "As an action"))
+    merge(maintainer)
     shutil.copytree(PROJECT / "action", maintainer.folder / ".github/actions/ragcheck")
     job = jobs(maintainer, ".github/workflows/ragcheck-action.yml")["ragcheck"]
-    use = job["steps"][-1]
+    *_, fetch, use = job["steps"]
+    assert maintainer.run(fetch["run"]).status == 0
     action = yaml.safe_load((maintainer.folder / use["uses"] / "action.yml").read_text(encoding="utf-8"))
     inputs = {name: said.get("default", "") for name, said in action["inputs"].items()} | use["with"]
     install, test, keep = action["runs"]["steps"]
@@ -239,7 +253,8 @@ def test_from_the_tutorial_to_a_job_in_an_empty_folder(maintainer: Reader) -> No
     """A question file, a function to ask, and a CI job, out of nothing but the pages."""
     maintainer.follow(page("tutorial/first-run.md", "Install", "Write a question file", "Say what to ask", "Run it"))
     maintainer.follow([block for block in page(PAGE, "A whole workflow") if block.file])
-    maintainer.run("cp ragcheck-results/rag_predictions.json baseline.json")
+    maintainer.run("ragcheck baseline save && git add ragcheck-baseline.*")
+    merge(maintainer)
     offline, _ = jobs(maintainer, GITHUB).values()
     ran = run_on_github(maintainer, offline, {})
     assert ran.status == 0, ran.output

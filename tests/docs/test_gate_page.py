@@ -100,5 +100,4 @@ def test_a_saved_run_that_fails_names_the_flaky_question(followed: Project, caps
     followed.run("--rag-judge=none", "--rag-gate=each")
     capsys.readouterr()
     follow(followed, blocks("console")[0].splitlines()[-1])
-    said = re.sub(r"of 20.*", "of TIME", capsys.readouterr().out)
-    assert said == re.sub(r"of 20.*", "of TIME", blocks("text")[-1])
+    assert capsys.readouterr().out == blocks("text")[-1]

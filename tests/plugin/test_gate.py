@@ -196,7 +196,7 @@ def test_a_baseline_that_is_none_ends_the_run_before_a_question_is_asked(project
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
     assert (
         "ERROR: ragcheck: --rag-baseline: baseline.json: there is no such file. "
-        "Give --rag-baseline the {agent}_predictions.json of a full run."
+        "Make a baseline with ragcheck baseline save."
     ) in run.stderr.splitlines()
     assert (run.asked, run.files) == ([], [])
 
@@ -217,11 +217,15 @@ def test_it_ends_a_run_of_users_own_tests_before_a_question_is_asked(project: Pr
         pytest.param("rag_result): pass", marks=exhaustive),
     ],
 )
-def test_it_ends_such_a_run_of_workers_as_soon_as_their_first_report_is_there(project: Project, test: str) -> None:
+@pytest.mark.parametrize("gate", ["confirmed", pytest.param("each", marks=exhaustive)])
+def test_it_ends_such_a_run_of_workers_as_soon_as_their_first_report_is_there(
+    project: Project, test: str, gate: str
+) -> None:
     project.ask(good("terms"), file="billing.yaml")
     project.write("test_own.py", f"import pytest\n\n\n{MARK if 'result' in test else ''}def test_own({test}\n")
-    run = project.run(*GATED)
+    run = project.run("--rag-baseline=baseline.json", f"--rag-gate={gate}")
     assert run.exit_status == pytest.ExitCode.USAGE_ERROR
+    assert "UsageError" not in run.text
     assert "ERROR: ragcheck: --rag-baseline: baseline.json: there is no such file." in run.stderr
     assert "rag_summary.json" not in run.files
 
@@ -278,7 +282,7 @@ def test_a_baseline_in_the_output_folder_is_refused_before_a_question_is_asked(p
     assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
     assert (
         "ERROR: ragcheck: --rag-baseline: ragcheck-results/rag_predictions.json: it is in the output folder, whose "
-        "files the next run replaces. Keep the baseline elsewhere, such as in ragcheck-baseline.json."
+        "files the next run replaces. Save the run with ragcheck baseline save, which writes ragcheck-baseline.json."
     ) in run.stderr.splitlines()
     elsewhere = project.run("--rag-baseline=ragcheck-results/rag_predictions.json", "--rag-output=now")
     assert elsewhere.exit_status == 0

@@ -163,8 +163,8 @@ def test_a_regression_gate_without_a_baseline_ends_the_run_before_it_begins(proj
     run = project.run("--rag-gate=regression")
     assert (run.exit_status, run.asked) == (pytest.ExitCode.USAGE_ERROR, [])
     assert (
-        "ERROR: ragcheck: --rag-gate=regression has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
-        "or --rag-gate=each."
+        "ERROR: ragcheck: --rag-gate=regression has nothing to compare with. Save a run with ragcheck baseline "
+        "save, or give --rag-gate=each."
     ) in run.stderr.splitlines()
 
 

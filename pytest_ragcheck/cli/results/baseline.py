@@ -119,7 +119,8 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
     _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
-    return [f"{path}: {len(saved.rows)} questions of {saved.timestamp}", *flaky_lines(flaky_in_history(saved))]
+    runs = f"{len(saved.runs)} saved run{'s' if len(saved.runs) > 1 else ''}"
+    return [f"{path}: {len(saved.rows)} questions, {runs}", *flaky_lines(flaky_in_history(saved))]
 
 
 def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:

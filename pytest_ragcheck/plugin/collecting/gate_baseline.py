@@ -88,6 +88,6 @@ def check_baseline(config: pytest.Config) -> None:
         baseline_of(config)
     elif GateRules.of(settings).gate in COMPARING:
         raise pytest.UsageError(
-            f"ragcheck: --rag-gate={settings.gate.rule} has nothing to compare with. Give --rag-baseline=PREDICTIONS, "
-            "or --rag-gate=each."
+            f"ragcheck: --rag-gate={settings.gate.rule} has nothing to compare with. Save a run with ragcheck baseline "
+            "save, or give --rag-gate=each."
         )

@@ -10,6 +10,7 @@ from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
 from pytest_ragcheck.plugin.configuration import calls_rag_check, has_gate
 from pytest_ragcheck.plugin.run_state import RUN
 from pytest_ragcheck.plugin.workers.transport import send_refusal
+from pytest_ragcheck.summary.gate_rules import COMPARING
 
 
 def select(session: pytest.Session) -> None:
@@ -31,15 +32,17 @@ def select(session: pytest.Session) -> None:
 
 def check_gate(config: pytest.Config) -> None:
     """
-    Read the baseline of the gate, in the process that decides, before the first question costs anything.
+    Read the baseline of the gate in the processes that use it, before the first question costs anything.
 
     Raises:
         pytest.UsageError: The baseline cannot be read, or the gate needs one and has none.
     """
-    if has_gate(config) and not hasattr(config, "workerinput"):
-        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
+    if has_gate(config):
+        from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, terms_of
 
-        check_baseline(config)
+        # The controller decides; the workers ask again what a comparing gate wants to know.
+        if not hasattr(config, "workerinput") or terms_of(config).gate in COMPARING:
+            check_baseline(config)
 
 
 def _check_before_running(session: pytest.Session, *, collected: bool) -> None:

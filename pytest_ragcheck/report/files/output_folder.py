@@ -46,7 +46,7 @@ def check_outside(path: Path, folder: Path, *, name: str) -> None:
     if path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
             f"{name}: it is in the output folder, whose files the next run replaces. "
-            f"Keep the baseline elsewhere, such as in {BASELINE_FILE}."
+            f"Save the run with ragcheck baseline save, which writes {BASELINE_FILE}."
         )
 
 

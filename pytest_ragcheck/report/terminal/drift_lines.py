@@ -33,7 +33,8 @@ def drift_lines(drift: WorldDrift) -> Iterator[str]:
         )
     contexts = drift.contexts
     if contexts is not None and contexts.now < _FEWER_CONTEXTS * contexts.before:
-        yield f"fewer contexts: {contexts.now:.1f} a question, {contexts.before:.1f} in the baseline"
+        asked = f" of {drift.top_k:g} asked for" if drift.top_k is not None else ""
+        yield f"fewer contexts: {contexts.now:.1f} a question{asked}, {contexts.before:.1f} in the baseline"
     yield from _latency(drift.latency_median, drift.latency_p95)
     refusals = drift.refusals
     if refusals is not None and abs(refusals.now - refusals.before) >= max(_LEAST, _MORE_REFUSALS * drift.n):

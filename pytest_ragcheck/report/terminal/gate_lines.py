@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
 
 OTHERWISE = (
-    "Make a new baseline by a full run of today's kind, or set rag_baseline_allow = other-settings to compare all "
-    "the same."
+    "If the run is as it should be, record it with ragcheck baseline accept. To compare all the same, set "
+    "rag_baseline_allow = other-settings."
 )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
-GIVE = "Give --rag-baseline the {agent}_predictions.json of a full run."
+GIVE = "Make a baseline with ragcheck baseline save."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,9 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
 
 
 def _predictions_of_a_full_run(path: Path | InGit, advice: str) -> dict[str, Any]:
-    document = read_document(path, give=advice, anew="Make a new baseline by a full run.")
+    document = read_document(
+        path, give=advice, anew="Move the file away, and make a new baseline with ragcheck baseline save."
+    )
     complete = document.get("complete")
     if complete is not True:
         raise Unusable(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.metric_statistics import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,9 @@ class WorldDrift:
 
     contexts: BeforeAndNow | None
     """Mean number of contexts of a question; None if the baseline keeps none."""
+
+    top_k: float | None
+    """Mean number of contexts that were asked for; None if no question says it."""
 
     latency_median: BeforeAndNow | None
     """Seconds; None if one of the runs has no times."""
@@ -84,8 +88,9 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         known_texts=sum(texts) / len(texts) if texts else 0.0,
         lost_gold_ids=tuple(sorted((gold & known_ids) - ids)) if ids else (),
         contexts=_contexts(answered),
-        latency_median=_latency(answered, 0.5),
-        latency_p95=_latency(answered, 0.95),
+        top_k=fmean(wanted) if (wanted := [record.top_k for _, record in answered if record.top_k]) else None,
+        latency_median=_latency(answered, 50),
+        latency_p95=_latency(answered, 95),
         refusals=_refusals(pairs),
     )
 
@@ -99,17 +104,12 @@ def _contexts(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | Non
     )
 
 
-def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], share: float) -> BeforeAndNow | None:
+def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], percent: float) -> BeforeAndNow | None:
     before = [saved.latency_seconds for saved, _ in pairs if saved.latency_seconds is not None]
     now = [record.latency_seconds for _, record in pairs if record.latency_seconds is not None]
     if not before or not now:
         return None
-    return BeforeAndNow(before=_quantile(before, share), now=_quantile(now, share))
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return median(ordered) if share == 0.5 else ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+    return BeforeAndNow(before=percentile(before, percent), now=percentile(now, percent))
 
 
 def _refusals(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:

@@ -47,7 +47,7 @@ def test_answers_are_kept_and_each_text_of_a_context_once(
         failed("prices", contexts=["Refunds are possible for 30 days."]),
         errored("hours"),
     )
-    assert (status, printed) == (0, "ragcheck-baseline.json: 3 questions of 2126-11-05T12:30:00+00:00\n")
+    assert (status, printed) == (0, "ragcheck-baseline.json: 3 questions, 1 saved run\n")
     text = (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
     assert "The window is 30 days." in text
     beside = json.loads((tmp_path / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
@@ -252,7 +252,7 @@ def test_a_baseline_in_an_output_folder_is_refused(
         "",
         (
             f"ragcheck baseline {action}: results/baseline.json: it is in the output folder, whose files the next run "
-            "replaces. Keep the baseline elsewhere, such as in ragcheck-baseline.json.\n"
+            "replaces. Save the run with ragcheck baseline save, which writes ragcheck-baseline.json.\n"
         ),
     )
     assert not (tmp_path / "results" / "baseline.json").exists()
