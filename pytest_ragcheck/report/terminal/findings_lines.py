@@ -111,6 +111,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
         )
     if not examined:
         yield f"no question can be compared, so the gate cannot turn red. {accept_advice(comparison)}"
+    elif findings.gate == "confirmed" and not findings.can_be_red:
+        yield "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
     elif decision.terms.gate != findings.gate:
         yield f"fewer than {FEWEST_QUESTIONS} questions: {decision.terms.gate} decides as {findings.gate}"
 
@@ -165,7 +167,8 @@ def _count(count: CountFinding) -> str:
     runs = "1 saved run" if count.known_runs == 1 else f"{count.known_runs} saved runs"
     found = f"broken {count.unit}s: {count.broken} of {count.n_units}, {count.improved} improved; "
     if count.needed is None:
-        return f"{found}no number of them is red after {runs}. Ask more questions, or save more runs."
+        red = f"only a share of {count.floor} questions is red" if count.floor else "no number of them is red"
+        return f"{found}{red} after {runs}. Ask more questions, or save more runs."
     floor = ", red by their share alone" if count.floor_red and not count.red else ""
     chance = f" ({_p(count.p)})" if count.broken else ""
     return f"{found}red from {count.needed} after {runs}{chance}{floor}"
@@ -175,7 +178,7 @@ def _mean(mean: MeanFinding) -> str:
     found = f"mean of the asserted metrics: {-mean.drop:+.3f} ({_p(mean.p)})"
     if mean.visible_drop is None:
         return found
-    return f"{found}; a drop of {mean.visible_drop:.3f} is seen in 4 of 5 runs"
+    return f"{found}; a drop of {mean.visible_drop:.3f} by {mean.n_changed} changed answers is seen in 4 of 5 runs"
 
 
 def _p(p: float) -> str:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MOST_IMPROVED = 3
 """Up to so many improved units the critical value is lowered as far as the bound permits."""
 
-_RATES = tuple(0.25 * 1.12**step for step in range(60))
-"""Expected numbers of broken and improved units, 0.25 to 200, over which the bound is taken."""
+_FLOOR_SHARE, _FLOOR_DEVIATIONS = 0.2, 3
+"""Broken less improved questions that are red whatever the test says: a fifth of all, and 3 standard deviations."""
+
+_EXACT = 1e-12
+"""Room for the rounding of sums."""
 
 
 def binomial_p(broken: int, improved: int, known_runs: int) -> float:
@@ -23,13 +30,29 @@ def binomial_p(broken: int, improved: int, known_runs: int) -> float:
     return min(1.0, math.fsum(_chance(n, k, share) for k in range(broken, n + 1)))
 
 
+def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
+    """
+    Chance of at least *broken* units, if each broke in a random one of the runs that it has.
+
+    Args:
+        broken: >= 0.
+        known_runs: Of each unit that broke in exactly one run, the number of saved runs, >= 1.
+
+    Source: the Poisson binomial distribution, by adding one unit after the other.
+    """
+    chances = [1.0]
+    for runs in known_runs:
+        chances = [(runs * no + yes) / (runs + 1) for no, yes in zip([*chances, 0.0], [0.0, *chances], strict=True)]
+    return min(1.0, math.fsum(chances[broken:]))
+
+
 def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
     The least number of broken units that is red beside so many improved ones.
 
-    A unit that breaks by the day does so in any of the `known_runs + 1` runs alike, so that the number of units that
-    broke in exactly one run is all that noise decides. `binomial_p` is at most *level* from this value on, or, for few
-    improved units, the whole procedure is red with a chance of at most *level* whatever the rates of breaking are.
+    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs breaks in any of them alike.
+    `binomial_p` is at most *level* from the critical value on; for few improved units the value is lower, as long as
+    the whole test is red with a chance of at most *level*, whatever the rate of breaking of each unit is.
 
     Args:
         known_runs: >= 1.
@@ -42,32 +65,52 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
     return lowered[improved] if improved < len(lowered) else _conditional(known_runs, improved, level)
 
 
-def worst_chance(critical: tuple[int, ...], known_runs: int, level: float) -> float:
+def floor_value(improved: int, questions: int) -> int:
     """
-    The highest chance of a red run if nothing changed, over all numbers of units and all rates of breaking.
+    The least number of newly broken questions that is red beside so many newly passing ones, without a test.
+
+    Args:
+        improved: Questions that failed in the latest saved run and pass today.
+        questions: All compared questions.
+
+    Source: McNemar (1947), with 3 standard deviations. If questions break by the day, independent of each other, the
+    floor is red in at most 0.13 % of unchanged runs.
+    """
+    # (b - i)^2 >= 9 (b + i), solved for the difference b - i.
+    squared = _FLOOR_DEVIATIONS**2
+    deviations = (squared + math.sqrt(squared**2 + 8 * squared * improved)) / 2
+    return improved + math.ceil(max(_FLOOR_SHARE * questions, deviations) - _EXACT * questions)
+
+
+def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> bool:
+    """
+    Return True if the test is red with a chance of at most *level* whatever the rates of breaking are.
+
+    The chance is linear in the chance of each unit to break in exactly one run, so that it is highest where some units
+    have the highest such chance and the others none: only the number of those units has to be tried.
 
     Args:
         critical: Critical value by number of improved units; from there on the conditional test decides.
         known_runs: >= 1.
-        level: Of the conditional test, 0..1.
+        level: Of the whole test and of the conditional one, 0..1.
     """
-    red = [_red_share(n, critical, known_runs, level) for n in range(_most(known_runs, level))]
-    # A unit breaks in exactly one run with a chance of at most this, whatever its rate.
+    # Larger totals are decided by the conditional test, which holds the level.
+    totals = _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED
+    above = [_red_share(n, critical, known_runs, level) - level for n in range(totals)]
     likeliest = (known_runs / (known_runs + 1)) ** known_runs
-    worst = max(math.fsum(map(math.prod, zip(_poisson(rate, len(red)), red, strict=True))) for rate in _RATES)
-    for units in range(1, 100):
-        chances = _binomial(units, likeliest, len(red))
-        worst = max(worst, math.fsum(map(math.prod, zip(chances, red, strict=True))))
-    return worst
+    return all(
+        math.fsum(_chance(units, n, likeliest) * above[n] for n in range(min(units + 1, totals))) <= _EXACT * level
+        for units in range(1, 4 * totals)
+    )
 
 
 @cache
 def _lowered(known_runs: int, level: float) -> tuple[int, ...]:
-    """Critical values from 0 improved units on, each as low as the bound on the whole procedure permits."""
+    """Critical values from 0 improved units on, each as low as the level of the whole test permits."""
     critical: tuple[int, ...] = ()
     for improved in range(_MOST_IMPROVED):
         value = _conditional(known_runs, improved, level)
-        while value > 1 and worst_chance((*critical, value - 1), known_runs, level) <= level:
+        while value > 1 and holds_level((*critical, value - 1), known_runs, level):
             value -= 1
         critical = (*critical, value)
     return critical
@@ -81,11 +124,6 @@ def _conditional(known_runs: int, improved: int, level: float) -> int:
     return bisect_left(range(most), -level, key=lambda value: -binomial_p(value, improved, known_runs))
 
 
-def _most(known_runs: int, level: float) -> int:
-    """Totals from here on are decided by the conditional test, and red with a chance of at most the level."""
-    return _conditional(known_runs, _MOST_IMPROVED, level) + _MOST_IMPROVED + 40
-
-
 @cache
 def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float) -> float:
     """Chance of a red run given that *n* units broke in exactly one run."""
@@ -96,16 +134,6 @@ def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float)
         if broken
         >= (critical[n - broken] if n - broken < len(critical) else _conditional(known_runs, n - broken, level))
     )
-
-
-@cache
-def _poisson(rate: float, n: int) -> tuple[float, ...]:
-    return tuple(math.exp(k * math.log(rate) - rate - math.lgamma(k + 1)) for k in range(n))
-
-
-@cache
-def _binomial(units: int, share: float, n: int) -> tuple[float, ...]:
-    return tuple(_chance(units, k, share) if k <= units else 0.0 for k in range(n))
 
 
 def _chance(n: int, k: int, share: float) -> float:

@@ -69,7 +69,7 @@ class CountFinding:
     """The count test and the floor."""
 
     known_runs: int
-    """How many saved runs the count test uses, >= 1."""
+    """The fewest saved runs of a unit that broke in exactly one run; if none did, those of a typical question; >= 1."""
 
     unit: str
     """`question`, or `document` if the noise is shared within documents."""
@@ -82,14 +82,19 @@ class CountFinding:
     """Units that broke in exactly one saved run and in no other one, nor today."""
 
     needed: int | None
-    """How many broken units turn the run red, given `improved`; None if the set has not so many units."""
+    """How many broken units turn the run red, given `improved`; None if fewer passed in all saved runs."""
 
     p: float
     """Chance of as large a share of broken units if today is a run like the saved ones, 0..1."""
 
     red: bool
+    floor: int | None
+    """
+    How many broken questions are red whatever the test finds, given those that improved; None if fewer passed in the
+    latest saved run. Questions count one by one here, whatever the unit is.
+    """
+
     floor_red: bool
-    """True if so many questions broke against the latest saved run that no p-value is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +175,10 @@ class GateFindings:
     @property
     def can_be_red(self) -> bool:
         """False if neither a number of broken questions nor a drop of a mean could have turned the run red."""
-        counts = self.count is not None and self.count.needed is not None
-        return self.gate == "confirmed" or counts or (self.mean is not None and self.mean.visible_drop is not None)
+        if self.gate == "confirmed":
+            return any(each.question.passed_before for each in self.examined)
+        counts = self.count is not None and (self.count.needed or self.count.floor) is not None
+        return counts or (self.mean is not None and self.mean.visible_drop is not None)
 
     @property
     def red(self) -> bool:

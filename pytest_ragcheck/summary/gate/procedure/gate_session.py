@@ -10,10 +10,11 @@ Decides whether a run is worse than its saved runs. The procedure:
 
 from __future__ import annotations
 
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
-from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
+from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
 from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
 from pytest_ragcheck.summary.gate.procedure.gate_requests import Steps, together
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
@@ -29,12 +30,6 @@ FEWEST_QUESTIONS = 10
 
 COUNT_SHARE = 0.6
 """Share of the false alarms that the count test may make. With 0.005, six broken questions would not be red."""
-
-_KNOWN_SHARE = 0.8
-"""The count test uses as many saved runs as this share of the questions has."""
-
-_FLOOR, _FLOOR_SHARE, _FLOOR_SQUARE = 6, 0.2, 9
-"""Broken less improved units that are red against the latest run: 6, a fifth of all, and 3 standard deviations."""
 
 
 def gate(
@@ -122,42 +117,46 @@ def _fails_by_day(question: ComparedQuestion) -> bool:
     return any(run.failed for run in question.known) and any(run.passed for run in question.known)
 
 
-def _count(examined: Sequence[Examined], unit: str, unit_of: Mapping[Key, int], level: float) -> CountFinding:
-    known_runs = _known_runs([each.question for each in examined])
+def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], level: float) -> CountFinding:
+    questions = [each.question for each in examined]
     balance: dict[int, int] = dict.fromkeys(unit_of.values(), 0)
+    histories: dict[int, int] = {}
+    can_break = set()
     for each in examined:
-        question = each.question
-        if len(question.known) >= known_runs:
-            broke = each.confirmed and all(run.passed for run in question.known)
-            balance[unit_of[question.key]] += int(broke) - int(each.improved)
+        unit, length = unit_of[each.question.key], len(each.question.known)
+        always_passed = all(run.passed for run in each.question.known)
+        change = int(each.confirmed and always_passed) - int(each.improved)
+        balance[unit] += change
+        if change:
+            histories[unit] = min(length, histories.get(unit, length))
+        if always_passed:
+            can_break.add(unit)
+    once = [histories[unit] for unit, value in balance.items() if value]
     broken = sum(value > 0 for value in balance.values())
-    improved = sum(value < 0 for value in balance.values())
-    needed = critical_value(known_runs, improved, level)
+    improved = len(once) - broken
+    known_runs = min(once) if once else median_low(len(question.known) for question in questions)
+    p, needed = mixed_p(broken, once), critical_value(known_runs, improved, level)
+    if p <= level:
+        needed = min(needed, broken)
+    newly_broken, floor = sum(each.confirmed for each in examined), floor_value(_newly_passing(examined), len(examined))
     return CountFinding(
         known_runs=known_runs,
-        unit=unit,
+        unit=kind,
         n_units=len(balance),
         broken=broken,
         improved=improved,
-        needed=needed if needed <= len(balance) else None,
-        p=binomial_p(broken, improved, known_runs),
+        needed=needed if needed <= len(can_break) else None,
+        p=p,
         red=broken >= needed,
-        floor_red=_floor(examined, unit_of),
+        floor=floor if floor <= sum(question.passed_before for question in questions) else None,
+        floor_red=newly_broken >= floor,
     )
 
 
-def _known_runs(questions: Sequence[ComparedQuestion]) -> int:
-    """The most saved runs that enough of the questions have."""
-    lengths = sorted((len(question.known) for question in questions), reverse=True)
-    return lengths[int(_KNOWN_SHARE * (len(lengths) - 1))]
-
-
-def _floor(examined: Sequence[Examined], unit_of: Mapping[Key, int]) -> bool:
-    """True if so many units broke against the latest saved run that the earlier ones do not matter."""
-    balance: dict[int, int] = dict.fromkeys(unit_of.values(), 0)
-    for each in examined:
-        refuted = each.side_by_side is not None and not each.improved
-        better = each.question.known[-1].failed and each.question.now.passed and not refuted
-        balance[unit_of[each.question.key]] += int(each.confirmed) - int(better)
-    down, up = sum(value > 0 for value in balance.values()), sum(value < 0 for value in balance.values())
-    return down - up >= max(_FLOOR, _FLOOR_SHARE * len(balance)) and (down - up) ** 2 >= _FLOOR_SQUARE * (down + up)
+def _newly_passing(examined: Sequence[Examined]) -> int:
+    """How many questions failed in their latest saved run and pass today, unless that is refuted side by side."""
+    refuted = {each.question.key for each in examined if each.side_by_side is not None and not each.improved}
+    return sum(
+        each.question.known[-1].failed and each.question.now.passed and each.question.key not in refuted
+        for each in examined
+    )

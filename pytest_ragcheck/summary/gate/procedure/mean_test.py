@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HOPELESS = 0.2
 """A p above this after one judgement of each answer asks for no second one."""
 
-_POWER = 0.8
+_POWER = 0.83
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ def _finding(
         p=p,
         metrics=dropped,
         red=p <= level and (drop > tolerance or bool(dropped)),
-        visible_drop=_visible_drop(judged, len(asserted), [_difference(unit) for unit in units], level, tolerance),
+        visible_drop=_visible_drop(judged, len(asserted), units, level, tolerance),
         differences=differences,
     )
 
@@ -191,18 +191,20 @@ def _difference(values: Sequence[float]) -> float:
 
 
 def _visible_drop(
-    judged: Sequence[_Judged], n: int, differences: Sequence[float], level: float, tolerance: float
+    judged: Sequence[_Judged], n: int, units: Sequence[Sequence[float]], level: float, tolerance: float
 ) -> float | None:
     """
-    The drop that would be red in about four of five runs, with differences as wide as those of this run.
+    The drop that would be red in about four of five runs in which as many answers change, and differ as widely.
 
-    Source: the power of the paired t test, whose distance from the permutation test is small from 8 units on.
+    Source: the power of the t test with a degree of freedom for each saved value but one, whose distance from the
+    permutation test is small from 8 of them on.
     """
-    if len(differences) < 2:
+    if len(units) < 2:
         return None
-    quantile, extra = student_quantile(1 - level, len(differences) - 1), NormalDist().inv_cdf(_POWER)
-    spread = stdev(differences) * math.sqrt(len(differences)) / n
-    widened = math.sqrt(1 + quantile**2 / (2 * (len(differences) - 1)))
+    freedom = sum(len(unit) - 1 for unit in units) - 1
+    quantile, extra = student_quantile(1 - level, freedom), NormalDist().inv_cdf(_POWER)
+    spread = stdev(map(_difference, units)) * math.sqrt(len(units)) / n
+    widened = math.sqrt(1 + quantile**2 / (2 * freedom))
     visible = max((quantile + extra * widened) * spread, tolerance + extra * spread)
     # No mean drops by more than there is of it.
     room = math.fsum(_level(each.question) for each in judged) / n

@@ -67,8 +67,8 @@ def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
         if choices.bit_length() - dropped > _WIDTH - _DROPPED // 2:
             counts = counts >> _DROPPED & upper_bits
             dropped += _DROPPED
-    # A number is congruent to the sum of its digits, modulo its base less 1.
-    return (counts % ((1 << width) - 1) << dropped) / choices
+    # A number is congruent to the sum of its digits, modulo its base less 1. The choice of today is always one of them.
+    return (max(1, counts % ((1 << width) - 1)) << dropped) / choices
 
 
 def _normal_p(units: Sequence[Sequence[int]]) -> float:

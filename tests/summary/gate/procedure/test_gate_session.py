@@ -156,9 +156,52 @@ def test_documents_are_the_units_if_answers_elsewhere_changed_too() -> None:
     assert (found.unit, found.broken, found.needed) == ("document", 1, None)
 
 
-def test_a_set_of_one_document_with_other_words_everywhere_cannot_be_red_and_says_so() -> None:
+def test_half_of_a_set_that_breaks_in_one_of_two_documents_is_red_by_its_share() -> None:
+    # All other answers changed too, so that the document is the unit, and two documents prove nothing.
     questions = [
-        question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document="handbook") for n in range(40)
+        broke(n, document="page 0")
+        if n < 20
+        else question(n, before=look(f"{n} a", 0.9), now=look(f"{n} b", 0.9), document="page 1")
+        for n in range(40)
     ]
-    assert not decided(questions).can_be_red
-    assert decided([steady(n) for n in range(40)]).can_be_red
+    findings = decided(questions)
+    assert findings.count is not None
+    assert (findings.count.unit, findings.count.needed) == ("document", None)
+    # (c - u)^2 >= 9 (c + u) from 9 on, and a fifth of 40 is 8.
+    assert (findings.count.floor, findings.count.floor_red) == (9, True)
+    assert findings.red
+
+
+def test_questions_added_later_count_beside_those_with_more_saved_runs() -> None:
+    # (1/2)^6 = 0.016 is what six questions of one saved run can show: as red as in a set of their own.
+    for count in (5, 6):
+        added = [(broke if n < count else steady)(n) for n in range(8)]
+        assert decided([*added, *(steady(n, runs=5) for n in range(8, 100))]).red is (count == 6)
+
+
+def test_a_broken_question_more_is_never_less_evidence() -> None:
+    # (1/6)^3 * 1/2 = 0.0023: three questions with five saved runs and one with a single run.
+    old = [broke(n, runs=5) for n in range(3)]
+    steadily = [steady(n, runs=5) for n in range(4, 50)]
+    for questions in ([*old, steady(3), *steadily], [*old, broke(3), *steadily]):
+        findings = decided(questions)
+        assert findings.count is not None
+        assert findings.count.red
+        assert findings.count.needed == findings.count.broken
+        assert findings.count.p == pytest.approx(1 / (216 if findings.count.broken == 3 else 432))
+
+
+def test_a_set_of_too_few_passing_questions_cannot_be_red_by_counts_and_says_so() -> None:
+    for passing in (5, 6, 9):
+        failing = [question(n, before=look(f"{n}", 0.2), now=look(f"{n}", 0.2)) for n in range(passing, 40)]
+        findings = decided([*(steady(n) for n in range(passing)), *failing])
+        assert findings.count is not None
+        assert findings.count.needed == (None if passing == 5 else 6)
+        assert findings.count.floor == (9 if passing == 9 else None)
+        assert findings.can_be_red is (passing > 5)
+
+
+def test_under_confirmed_a_set_of_which_nothing_passed_cannot_be_red_and_says_so() -> None:
+    failing = [question(n, before=look(f"{n}", 0.2), now=look(f"{n}", 0.2)) for n in range(3)]
+    assert not decided(failing, name="confirmed").can_be_red
+    assert decided([*failing, steady(3)], name="confirmed").can_be_red

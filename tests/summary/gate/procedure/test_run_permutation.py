@@ -49,3 +49,8 @@ def test_more_choices_than_a_counter_holds() -> None:
     # 1,000 differences of 0.001 (500 + 40 down): the exact binomial tail of 540 of 1,000, 0.00623.
     units = [[0.5, 0.501]] * 540 + [[0.501, 0.5]] * 460
     assert lower_sum_p(units) == pytest.approx(0.00623, abs=0.00002)
+
+
+def test_the_choice_of_today_keeps_p_above_0() -> None:
+    # One choice of 21^40 is less than the counters hold beside all choices.
+    assert 0 < lower_sum_p([[0.1, *[0.9] * 20]] * 40) < 1e-30
