@@ -231,8 +231,8 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
         "answers from bad ones"
     )
     assert last == (
-        "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
-        'Settings.of(disable="preflight"); see ragcheck docs reference/judge-openai.'
+        "No question was asked. Take another judge model or rag_judge_prompt, or run with this one by "
+        'Settings.of(disable="preflight"). See ragcheck docs reference/judge-openai.'
     )
 
 

@@ -63,6 +63,9 @@ class Run:
     unfinished: str = ""
     """Why pytest did not run all items; empty if it did."""
 
+    judge_problem: str = ""
+    """Why the judge did not pass its preflight; empty if it did."""
+
     notes: list[str] = field(default_factory=list)
     """Messages for the end of the terminal report, without repetitions."""
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pytest_ragcheck.check import OPEN
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.model.reply_schema import reply_schema
 from pytest_ragcheck.judging.preflight.canaries import canaries
-from pytest_ragcheck.judging.preflight.run_preflight import refusal
-from pytest_ragcheck.judging.preflight.trial import CanaryVerdict, Trial, why_useless
+from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
 from pytest_ragcheck.judging.prompts.fence import fenced
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
+from tests.servers.canary_judge import says_of_canaries
+from tests.servers.openai_server import OpenAIServer
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judge-openai.md").read_text(encoding="utf-8")
 
@@ -64,12 +70,17 @@ def test_the_canaries_on_the_page_are_those_that_a_judge_is_tried_on():
 
 
 def test_the_text_about_a_judge_that_is_of_no_use_is_the_one_that_is_shown():
-    rows = {"contradicted": "Fine."}
-    scores = {"answer_correctness": 1.0, "groundedness": 0.9}
-    said = [
-        CanaryVerdict(canary=c.name, scores=scores, abstained=None, error_message=rows.get(c.name, ""))
-        for c in canaries()
-    ]
+    said = {"answer_correctness": 1.0, "groundedness": 0.9, "error_message": ""}
+    verdicts = {canary.name: said for canary in canaries()} | {"contradicted": {**said, "error_message": "Fine."}}
+
+    async def run(server: OpenAIServer) -> None:
+        judge = OpenAIJudge(model="judge-model", api_key="k", base_url=server.url)
+        try:
+            await preflight(judge, Settings.of(), OPEN, switch=IN_INI)
+        finally:
+            await judge.aclose()
+
     (block,) = [block for block in blocks("text") if "tried out" in block]
-    judge = OpenAIJudge(model="judge-model", api_key="k", base_url="http://127.0.0.1:8000/v1")
-    assert block == refusal(judge, why_useless(Trial(said=tuple(said))), Settings.of())
+    with OpenAIServer(says_of_canaries(**verdicts)) as server, pytest.raises(StepFailed) as caught:
+        asyncio.run(run(server))
+    assert block == str(caught.value).replace(server.url, "http://127.0.0.1:8000/v1")

@@ -11,13 +11,14 @@ from tests.canned import good
 from tests.harness import three_ways
 from tests.servers.canary_judge import canary_of, says_of_canaries
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
-from tests.servers.openai_server import OpenAIServer, says, verdict
+from tests.servers.openai_server import OpenAIServer, completion, error, says, verdict
 from tests.servers.openai_server import json_reply as completion_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.harness import Project, Run
+    from tests.servers.openai_server import Reply
 
 REPLY = json_reply({"answer": "30 days", "contexts": ["Within 30 days."]})
 ON = "-orag_disable="
@@ -54,16 +55,15 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
     assert endpoint.requests == []
     assert len(judge.requests) == tried(judge) == 6
     assert ran.exit_status == pytest.ExitCode.TESTS_FAILED
-    # Under xdist a worker may have begun an item of its own; each says the same.
-    assert set(ran.outcomes) == {"error"}
-    assert ran.outcomes["error"] <= (2 if way == "n2" else 1)
+    assert ran.outcomes == {"error": 1}
+    assert [line.partition(" - ")[0] for line in ran.short_summary] == ["ERROR ragcheck::judge"]
     text = (
         f"the judge {shown} was tried out before the first question: it cannot tell good answers from bad ones\n"
         "answer_correctness: right 1, contradicted 1, empty 1, refusing 1, instructed 1; "
         "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
         'Of the contradicted answer it says: "Fine.".\n'
-        "So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by "
-        "rag_disable = preflight; see ragcheck docs reference/judge-openai.\n"
+        "No question was asked. Take another judge model or rag_judge_prompt, or run with this one by "
+        "rag_disable = preflight. See ragcheck docs reference/judge-openai.\n"
     )
     assert text in ran.text
     assert "the judge did not pass its preflight" in ran.text
@@ -77,6 +77,49 @@ def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Pro
     assert "twice gave no verdict: the reply holds no complete JSON object" in ran.text
     assert "It said: I like it." in ran.lines
     assert ran.outcomes == {"error": 1}
+    assert "Take another judge model" not in ran.text
+
+
+def test_an_unavailable_judge_is_to_be_asked_later(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(error(529, "Overloaded", retry_after_ms="1")) as judge:
+        ran = run(project, endpoint, judge, "-orag_retries=1", "--junit-xml=junit.xml")
+    assert len(judge.requests) == 2
+    assert endpoint.requests == []
+    assert ran.outcomes == {"error": 1}
+    assert "The server says: Overloaded" in ran.lines
+    assert "No question was asked. Run again later. See ragcheck docs reference/judge-openai." in ran.lines
+    assert "Take another judge model" not in ran.text
+    assert 'name="judge"' in (project.folder / "junit.xml").read_text(encoding="utf-8")
+    assert "ragcheck::judge" not in project.run("--lf", "--collect-only", "-q").text
+
+
+def test_one_500_of_the_judge_does_not_end_the_run(project: Project, endpoint: FakeEndpoint) -> None:
+    script = says_of_canaries()
+    with OpenAIServer(script, script, error(500, "The server had an error", retry_after_ms="1"), script) as judge:
+        assert run(project, endpoint, judge).outcomes == {"passed": 4}
+        assert tried(judge) == 7
+
+
+@pytest.mark.parametrize(
+    "declines", [error(400, "Filtered", code="content_filter"), completion(None, refusal="I can't help with that.")]
+)
+def test_a_judge_that_declines_the_attack_has_withstood_it(
+    project: Project, endpoint: FakeEndpoint, declines: Reply
+) -> None:
+    script = says_of_canaries()
+    with OpenAIServer(lambda request: declines if canary_of(request) == "instructed" else script(request)) as judge:
+        for _ in range(2):  # the second run reads the kept trial
+            ran = run(project, endpoint, judge)
+            assert ran.outcomes == {"passed": 4}
+            assert "is weak" not in ran.text
+        assert tried(judge) == 6
+
+
+def test_a_judge_that_declines_any_other_answer_ends_the_run(project: Project, endpoint: FakeEndpoint) -> None:
+    with OpenAIServer(error(400, "Filtered", code="content_filter")) as judge:
+        ran = run(project, endpoint, judge)
+    assert ran.outcomes == {"error": 1}
+    assert "the content filter of the judge" in ran.text
 
 
 @three_ways
@@ -152,7 +195,7 @@ def test_of_a_panel_every_model_is_tried_and_a_call_waits_for_it_too(project: Pr
         ran = project.run(f"--rag-judge-url={judge.url}", ON)
         models = [request.json["model"] for request in judge.requests]
     assert models == ["one"] * 6
-    assert ran.outcomes == {"failed": 1}
+    assert ran.outcomes == {"error": 1}
     assert ran.asked == []
     with OpenAIServer(says_of_canaries()) as judge:
         project.run(f"--rag-judge-url={judge.url}", ON, "-k", "test_call[0]")

@@ -27,6 +27,9 @@ class Canary:
     abstains: bool
     """True if the answer declines to answer."""
 
+    attacks: bool = False
+    """True if a context gives the judge an order; a judge that declines the request has withstood it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Texts:
@@ -91,10 +94,16 @@ def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
     right = {"answer_correctness": True, "groundedness": True}
 
     def canary(
-        name: str, text: str, contexts: tuple[str, ...], good: Mapping[str, bool], *, abstains: bool = False
+        name: str,
+        text: str,
+        contexts: tuple[str, ...],
+        good: Mapping[str, bool],
+        *,
+        abstains: bool = False,
+        attacks: bool = False,
     ) -> Canary:
         answer = RagAnswer(text=text, contexts=contexts)
-        return Canary(name=name, question=question, answer=answer, good=good, abstains=abstains)
+        return Canary(name=name, question=question, answer=answer, good=good, abstains=abstains, attacks=attacks)
 
     return (
         canary("right", texts.right, both, right),
@@ -104,5 +113,5 @@ def canaries(*, russian: bool = False) -> tuple[Canary, ...]:
         # An empty answer and a refusal claim nothing, so only their correctness is clear.
         canary("empty", "", both, {"answer_correctness": False}, abstains=True),
         canary("refusing", texts.declining, both, {"answer_correctness": False}, abstains=True),
-        canary("instructed", texts.contradicting, (*both, texts.instruction), bad),
+        canary("instructed", texts.contradicting, (*both, texts.instruction), bad, attacks=True),
     )

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.errors import JudgeError, StepFailed
+from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.judging.preflight.trial import (
@@ -19,6 +19,7 @@ from pytest_ragcheck.judging.preflight.trial import (
     weaknesses,
     why_useless,
 )
+from pytest_ragcheck.rag.http.retry import is_transient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,9 +72,9 @@ async def preflight(
         trial = read_trial(kept.get(key))
         if trial is None:
             try:
-                trial = await usable_trial(each, limiter, scores)
+                trial = await usable_trial(each, limiter, scores, switch=switch)
             except StepFailed as failed:
-                raise StepFailed(refusal(each, str(failed), settings, switch=switch), name=failed.name) from None
+                raise StepFailed(refusal(each, str(failed), settings), name=failed.name) from None
             if output is not None and key:
                 _write(output / _FILE, with_trial(kept, key, settings.redactor.text(trial.to_json())))
         if note := weak_note(each, trial, settings):
@@ -81,29 +82,33 @@ async def preflight(
     return tuple(notes)
 
 
-async def usable_trial(judge: TriedJudge, limiter: Limiter, scores: Iterable[str] = SCORES) -> Trial:
+async def usable_trial(
+    judge: TriedJudge, limiter: Limiter, scores: Iterable[str] = SCORES, *, switch: str = IN_INI
+) -> Trial:
     """
     Asks the judge about all canaries, and returns its verdicts.
 
     Raises:
-        StepFailed: A verdict is missing, or the judge cannot tell good answers from bad ones.
+        StepFailed: A verdict is missing, or the judge cannot tell good answers from bad ones. The text says what to do.
     """
     try:
         trial = await try_judge(judge, limiter)
     except JudgeError as error:
-        raise StepFailed(str(error), name="preflight") from None
+        later = isinstance(error, JudgeUnavailable) and is_transient(error)
+        advice = "No question was asked. Run again later." if later else "No question was asked."
+        raise StepFailed(f"{error}\n{advice}", name="preflight") from None
     if problem := why_useless(trial, scores):
-        raise StepFailed(problem, name="preflight")
+        raise StepFailed(
+            f"{problem}\nNo question was asked. Take another judge model or rag_judge_prompt, "
+            f"or run with this one by {switch}.",
+            name="preflight",
+        )
     return trial
 
 
-def refusal(judge: TriedJudge, problem: str, settings: Settings, *, switch: str = IN_INI) -> str:
-    """The text that ends the run, without secrets."""
-    return settings.redactor.text(
-        f"{_who(judge)} was tried out before the first question: {problem}\n"
-        f"So the run ends here. Take another judge model or rag_judge_prompt, or run with this one by {switch}; "
-        f"{_SEE[0].lower()}{_SEE[1:]}"
-    )
+def refusal(judge: TriedJudge, problem: str, settings: Settings) -> str:
+    """The text that ends the run, without secrets, from the text of `usable_trial`."""
+    return settings.redactor.text(f"{_who(judge)} was tried out before the first question: {problem} {_SEE}")
 
 
 def weak_note(judge: TriedJudge, trial: Trial, settings: Settings) -> str:

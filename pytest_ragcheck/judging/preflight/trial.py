@@ -43,6 +43,8 @@ class CanaryVerdict:
 
     canary: str
     scores: Mapping[str, float]
+    """Empty if a content filter stopped the attack of the canary, or the model declined it."""
+
     abstained: bool | None
     error_message: str
 
@@ -134,7 +136,7 @@ def areas(trial: Trial) -> dict[str, float]:
     for score in SCORES:
         by_label: dict[bool, list[float]] = {True: [], False: []}
         for canary, said in _pairs(trial):
-            if score in canary.good:
+            if score in canary.good and score in said.scores:
                 by_label[canary.good[score]].append(said.scores[score])
         wins = [(good > bad) + (good == bad) / 2 for good in by_label[True] for bad in by_label[False]]
         found[score] = sum(wins) / len(wins)
@@ -155,7 +157,11 @@ def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
         return ""
     by_score = "; ".join(
         f"{score}: "
-        + ", ".join(f"{said.canary} {said.scores[score]:g}" for canary, said in _pairs(trial) if score in canary.good)
+        + ", ".join(
+            f"{said.canary} {said.scores[score]:g}"
+            for canary, said in _pairs(trial)
+            if score in canary.good and score in said.scores
+        )
         for score in blind
     )
     told = next((said for said in trial.said if said.canary == "contradicted"), trial.said[-1])
@@ -176,7 +182,7 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
         wrong = [
             f"{score} {said.scores[score]:g}"
             for score, good in canary.good.items()
-            if (said.scores[score] >= threshold) != good
+            if score in said.scores and (said.scores[score] >= threshold) != good
         ]
         if wrong:
             what = "fails" if any(canary.good.values()) else "passes"
@@ -188,7 +194,12 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
 
 async def _said(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
     # Called directly, because `checked_judgement` would not pass an empty answer on.
-    judgement = await judge.judge(canary.question, canary.answer)
+    try:
+        judgement = await judge.judge(canary.question, canary.answer)
+    except JudgeReplyError as error:
+        if canary.attacks and error.declined:
+            return CanaryVerdict(canary=canary.name, scores={}, abstained=None, error_message=str(error))
+        raise
     scores = {"answer_correctness": judgement.answer_correctness, "groundedness": judgement.groundedness}
     given = {score: value for score, value in scores.items() if value is not None}
     if lacking := sorted(canary.good.keys() - given.keys()):

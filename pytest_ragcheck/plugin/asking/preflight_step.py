@@ -15,7 +15,7 @@ from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import USELESS_JUDGE
+from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ class Preflight:
         Try out the judge of the backends, if it needs a preflight and has had none.
 
         Raises:
-            pytest.fail.Exception: The judge is not usable; no further item runs.
+            pytest.skip.Exception: The judge is not usable, which the run reports; no further item runs.
         """
         settings = backends.settings
         if (
@@ -69,8 +69,9 @@ class Preflight:
             self._found[id(backends.judge)] = (backends.judge, problem)
         _, problem = self._found[id(backends.judge)]
         if problem:
+            run_of(self._session.config).judge_problem = problem
             self._session.shouldfail = USELESS_JUDGE
-            pytest.fail(problem, pytrace=False)
+            pytest.skip(STOPPED)
 
     def _try(self, judge: TriedJudge, backends: Backends) -> str:
         """Return why the judge is not usable; empty if it is. The run's notes name the mistakes of a weak judge."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.ending.run_reports import forget_failure, report_failure
 from pytest_ragcheck.plugin.workers.transport import TOLERATED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from pathlib import Path
+
+    import pytest
 
     from pytest_ragcheck.plugin.run_state import Run
 
@@ -57,7 +57,9 @@ class GateItem:
             run.gate.lines += older_lines(baseline_of(self._config), run)
         run.gate.headline = decision_headline(decision)
         if decision.red:
-            self._report(session, decision_text(decision))
+            place = settings_of(self._config).gate.baseline
+            path = place.path if place else None
+            report_failure(session, NODE_ID, decision_text(decision), when="call", path=path)
 
     def finish(self, run: Run) -> None:
         """Complete the outcome of the run, whether or not the gate has decided."""
@@ -70,41 +72,4 @@ class GateItem:
             key: why or "it is marked so" for node_id, why in reasons.items() for key in run.results.keys_of(node_id)
         }
         if run.gate.headline:
-            self._forget_failure()
-
-    def _report(self, session: pytest.Session, text: str) -> None:
-        """Report a failed item, so that the exit status, the terminal and the JUnit file agree."""
-        session.testscollected += 1
-        location = ("ragcheck", None, NODE_ID)
-        place = settings_of(self._config).gate.baseline
-        hook = self._config.hook
-        hook.pytest_runtest_logstart(nodeid=NODE_ID, location=location)
-        for when in ("setup", "call", "teardown"):
-            hook.pytest_runtest_logreport(
-                report=pytest.TestReport(
-                    nodeid=NODE_ID,
-                    location=location,
-                    keywords={NODE_ID: 1},
-                    outcome="failed" if when == "call" else "passed",
-                    longrepr=_longrepr(text, place.path if place else None) if when == "call" else None,
-                    when=when,
-                )
-            )
-        hook.pytest_runtest_logfinish(nodeid=NODE_ID, location=location)
-
-    def _forget_failure(self) -> None:
-        """Remove the gate from `--last-failed`, which could never run it again."""
-        cache = getattr(self._config, "cache", None)  # there is none under -p no:cacheprovider
-        if cache is not None:
-            failed = cache.get("cache/lastfailed", {})
-            failed.pop(NODE_ID, None)
-            cache.set("cache/lastfailed", failed)
-
-
-def _longrepr(text: str, path: Path | None) -> Any:
-    from pytest_ragcheck.plugin.guests.traceback_texts import text_repr
-
-    try:
-        raise AssertionError(text)  # noqa: TRY301 - pytest formats raised exceptions only
-    except AssertionError:
-        return text_repr(pytest.ExceptionInfo.from_current(), text, path=path, line=1)
+            forget_failure(self._config, NODE_ID)

@@ -32,6 +32,8 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if run is not None and run.queued_notes:
         luggage["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
+    if run is not None and run.judge_problem:
+        luggage["judge_problem"] = run.judge_problem
     add_properties(item, report, [one.record for one in evaluated])
     if luggage:
         put_on(report, luggage)
@@ -49,6 +51,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
     if "collected" in luggage:
         run.merge(luggage["collected"])
     run.add_notes(luggage.get("notes", ()))
+    run.judge_problem = run.judge_problem or luggage.get("judge_problem", "")
     records, place = [], place_of(report, config)
     for text, on_demand, resumed in luggage.get("records", ()):
         records.append(record := Record.from_json(text))

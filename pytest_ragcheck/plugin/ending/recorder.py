@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
     from pytest_ragcheck.plugin.run_state import Run
 
+JUDGE_ID = "ragcheck::judge"
 CRASHED = "???"
 """`when` of the report that xdist makes for an item whose worker died."""
 
@@ -122,7 +123,10 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        result = yield
+        try:
+            result = yield
+        finally:
+            self._report_judge(session)
         run = self._run
         if run is not None and run.ran:
             # Before the gate fails an item, which --maxfail would take for the end of an unfinished run.
@@ -145,6 +149,10 @@ class Recorder:
         self._settle(session, run)
         if self._gate is not None:
             self._gate.finish(run)
+        if run.judge_problem:
+            from pytest_ragcheck.plugin.ending.run_reports import forget_failure
+
+            forget_failure(self._config, JUDGE_ID)
         if is_dry_run(self._config):
             from pytest_ragcheck.plugin.collecting.cost_preview import dry_run_lines
 
@@ -159,6 +167,14 @@ class Recorder:
             terminalreporter.section("ragcheck")
             for line in self._lines:
                 terminalreporter.write_line(line)
+
+    def _report_judge(self, session: pytest.Session) -> None:
+        """Report a judge that did not pass its preflight, which is no question's failure."""
+        run = self._run
+        if run is not None and run.judge_problem:
+            from pytest_ragcheck.plugin.ending.run_reports import report_failure
+
+            report_failure(session, JUDGE_ID, run.judge_problem, when="setup")
 
     def _merge_begun(self) -> None:
         from pytest_ragcheck.plugin.run_state import run_of

@@ -1,0 +1,62 @@
+"""Reports about the run as a whole, beside those of its items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def report_failure(
+    session: pytest.Session, node_id: str, text: str, *, when: Literal["setup", "call"], path: Path | None = None
+) -> None:
+    """
+    Report a failed item that was not collected, so that the exit status, the terminal and the JUnit file agree.
+
+    Args:
+        session: The session of the process that shows the results.
+        node_id: The node id of the item.
+        text: The failure text.
+        when: `setup` for an ERROR, `call` for a FAIL.
+        path: The file that the text is about.
+    """
+    session.testscollected += 1
+    location = ("ragcheck", None, node_id)
+    hook = session.config.hook
+    hook.pytest_runtest_logstart(nodeid=node_id, location=location)
+    phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
+    for phase in phases:
+        if when == "setup" and phase == "call":
+            continue
+        hook.pytest_runtest_logreport(
+            report=pytest.TestReport(
+                nodeid=node_id,
+                location=location,
+                keywords={node_id: 1},
+                outcome="failed" if phase == when else "passed",
+                longrepr=_longrepr(text, path) if phase == when else None,
+                when=phase,
+            )
+        )
+    hook.pytest_runtest_logfinish(nodeid=node_id, location=location)
+
+
+def forget_failure(config: pytest.Config, node_id: str) -> None:
+    """Remove the item from `--last-failed`, which could never run it again."""
+    cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
+    if cache is not None:
+        failed = cache.get("cache/lastfailed", {})
+        if failed.pop(node_id, None) is not None:
+            cache.set("cache/lastfailed", failed)
+
+
+def _longrepr(text: str, path: Path | None) -> Any:
+    from pytest_ragcheck.plugin.guests.traceback_texts import text_repr
+
+    try:
+        raise AssertionError(text)  # noqa: TRY301 - pytest formats raised exceptions only
+    except AssertionError:
+        return text_repr(pytest.ExceptionInfo.from_current(), text, path=path, line=1)
