@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
-from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
@@ -126,22 +126,17 @@ async def _records(
         settings.endpoint.concurrency, retries=settings.endpoint.retries, delay_seconds=settings.endpoint.delay_seconds
     )
     judging = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries, pause_seconds=PAUSE_SECONDS)
-    check = partial(
-        ProgressBoard().check,
-        client=client,
-        judge=judge,
-        settings=settings,
-        metrics=metrics,
-        asking=asking,
-        judging=judging,
-    )
+    evaluator = Evaluator(asking=asking, judging=judging)
+    prepared = partial(PreparedQuestion, client=client, judge=judge, settings=settings, metrics=metrics)
     asked = {(q.dataset_name, q.id): q for questions in sets for q in questions.questions if q.skip is None}
     # As in a pytest run: enough to keep both gates full while some requests take long.
     reader = Prefetcher(
         room=lambda under_way: asking.most + judging.most + 2 * max(asking.most, judging.most) - under_way
     )
     try:
-        await reader.add(Job(key=key, evaluate=partial(check, question)) for key, question in asked.items())
+        await reader.add(
+            Job(key=key, evaluate=partial(evaluator.evaluate, prepared(question=each))) for key, each in asked.items()
+        )
         taken = [await reader.take(key) for key in asked]
     finally:
         await reader.close()

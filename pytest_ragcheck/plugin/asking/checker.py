@@ -1,27 +1,28 @@
-"""Checks questions within the limits of the run."""
+"""Prepares the questions of a run for their evaluation, with the backends of their items."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.engine.budget import Budget
-from pytest_ragcheck.engine.question_progress import ProgressBoard
+from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
 from pytest_ragcheck.judging.same_verdict import SameVerdict
-from pytest_ragcheck.plugin.asking.run_metrics import Measures
+from pytest_ragcheck.metrics.metric_choice import choose_metrics
+from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
 from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict, known_verdicts, with_known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import pytest
 
-    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.verdict.record import Record
+
+_OPEN_METRICS = 8
+"""Number of pairs of settings and judge whose metrics stay open; narrow fixtures make a new pair for each item."""
+
+
+@dataclass(slots=True)
+class _OpenMetrics:
+    backends: Backends
+    """Held so that no other object can get the id of one of them."""
+
+    metrics: tuple[Metric, ...]
+    lasting: bool = False
 
 
 class Checker:
@@ -43,47 +56,71 @@ class Checker:
 
     def __init__(self, config: pytest.Config, part: Part) -> None:
         settings = settings_of(config)
-        self.limits = limits_of(config)
+        limits = limits_of(config)
         self.budget = (
             None
             if settings.run.max_cost_usd is None
             else Budget(settings.run.max_cost_usd / part.share, settings.judge.own_prices)
         )
-        self.courses = ProgressBoard()
-        """The progress of the questions under way."""
-
+        self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
         self.baseline = RunBaseline.of(config)
         """The baseline that the gate compares with; None if it needs none."""
 
         self._config = config
-        self._measures = Measures(config)
+        self._metrics: dict[tuple[int, int], _OpenMetrics] = {}
         self._documents: RunDocuments | None = None
-
-    async def check(self, question: Question, backends: Backends) -> Record:
-        """
-        Ask the question now, and judge it unless the baseline has a verdict on the same answer.
-
-        Raises:
-            OverBudget: The run has reached its cost limit.
-        """
-        return await self._asked(question, backends, self._known(question, backends.judge))
+        config.add_cleanup(self._close_all)
 
     async def ask_again(self, record: Record, backends: Backends) -> Record:
         """Ask again, and return the new record. Verdicts on recorded answers and on that of *record* are reused."""
         known = {**self._known(record.question, backends.judge), **KnownVerdict.of(record)}
-        return await self._asked(record.question, _afresh(backends), known)
+        again = self._prepared(record.question, _afresh(backends), known, self.metrics_of(backends))
+        return await self.evaluator.evaluate(again)
 
     async def judge_anew(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """Return a record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
-        settings = backends.settings.replace(repeats=1, judge_repeats=1)
-        afresh = _afresh(backends)
-        return await self._recorded(
-            question, Answers(answer), afresh.judge, self._measures.of(backends.settings, backends.judge), settings
+        anew = PreparedQuestion(
+            question=question,
+            client=Answers(answer),
+            judge=_afresh(backends).judge,
+            metrics=self.metrics_of(backends),
+            settings=backends.settings.replace(repeats=1, judge_repeats=1),
+            is_recorded=True,
         )
+        return await self.evaluator.evaluate(anew)
 
-    def metrics_of(self, backends: Backends) -> tuple[Metric, ...]:
-        """Return the metrics that a question with these backends is measured by."""
-        return self._measures.of(backends.settings, backends.judge)
+    def prepared(self, question: Question, backends: Backends, *, lasting: bool = False) -> PreparedQuestion:
+        """
+        Return the question with its backends, its metrics, and the verdicts that the baseline has on its answers.
+
+        Args:
+            question: The question.
+            backends: The backends of its item.
+            lasting: True if the backends last until the end of the run.
+        """
+        metrics = self.metrics_of(backends, lasting=lasting)
+        return self._prepared(question, backends, self._known(question, backends.judge), metrics)
+
+    def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
+        """
+        Return the metrics that a question with these backends is measured by.
+
+        Args:
+            backends: The backends of the question.
+            lasting: True to keep the metrics open until the end of the run, as for prefetched questions.
+        """
+        key = (id(backends.settings), id(backends.judge))
+        if key not in self._metrics:
+            self._close([each for each, made in self._metrics.items() if not made.lasting][: 1 - _OPEN_METRICS])
+            chosen = choose_metrics(backends.settings, backends.judge)
+            self._metrics[key] = _OpenMetrics(backends, chosen)
+        self._metrics[key].lasting |= lasting
+        return *self._metrics[key].metrics, *own_metrics(self._config)
+
+    def end_documents(self, *, failed: bool) -> None:
+        """Delete the documents that only this process can delete, while its clients are still open."""
+        if self._documents is not None:
+            self._documents.end(failed=failed)
 
     def _known(self, question: Question, judge: Judge | None) -> dict[str, KnownVerdict]:
         row = self.baseline.row(question) if self.baseline is not None else None
@@ -91,10 +128,11 @@ class Checker:
             return {}
         return known_verdicts((look for looks in row.saved for look in looks), question, judge)
 
-    async def _asked(self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict]) -> Record:
-        settings = backends.settings
+    def _prepared(
+        self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict], metrics: tuple[Metric, ...]
+    ) -> PreparedQuestion:
+        settings, judge = backends.settings, backends.judge
         client = as_client(backends.client, settings)
-        judge, metrics = backends.judge, self._measures.of(settings, backends.judge)
         if settings.run.replay is not None:
             from pytest_ragcheck.plugin.collecting.replay_source import recording_of
 
@@ -104,45 +142,37 @@ class Checker:
             client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
             # Every repeat of a recording gives the same result.
             settings = settings.replace(repeats=1, judge_repeats=1)
-        elif question.ingest:
-            if self.budget is not None:
-                self.budget.check()
-            client = await self._documents_of_run().asks(client)
         if judge is not None and known:
             judge = SameVerdict(judge, {material: each.judgement for material, each in known.items()})
             metrics = with_known(metrics, known)
-        return await self._recorded(question, client, judge, metrics, settings)
-
-    async def _recorded(
-        self, question: Question, client: Asks, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
-    ) -> Record:
-        if self.budget is not None:
-            self.budget.check()
-        record = await self.courses.check(
-            question,
+        is_recorded = settings.run.replay is not None
+        return PreparedQuestion(
+            question=question,
             client=client,
             judge=judge,
-            metrics=metrics,
             settings=settings,
-            # A known answer takes no slot and no delay of the endpoint.
-            asking=OPEN if isinstance(client, Answers) else self.limits.asking,
-            judging=self.limits.judging if self.budget is None else self.budget.limiter(self.limits.judging),
+            metrics=metrics,
+            upload=self._upload if question.ingest and not is_recorded else None,
+            is_recorded=is_recorded,
         )
-        if self.budget is not None and settings.run.replay is None and not isinstance(client, Answers):
-            self.budget.spend(record.cost.system_usd)
-        return record
 
-    def end_documents(self, *, failed: bool) -> None:
-        """Delete the documents that only this process can delete, while its clients are still open."""
-        if self._documents is not None:
-            self._documents.end(failed=failed)
-
-    def _documents_of_run(self) -> RunDocuments:
+    async def _upload(self, client: Asks) -> Asks:
         if self._documents is None:
             from pytest_ragcheck.plugin.asking.document_step import RunDocuments
 
             self._documents = RunDocuments(self._config)
-        return self._documents
+        return await self._documents.asks(client)
+
+    def _close(self, keys: Iterable[tuple[int, int]]) -> None:
+        metrics = [metric for key in keys for metric in self._metrics.pop(key).metrics]
+        if any(hasattr(metric, "aclose") for metric in metrics):
+            loop_of(self._config).run(closing(*metrics).aclose)
+
+    def _close_all(self) -> None:
+        self._close(list(self._metrics))
+        own = own_metrics(self._config)
+        if any(hasattr(metric, "aclose") for metric in own):
+            loop_of(self._config).run(closing(*own).aclose)
 
 
 class Answers:

@@ -17,8 +17,6 @@ from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.engine.question_progress import ProgressBoard
-    from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.client import RagClient
 
 LOOP: pytest.StashKey[PrivateLoop] = pytest.StashKey()
@@ -87,11 +85,6 @@ def close_client(client: object, config: pytest.Config) -> None:
 def seconds_between_lines(config: pytest.Config) -> float:
     """Return the time between two progress lines; 0 for none, as in a quiet run or in a worker without a terminal."""
     return settings_of(config).endpoint.progress_seconds if config.get_verbosity() >= 0 else 0.0
-
-
-def say(config: pytest.Config, courses: ProgressBoard, question: Question, to_go: int) -> None:
-    """Write the progress line of the question."""
-    write_line(config, courses.line(question, to_go=to_go))
 
 
 def write_line(config: pytest.Config, text: str) -> None:

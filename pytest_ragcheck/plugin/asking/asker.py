@@ -1,0 +1,96 @@
+"""Asks the questions of one process: ahead of their items if possible, otherwise when their items run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from pytest_ragcheck.plugin.item_records import Evaluated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
+    from pytest_ragcheck.engine.store.fallback_store import FallbackStore
+
+
+class Asker:
+    """
+    Runs in the private loop, like the store, which no other thread may use.
+
+    Args:
+        evaluator: Evaluates the questions.
+        store: The store of the run; None without one.
+        room: Returns how many questions may begin beside the given number under way.
+        ahead: Number of records of all processes that may wait for their items; None: no limit.
+        stopped: Returns True once the run is stopped; None if only this process can stop it.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        store: FallbackStore | None,
+        *,
+        room: Callable[[int], int],
+        ahead: int | None,
+        stopped: Callable[[], bool] | None,
+    ) -> None:
+        self._evaluator = evaluator
+        self._store = store
+        self._prefetcher = Prefetcher(room=room, ahead=ahead, store=store, stopped=stopped)
+
+    async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
+        """Begin the questions, each with its key, as there is room."""
+        await self._prefetcher.add(
+            Job(key=key, evaluate=partial(self._evaluator.evaluate, prepared)) for key, prepared in questions
+        )
+
+    async def take(self, key: str) -> Evaluated | None:
+        """
+        Return the record of a question that `begin` was given; None if an item has used it before.
+
+        Raises:
+            PrefetchEnded: The run was stopped.
+        """
+        before = self._resumed
+        record = await self._prefetcher.take(key)
+        return None if record is None else Evaluated(record=record, resumed=self._resumed > before)
+
+    async def drop(self, key: str) -> None:
+        """Forget a question that `begin` was given."""
+        await self._prefetcher.drop(key)
+
+    async def ask(self, key: str, prepared: PreparedQuestion, why: str) -> Evaluated:
+        """
+        Return the record of a question that was not prefetched, from an earlier run or asked now.
+
+        Args:
+            key: The key of the question in the store.
+            prepared: The question.
+            why: Why the question was not prefetched.
+        """
+        if self._store is not None and (earlier := self._store.take_resumed(key)) is not None:
+            return Evaluated(record=replace(earlier, question=prepared.question), on_demand=why, resumed=True)
+        record = await self._evaluator.evaluate(prepared)
+        if self._store is not None:
+            self._store.keep(key, record)
+        return Evaluated(record=record, on_demand=why)
+
+    async def finish(self) -> None:
+        """Wait until the questions of other processes that this one claimed are evaluated."""
+        await self._prefetcher.finish()
+
+    async def end(self) -> None:
+        """End all questions under way."""
+        await self._prefetcher.close()
+
+    async def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            self._store.close()
+
+    @property
+    def _resumed(self) -> int:
+        return self._store.resumed if self._store is not None else 0

@@ -1,0 +1,76 @@
+"""Decides for each item whether its question is prefetched, and which questions begin with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.engine.fingerprint import means_digest, store_key
+from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    import pytest
+
+    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan
+    from pytest_ragcheck.questions.question import Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What to do for an item."""
+
+    on_demand: str = ""
+    """Why the question is asked when its item runs; empty if it is prefetched."""
+
+    key: str = ""
+    """The key of the prefetched question; with `on_demand`, that of a prefetched record that the item cannot use."""
+
+    begin: tuple[tuple[str, Question], ...] = ()
+    """The questions to begin first, with their keys: all that have the backends of this item."""
+
+
+class Schedule:
+    """
+    The questions of a session that are not delivered yet.
+
+    The first item whose backends are those of the session or of its folder begins all questions with these backends.
+
+    Args:
+        plan: The plan of the session.
+        set_up: The fixtures that are set up at the moment, with the ids of their values.
+    """
+
+    def __init__(self, plan: Plan, set_up: Mapping[pytest.FixtureDef[Any], int]) -> None:
+        self._ahead = plan.ahead
+        self._on_demand = plan.on_demand
+        self._set_up = set_up
+        self._begun: dict[FixtureHome, tuple[Backends, str]] = {}
+
+    @property
+    def to_go(self) -> int:
+        """The number of prefetchable questions whose items have not run."""
+        return len(self._ahead)
+
+    def step(self, item: pytest.Item, question: Question, backends: Backends) -> Step:
+        """Return the step for the item, which runs now."""
+        planned = self._ahead.pop(item.nodeid, None)
+        if planned is None or planned.question != question:
+            return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
+        begin: tuple[tuple[str, Question], ...] = ()
+        if planned.home not in self._begun and backends.are_lasting(self._set_up):
+            digest = means_digest(backends.client, backends.judge, backends.settings)
+            self._begun[planned.home] = (backends, digest)
+            same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
+            begin = tuple((store_key(each.question, digest), each.question) for each in same)
+        if planned.home not in self._begun:
+            return Step(on_demand=NARROW)
+        begun, digest = self._begun[planned.home]
+        key = store_key(question, digest)
+        return Step(key=key, begin=begin, on_demand="" if begun.are(backends) else OTHER_BACKENDS)
+
+    def clear(self) -> None:
+        """Forget the questions whose items have not run, because none of these items will."""
+        self._ahead.clear()
