@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.lowlevel
 import hypothesis
 import pytest
 
@@ -23,9 +21,6 @@ pytest_plugins = ["pytester", "pytest_ragcheck.testing"]
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("exhaustive", deadline=None, max_examples=300)
 hypothesis.settings.load_profile("quick")
-
-# Loaded lazily by the first loop, and unloaded by pytester after it.
-anyio.run(anyio.lowlevel.checkpoint)
 
 
 @pytest.fixture

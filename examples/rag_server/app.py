@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -134,7 +134,7 @@ class _Routes:
         self._questions += 1
         if self._faults.error_every and self._questions % self._faults.error_every == 0:
             raise HTTPException(500, "the server is broken, on purpose")
-        await anyio.sleep(self._faults.slow_seconds)
+        await asyncio.sleep(self._faults.slow_seconds)
         try:
             return _Json(await run_in_threadpool(reply))
         except ModelError as error:

@@ -9,7 +9,6 @@ import warnings
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-import anyio.from_thread
 from pydantic import create_model
 
 from pytest_ragcheck.errors import JudgeError, UsageError
@@ -135,7 +134,7 @@ class _Adapters:
                 return await self.measurement.ask(prompt, response_model)
 
             def generate(self, prompt: str, response_model: type[BaseModel]) -> Any:
-                return anyio.from_thread.run(self.measurement.ask, prompt, response_model)
+                raise NotImplementedError("the metrics in use call agenerate")
 
         class Vectors(vectors_base):  # type: ignore[misc]
             def __init__(self, measurement: RagasMeasurement) -> None:
@@ -149,7 +148,7 @@ class _Adapters:
                 return await self.measurement.embed(texts)
 
             def embed_text(self, text: str, **_: Any) -> list[float]:
-                return anyio.from_thread.run(self.measurement.embed, [text])[0]
+                raise NotImplementedError("the metrics in use call aembed_text")
 
         self.llm, self.vectors = Llm, Vectors
 

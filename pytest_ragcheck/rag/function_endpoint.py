@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import anyio
-
 from pytest_ragcheck.concurrency.frames import is_users, shown_place
 from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -93,7 +92,7 @@ class FunctionEndpoint:
     async def _call(self, query: str, keywords: dict[str, Any]) -> RagAnswer:
         started = time.perf_counter()
         call = functools.partial(self._function, query, **keywords)
-        with anyio.move_on_after(self._timeout_seconds):
+        with TimeLimit(self._timeout_seconds):
             try:
                 returned = await (call() if _is_async(self._function) else in_thread(call))
                 if inspect.isawaitable(returned):  # a plain function may return a coroutine

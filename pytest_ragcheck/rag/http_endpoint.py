@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
@@ -45,7 +44,7 @@ class HttpEndpoint(HttpRoute):
     async def ask_filled(self, question: Any) -> RagAnswer:
         """The answer to a question that already has the form of the shape's request."""
         progress = Progress()
-        with anyio.move_on_after(self._timeout_seconds):
+        with TimeLimit(self._timeout_seconds):
             return await self._ask(question, progress)
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import anyio
+import asyncio
+
 import pytest
 
 from pytest_ragcheck.concurrency.exit_stack import closing
@@ -30,7 +31,7 @@ def test_each_part_that_can_be_closed_is_closed_and_the_last_first() -> None:
         async with closing(Closable("judge", closed), None, object(), Closable("metric", closed)):
             assert closed == []
 
-    anyio.run(use)
+    asyncio.run(use())
     assert closed == ["metric", "judge"]
 
 
@@ -38,5 +39,5 @@ def test_the_other_parts_are_closed_when_one_fails_to_close() -> None:
     closed: list[str] = []
     stack = closing(Closable("judge", closed), Closable("metric", closed, error=OSError("broken")))
     with pytest.raises(OSError, match="broken"):
-        anyio.run(stack.aclose)
+        asyncio.run(stack.aclose())
     assert closed == ["metric", "judge"]

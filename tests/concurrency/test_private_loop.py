@@ -10,7 +10,6 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
@@ -68,7 +67,7 @@ def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
     async def endless() -> None:
         try:
             started.set()
-            await anyio.sleep_forever()
+            await asyncio.Event().wait()
         except BaseException as error:
             ended.append(type(error).__name__)
             raise
@@ -97,10 +96,10 @@ def test_an_interrupted_waiting_ends_what_it_waited_for(loop: PrivateLoop) -> No
 
     async def interrupting() -> None:
         while called_by(sys._current_frames()[main])[:4] != ["wait", "wait", "wait", "_wait"]:  # noqa: ASYNC110 - who waits sets no event
-            await anyio.sleep(0.01)
+            await asyncio.sleep(0.01)
         signal.pthread_kill(main, signal.SIGINT)
         try:
-            await anyio.sleep_forever()
+            await asyncio.Event().wait()
         finally:
             ended.set()
 
@@ -123,7 +122,7 @@ def test_who_waits_has_something_to_do_meanwhile(loop: PrivateLoop) -> None:
 
     async def slow() -> str:
         while not enough.is_set():  # noqa: ASYNC110 - the other thread sets no event of this loop
-            await anyio.sleep(0.01)
+            await asyncio.sleep(0.01)
         return "done"
 
     def tell() -> None:
@@ -164,7 +163,7 @@ def test_closing_beside_callers_leaves_none_of_them_waiting(loop: PrivateLoop) -
 def test_a_coroutine_that_stops_the_loop_stops_no_other(loop: PrivateLoop) -> None:
     async def stopping() -> str:
         asyncio.get_running_loop().stop()
-        await anyio.sleep(0.01)
+        await asyncio.sleep(0.01)
         return "went on"
 
     assert loop.run(stopping) == "went on"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import re
 import sys
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import EndpointError
@@ -60,7 +60,7 @@ async def ask(url: str, query: str) -> RagAnswer:
 def test_the_contract_is_what_is_sent_and_read() -> None:
     sent, replied = (json.loads(block.text) for block in blocks("The contract", "json"))
     with FakeEndpoint(json_reply(replied)) as endpoint:
-        answer = anyio.run(ask, endpoint.url, sent["query"])
+        answer = asyncio.run(ask(endpoint.url, sent["query"]))
     assert [request.json for request in endpoint.requests] == [sent]
     assert (answer.text, list(answer.contexts)) == (replied["answer"], replied["contexts"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import RagcheckError
@@ -28,14 +28,14 @@ Case = Callable[[], object]
 
 
 def ask(url: str, answer: str = "So.", **settings: Any) -> None:
-    async def run():
+    async def run() -> None:
         judge = OpenAIJudge(
             **{"model": "judge-model", "api_key": "a-key-of-the-judge", "base_url": url, "max_retries": 0, **settings}
         )
         async with aclosing(judge):
             await judge.judge(Question(dataset_name="d", id="q", question="Why?"), RagAnswer(text=answer))
 
-    anyio.run(run)
+    asyncio.run(run())
 
 
 def replied(*scripts: Script | Reply, **settings: Any) -> Case:

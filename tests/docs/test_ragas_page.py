@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 
-import anyio
 import pytest
 
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
@@ -49,6 +49,6 @@ def test_the_correctness_is_as_shown(tp: str, fp: str, fn: str, similarity: str,
 def test_the_stand_ins_are_as_shown(answer: str, shown: list[str]) -> None:
     assert f'question "{QUESTION.question}"' in PAGE
     assert f'context "{CONTEXT}"' in PAGE
-    scores = anyio.run(RagasStandIns().score, QUESTION, RagAnswer(text=answer, contexts=(CONTEXT,)))
+    scores = asyncio.run(RagasStandIns().score(QUESTION, RagAnswer(text=answer, contexts=(CONTEXT,))))
     values = [scores[metric].value for metric in RAGAS_STAND_INS]
     assert ["" if value is None else f"{value:.3f}" for value in values] == shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import ssl
 import threading
@@ -9,7 +10,6 @@ import traceback
 from contextlib import aclosing
 from typing import Any
 
-import anyio
 import pytest
 import trustme
 from httpx import ReadError
@@ -33,13 +33,13 @@ NO_COMPLETION = (
 
 
 def failure(url: str, **settings: Any) -> JudgeError:
-    async def run():
+    async def run() -> None:
         judge = OpenAIJudge(**{"model": "m-1", "api_key": KEY, "base_url": url, "max_retries": 0, **settings})
         async with aclosing(judge):
             await judge.judge(QUESTION, ANSWER)
 
     with pytest.raises(JudgeError) as caught:
-        anyio.run(run)
+        asyncio.run(run())
     return caught.value
 
 
@@ -349,13 +349,13 @@ def test_a_reply_that_drips_without_end_is_a_timeout_too():
 def judged_after(*replies: Reply, max_retries: int = 2) -> int:
     """How many requests it takes to be judged, where these replies come before the verdict."""
 
-    async def run(server):
+    async def run(server) -> None:
         judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=max_retries)
         async with aclosing(judge):
             await judge.judge(QUESTION, ANSWER)
 
     with OpenAIServer(*replies, verdict()) as server:
-        anyio.run(run, server)
+        asyncio.run(run(server))
     return len(server.requests)
 
 

@@ -7,13 +7,14 @@ skipped, except where the environment says CI=true: there they fail.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
@@ -63,7 +64,7 @@ def url(node_modules):
 
 
 def judged(url: str, *questions: str, answer: str = "30 days") -> list[Judgement]:
-    async def run():
+    async def run() -> Any:
         judge = OpenAIJudge(model="gpt-4o-mini", api_key="sk-foreign", base_url=url, max_retries=0)
         async with aclosing(judge):
             return [
@@ -74,7 +75,7 @@ def judged(url: str, *questions: str, answer: str = "30 days") -> list[Judgement
                 for text in questions
             ]
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def test_a_whole_verdict_comes_from_a_server_of_other_makers(url):

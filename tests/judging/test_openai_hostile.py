@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
@@ -31,8 +32,8 @@ TRUE_VERDICT = Judgement(answer_correctness=0.25, groundedness=0.0, error_messag
 class Session:
     """One server and one judge for all examples of a test; the reply begins with an echo of the material."""
 
-    def __init__(self, portal: BlockingPortal, *, with_verdict: bool) -> None:
-        self._portal = portal
+    def __init__(self, loop: PrivateLoop, *, with_verdict: bool) -> None:
+        self._loop = loop
         self._with_verdict = with_verdict
         self.server = OpenAIServer(self._reply)
         self.judge = OpenAIJudge(model="m", api_key="k", base_url=self.server.url, max_retries=0)
@@ -45,16 +46,17 @@ class Session:
         return completion(f"{text}\n{json.dumps(echo)}\n{verdict if self._with_verdict else ''}")
 
     def judged(self, question: Question, answer: RagAnswer) -> Judgement:
-        return self._portal.call(self.judge.judge, question, answer)
+        return self._loop.run(self.judge.judge, question, answer)
 
 
 @contextmanager
 def session(*, with_verdict: bool) -> Iterator[Session]:
-    with start_blocking_portal() as portal:
-        open_session = Session(portal, with_verdict=with_verdict)
-        with open_session.server:
-            yield open_session
-            portal.call(open_session.judge.aclose)
+    loop = PrivateLoop()
+    open_session = Session(loop, with_verdict=with_verdict)
+    with open_session.server:
+        yield open_session
+        loop.run(open_session.judge.aclose)
+    loop.close()
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +111,13 @@ AS_THE_SEED = Judgement(answer_correctness=0.5, groundedness=1.0, error_message=
 
 def only_saying(text: str, question: Question, answer: RagAnswer) -> Judgement:
     """The judgement of a model that replies with this text, whatever it is asked."""
-    with start_blocking_portal() as portal, OpenAIServer(completion(text)) as server:
-        judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=0)
-        try:
-            return portal.call(judge.judge, question, answer)
-        finally:
-            portal.call(judge.aclose)
+
+    async def run() -> Judgement:
+        async with aclosing(OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=0)) as judge:
+            return await judge.judge(question, answer)
+
+    with OpenAIServer(completion(text)) as server:
+        return asyncio.run(run())
 
 
 @pytest.mark.parametrize("text", [BARE, f"Here it is:\n```json\n{BARE}\n```", f"<think>{BARE}, or 0?</think>{BARE}"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import JudgeUnavailable
@@ -48,12 +48,12 @@ def judge_of(server: OpenAIServer) -> AbstractAsyncContextManager[OpenAIJudge]:
 def asked(server: OpenAIServer, times: int = 2) -> list[str]:
     """The forms of all requests after so many questions, one after another."""
 
-    async def run():
+    async def run() -> None:
         async with judge_of(server) as judge:
             for _ in range(times):
                 assert await judge.judge(QUESTION, ANSWER) == FULL_MARKS
 
-    anyio.run(run)
+    asyncio.run(run())
     return [form_of(request) for request in server.requests]
 
 
@@ -152,14 +152,14 @@ def test_a_refusal_after_a_success_is_about_that_question_only():
     ok = taking("schema0")
     with OpenAIServer(ok, error(400), ok) as server:
 
-        async def run():
+        async def run() -> None:
             async with judge_of(server) as judge:
                 assert await judge.judge(QUESTION, ANSWER) == FULL_MARKS
                 with pytest.raises(JudgeUnavailable):
                     await judge.judge(QUESTION, ANSWER)
                 assert await judge.judge(QUESTION, ANSWER) == FULL_MARKS
 
-        anyio.run(run)
+        asyncio.run(run())
         assert [form_of(request) for request in server.requests] == ["schema0"] * 3
 
 
@@ -172,13 +172,12 @@ def test_of_many_questions_at_once_one_searches_and_the_others_take_what_it_find
             together.wait(10)  # all eight are under way before the first is refused
         return take(request)
 
-    async def run(server):
-        async with judge_of(server) as judge, anyio.create_task_group() as tasks:
-            for _ in range(8):
-                tasks.start_soon(judge.judge, QUESTION, ANSWER)
+    async def run(server) -> None:
+        async with judge_of(server) as judge:
+            await asyncio.gather(*(judge.judge(QUESTION, ANSWER) for _ in range(8)))
 
     with OpenAIServer(script) as server:
-        anyio.run(run, server)
+        asyncio.run(run(server))
     forms = [form_of(request) for request in server.requests]
     assert forms == ["schema0"] * 8 + ["plain", "plain0", "object+0"] + ["object0"] * 8
 
@@ -190,13 +189,12 @@ def test_nobody_waits_for_anybody_where_the_server_takes_the_first_form():
         together.wait(10)
         return completion(verdict_text(request.nonce))
 
-    async def run(server):
-        async with judge_of(server) as judge, anyio.create_task_group() as tasks:
-            for _ in range(8):
-                tasks.start_soon(judge.judge, QUESTION, ANSWER)
+    async def run(server) -> None:
+        async with judge_of(server) as judge:
+            await asyncio.gather(*(judge.judge(QUESTION, ANSWER) for _ in range(8)))
 
     with OpenAIServer(script) as server:
-        anyio.run(run, server)
+        asyncio.run(run(server))
     assert len(server.requests) == 8
 
 
@@ -211,15 +209,35 @@ def test_a_search_that_is_cancelled_is_taken_up_by_the_next_question():
             go_on.wait(10)
         return take(request)
 
-    async def run(server):
+    async def run(server) -> None:
         async with judge_of(server) as judge:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(judge.judge, QUESTION, ANSWER)
-                await anyio.to_thread.run_sync(under_way.wait, 10)
-                tasks.cancel_scope.cancel()
+            first = asyncio.create_task(judge.judge(QUESTION, ANSWER))
+            assert await asyncio.to_thread(under_way.wait, 10)
+            first.cancel()
+            await asyncio.wait([first])
+            assert first.cancelled()
             go_on.set()
             assert await judge.judge(QUESTION, ANSWER) == FULL_MARKS
 
     with OpenAIServer(script) as server:
-        anyio.run(run, server)
+        asyncio.run(run(server))
     assert form_of(server.requests[-1]) == "object0"
+
+
+def test_a_judge_may_search_in_one_loop_after_another():
+    together = threading.Barrier(2)
+
+    def script(request):
+        if form_of(request) == "schema0":
+            together.wait(10)  # so that one question waits for the search of the other
+        return error(400, "no format")
+
+    with OpenAIServer(script) as server:
+        judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, max_retries=0)
+
+        async def run() -> list[Any]:
+            questions = (judge.judge(QUESTION, ANSWER) for _ in range(2))
+            return await asyncio.gather(*questions, return_exceptions=True)
+
+        for _ in range(2):
+            assert [type(raised) for raised in asyncio.run(run())] == [JudgeUnavailable] * 2

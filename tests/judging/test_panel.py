@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck import JudgeError, JudgeIdentity, Judgement, Panel, RagAnswer, UsageError
@@ -31,7 +31,7 @@ def judged(judge: Any, **settings: Any) -> Judgement:
     async def run() -> Judgement:
         return await judge_by_all(QUESTION, ANSWER, judge, **settings)
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def test_one_judgement_stays_as_it_is_and_has_no_votes():
@@ -137,7 +137,7 @@ def test_a_panel_is_a_judge_that_says_who_sits_on_it():
 
     panel = Panel([Named(0.2), Judges(groundedness=1.0, answer_correctness=1.0)], "majority")
     assert panel.identity == JudgeIdentity(kind="panel", model="majority of openai m-1, Judges", prompt_version="en-2")
-    assert anyio.run(panel.judge, QUESTION, ANSWER).groundedness == 0.2
+    assert asyncio.run(panel.judge(QUESTION, ANSWER)).groundedness == 0.2
     assert panel.chat is None
 
 
@@ -149,7 +149,7 @@ def test_a_panel_closes_those_that_can_be_closed():
             self.closed = True
 
     closing = Closing()
-    anyio.run(Panel([closing, InTurn()]).aclose)
+    asyncio.run(Panel([closing, InTurn()]).aclose())
     assert closing.closed
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.config.settings import Settings
@@ -27,7 +27,7 @@ def scores(server: OpenAIServer, answer: str = "a month", /, *, model: str | Non
         async with aclosing(Similarity(choose_embeddings(settings))) as metric:
             return await metric.score(a_question(**question), RagAnswer(text=answer))
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def test_it_is_the_cosine_to_the_nearest_accepted_answer():
@@ -67,4 +67,4 @@ def test_without_an_embedding_model_the_error_says_what_to_set():
 def test_a_server_of_embeddings_that_has_no_key_says_so():
     settings = Settings.of(embedding_model="e")
     with pytest.raises(JudgeError, match=r"^a metric by embeddings needs a key\. Set RAGCHECK_EMBEDDING_API_KEY"):
-        anyio.run(choose_embeddings(settings).embed, ["a"])
+        asyncio.run(choose_embeddings(settings).embed(["a"]))

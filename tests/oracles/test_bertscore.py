@@ -6,10 +6,10 @@ BERTScore against the program bert-score, by tiny models of random numbers that 
 
 from __future__ import annotations
 
+import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import MeasurementError
@@ -29,7 +29,7 @@ CASES = 300
 
 def ours(metric: BertScore, answer: str, *accepted: str) -> list[float]:
     question = a_question(expected_answer=accepted[0], all_acceptable_answers=tuple(accepted))
-    scores: Any = anyio.run(metric.score, question, RagAnswer(text=answer))
+    scores: Any = asyncio.run(metric.score(question, RagAnswer(text=answer)))
     assert tuple(scores) == metric.names
     return [score.value for score in scores.values()]
 
@@ -61,7 +61,7 @@ def test_equal_texts_match_wholly_and_an_empty_one_not_at_all(model: Path) -> No
 
 
 def test_it_does_not_apply_without_an_expected_answer(model: Path) -> None:
-    assert anyio.run(BertScore(str(model)).score, a_question(), RagAnswer(text="a")) == {}
+    assert asyncio.run(BertScore(str(model)).score(a_question(), RagAnswer(text="a"))) == {}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_model_that_cannot_be_loaded_is_said_once_for_all(model: Path, name: s
     texts = set()
     for _ in range(2):
         with pytest.raises(MeasurementError) as caught:
-            anyio.run(metric.score, question, RagAnswer(text="days"))
+            asyncio.run(metric.score(question, RagAnswer(text="days")))
         texts.add(str(caught.value))
     (text,) = texts
     assert text.startswith(f"the model {str(model) + name!r} of rag_metrics cannot be loaded: ")
@@ -84,5 +84,5 @@ def test_a_model_that_cannot_be_loaded_is_said_once_for_all(model: Path, name: s
         async def run(self, operation: Any) -> Any:
             return await operation()
 
-    scores = anyio.run(measure, metric, question, RagAnswer(text="days"), Room())
+    scores = asyncio.run(measure(metric, question, RagAnswer(text="days"), Room()))
     assert {score.reason for score in scores.values()} == {text}

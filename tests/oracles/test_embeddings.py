@@ -6,10 +6,10 @@ Embeddings by a local model against sentence-transformers, by a tiny model of ra
 
 from __future__ import annotations
 
+import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.config.settings import Settings
@@ -41,7 +41,7 @@ def similarity(model: Path, pairs: list[tuple[str, str]]) -> list[float]:
             found.append(scores["embedding_similarity"].value)
         return found
 
-    return anyio.run(measured)
+    return asyncio.run(measured())
 
 
 def test_it_is_that_of_sentence_transformers(model: Path) -> None:
@@ -65,14 +65,14 @@ def test_a_vector_is_the_mean_over_the_pieces_that_a_batch_does_not_pad(model: P
         outputs = transformers.AutoModel.from_pretrained(model).eval()(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(-1)
     means = ((outputs * mask).sum(dim=1) / mask.sum(dim=1)).tolist()
-    ours = anyio.run(LocalEmbeddings(str(model)).embed, texts)
+    ours = asyncio.run(LocalEmbeddings(str(model)).embed(texts))
     for text, mean in zip(texts, means, strict=True):
         assert ours[text] == pytest.approx(mean, abs=1e-6)
 
 
 def test_a_text_that_is_empty_or_holds_a_lone_surrogate_has_a_vector_too(model: Path) -> None:
     texts = ["", "thirty \ud800 days", "thirty ? days"]
-    vectors = anyio.run(choose_embeddings(Settings.of(embedding_model=f"local:{model}")).embed, texts)
+    vectors = asyncio.run(choose_embeddings(Settings.of(embedding_model=f"local:{model}")).embed(texts))
     assert [len(vectors[text]) for text in texts] == [16, 16, 16]
     assert vectors[texts[1]] == pytest.approx(vectors[texts[2]])
 
@@ -80,4 +80,4 @@ def test_a_text_that_is_empty_or_holds_a_lone_surrogate_has_a_vector_too(model: 
 def test_a_model_that_cannot_be_loaded_is_said_by_the_name_that_was_given(model: Path) -> None:
     embeddings = LocalEmbeddings(f"{model}/nowhere")
     with pytest.raises(JudgeError, match=f"^the model '{model}/nowhere' of rag_embedding_model cannot be loaded: "):
-        anyio.run(embeddings.embed, ["a"])
+        asyncio.run(embeddings.embed(["a"]))

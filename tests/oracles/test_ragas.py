@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.check import OPEN
@@ -177,7 +176,7 @@ def measured(known: Known, *, by_library: bool) -> tuple[dict[str, Any], Knowing
                 metric = RagasByLibrary(judge) if by_library else RagasMetrics(chat, vectors)
                 return await metric.score(known.question, known.answer)
 
-        return anyio.run(run), script
+        return asyncio.run(run()), script
 
 
 def test_whole_scores_over_one_server_are_those_of_ragas_by_one_call_for_ten(collections):
@@ -221,7 +220,7 @@ def test_ragas_as_judge_gives_its_correctness_and_its_faithfulness(collections):
                 (metric,) = [m for m in choose_metrics(settings, judge) if isinstance(m, RagasByLibrary)]
                 return judgement, await metric.score(known.question, known.answer)
 
-        judgement, scores = anyio.run(run)
+        judgement, scores = asyncio.run(run())
         requests = len(server.requests)
     assert judge.identity.kind == "ragas"
     assert judge.identity.prompt_version == "ragas-0.4.3"
@@ -245,7 +244,7 @@ def test_a_model_that_fails_is_asked_once_and_is_an_error(collections):
                 await look.context_relevance()
 
         with pytest.raises(JudgeError, match=r"HTTP 500"):
-            anyio.run(run)
+            asyncio.run(run())
     # The form of the request is looked for; ragas' own forty attempts are not made.
     assert len(server.requests) == 2
 
@@ -260,7 +259,7 @@ def test_without_contexts_or_expected_answer_nothing_is_asked_for_them(collectio
             async with aclosing(RagasJudge(chat, vectors)) as judge:
                 return await judge.judge(a_question(), RagAnswer(text="a"))
 
-        judgement = anyio.run(run)
+        judgement = asyncio.run(run())
     assert (judgement.answer_correctness, judgement.groundedness) == (None, 0.0)
     assert server.requests == []
 
@@ -300,9 +299,9 @@ def test_ragas_as_judge_is_tried_out_by_its_model(collections: Any, blind: bool)
 
         if blind:
             with pytest.raises(StepFailed, match=r"^the judge ragas \(m, ragas-0.4.3, .*it cannot tell good answers"):
-                anyio.run(run)
+                asyncio.run(run())
         else:
-            assert anyio.run(run) == ()
+            assert asyncio.run(run()) == ()
     # Of five answers ragas asks for statements and their classes, and for the support of them.
     calls = [request.path for request in server.requests]
     assert calls.count("/v1/chat/completions") == 25

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
@@ -24,7 +23,7 @@ HERE = "tests.rag.test_function_endpoint"
 
 
 def ask(function: Any, **options: Any) -> RagAnswer:
-    return anyio.run(RagClient.from_callable(function, **options).query, "What is the refund window?")
+    return asyncio.run(RagClient.from_callable(function, **options).query("What is the refund window?"))
 
 
 def fail(function: Any, **options: Any) -> EndpointError:
@@ -72,7 +71,7 @@ def test_a_plain_function_runs_in_a_thread_and_without_a_top_k_that_it_does_not_
 )
 def test_anything_that_can_be_called_with_a_query_is_a_rag_system(function, text, name):
     client = RagClient.from_callable(function, top_k=3)
-    assert anyio.run(client.query, "What is the refund window?").text == text
+    assert asyncio.run(client.query("What is the refund window?")).text == text
     assert client.endpoint == name
 
 

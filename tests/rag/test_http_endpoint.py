@@ -6,7 +6,6 @@ import logging
 import socket
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import (
@@ -35,14 +34,14 @@ from tests.servers.fake_endpoint import (
 def ask(url: str, library: Any = None, **options: Any):
     """One question by a client of its own; over a user's client of *library* if that is given."""
 
-    async def run():
+    async def run() -> Any:
         if library is None:
             async with RagClient(url, **options) as client:
                 return await client.query("What is the refund window?")
         async with library.AsyncClient() as http:
             return await RagClient(url, http=http, **options).query("What is the refund window?")
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def fail(url: str, library: Any = None, **options: Any) -> EndpointError:
@@ -71,12 +70,12 @@ def test_our_own_client_says_who_it_is():
 
 
 def test_a_question_with_half_a_character_is_still_asked(library):
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient() as http:
             await RagClient(url, http=http).query("вопрос \ud83d")
 
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
-        anyio.run(run, endpoint.url)
+        asyncio.run(run(endpoint.url))
     assert endpoint.requests[0].json["query"] == "вопрос \ud83d"
 
 
@@ -100,7 +99,7 @@ def test_a_reply_error_names_a_status_of_success_other_than_200(library):
 
 
 def test_no_redirect_is_followed_even_by_a_client_that_would(library):
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient(follow_redirects=True) as http:
             await RagClient(url, http=http).query("?")
 
@@ -110,7 +109,7 @@ def test_no_redirect_is_followed_even_by_a_client_that_would(library):
             FakeEndpoint(reply("", 302, location=location)) as endpoint,
             pytest.raises(EndpointStatusError) as caught,
         ):
-            anyio.run(run, endpoint.url)
+            asyncio.run(run(endpoint.url))
     assert elsewhere.requests == []
     assert f"status 302 Found, which leads to {elsewhere.url}?token=[redacted] (no body)\n" in str(caught.value)
 
@@ -222,7 +221,7 @@ def test_an_error_that_the_caller_was_already_handling_is_not_taken_for_the_caus
     with socket.create_server(("127.0.0.1", 0)) as listening:
         nobody_listens = listening.getsockname()
 
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient() as http:
             try:
                 socket.create_connection(nobody_listens)
@@ -230,16 +229,16 @@ def test_an_error_that_the_caller_was_already_handling_is_not_taken_for_the_caus
                 await RagClient(url, http=http).query("?")
 
     with FakeEndpoint(close_without_reply) as endpoint, pytest.raises(EndpointUnreachable, match="closed without an"):
-        anyio.run(run, endpoint.url)
+        asyncio.run(run(endpoint.url))
 
 
 def test_a_connection_that_fails_otherwise_is_told_in_the_systems_words(library):
-    async def run():
+    async def run() -> None:
         async with library.AsyncClient(transport=library.AsyncHTTPTransport(uds="/nonexistent/rag.sock")) as http:
             await RagClient("http://rag.example/query", http=http).query("?")
 
     with pytest.raises(EndpointUnreachable) as caught:
-        anyio.run(run)
+        asyncio.run(run())
     assert str(caught.value) == (
         "http://rag.example/query: no connection: No such file or directory\n"
         "Check the address in --rag-url, and the network from here to it."
@@ -264,16 +263,16 @@ def test_the_question_goes_through_the_proxy_of_the_environment(monkeypatch):
 
 
 def test_no_time_is_over_before_the_limit_of_the_whole_exchange(library):
-    async def run(url: str):
+    async def run(url: str) -> Any:
         async with library.AsyncClient(timeout=0.01) as http:  # the client's own limit does not count
             return await RagClient(url, http=http).query("?")
 
     with FakeEndpoint(chunked([b'{"answer": "a", ', b'"contexts": []}'], pause_seconds=0.1)) as endpoint:
-        assert anyio.run(run, endpoint.url).text == "a"
+        assert asyncio.run(run(endpoint.url)).text == "a"
 
 
 def test_a_cancelled_question_is_cancelled_and_no_error(library):
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient() as http:
             task = asyncio.ensure_future(RagClient(url, http=http).query("?"))
             await asyncio.sleep(0.1)
@@ -293,18 +292,18 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     if scope["path"] == "/broken":
         raise FileNotFoundError("no index at\n/var/index")
     if scope["path"] == "/slow":
-        await anyio.sleep(60)
+        await asyncio.sleep(60)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     body = b'{"answer": "%d bytes were asked", "contexts": []}' % len(question["body"])
     await send({"type": "http.response.body", "body": body})
 
 
 def ask_app(library: Any, path: str, **options: Any):
-    async def run():
+    async def run() -> Any:
         async with library.AsyncClient(transport=library.ASGITransport(app=app)) as http:
             return await RagClient(f"http://app{path}", http=http, **options).query("?")
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def test_an_app_in_this_process_is_asked_through_a_users_client(library):
@@ -331,12 +330,12 @@ def test_a_hook_that_raises_for_the_status_still_gives_the_status(library):
     async def raise_for_status(response: Any) -> None:
         response.raise_for_status()
 
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient(event_hooks={"response": [raise_for_status]}) as http:
             await RagClient(url, http=http).query("?")
 
     with FakeEndpoint(reply("gone", 410)) as endpoint, pytest.raises(EndpointStatusError) as caught:
-        anyio.run(run, endpoint.url)
+        asyncio.run(run(endpoint.url))
     assert caught.value.status == 410
 
 
@@ -345,21 +344,21 @@ def test_a_limit_of_a_users_own_transport_is_a_timeout(library):
         async def handle_async_request(self, request: Any) -> Any:
             raise library.ReadTimeout("0.2 s are enough", request=request)
 
-    async def run():
+    async def run() -> None:
         async with library.AsyncClient(transport=Impatient()) as http:
             await RagClient("http://rag.example/query", http=http).query("?")
 
     with pytest.raises(EndpointTimeout, match=r"no whole reply within 0 s: .* while waiting for the reply"):
-        anyio.run(run)
+        asyncio.run(run())
 
 
 def test_a_mistake_of_ours_is_no_endpoint_error():
-    async def run():
+    async def run() -> None:
         client = RagClient("http://127.0.0.1:9/query")
         with pytest.raises(TypeError, match="not JSON serializable"):
             await client.query(object())  # type: ignore[arg-type]
 
-    anyio.run(run)
+    asyncio.run(run())
 
 
 # Endpoints of other shapes
@@ -382,12 +381,12 @@ def test_what_a_refusing_endpoint_has_to_take_is_the_shapes_own_request(library)
 
 
 def test_a_question_too_long_for_a_url_is_an_error_that_says_to_post(library):
-    async def run(url: str):
+    async def run(url: str) -> None:
         async with library.AsyncClient() as http:
             await RagClient(url, http=http, shape="search-rag").query("я" * 20_000)
 
     with FakeEndpoint(json_reply(GOOD)) as endpoint, pytest.raises(EndpointError) as caught:
-        anyio.run(run, endpoint.url)
+        asyncio.run(run(endpoint.url))
     assert endpoint.requests == []
     assert str(caught.value) == (
         f"{endpoint.url}: the question makes no URL (URL too long)\n"

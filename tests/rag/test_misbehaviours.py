@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from functools import partial
+import asyncio
 
-import anyio
 import pytest
 
 from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointUnreachable
@@ -15,7 +14,7 @@ PASSING = {"Connection refused", "Closed without a reply", "Reset", "Reset withi
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
 def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, library, monkeypatch, tmp_path):
     misbehaviour = MISBEHAVIOURS[name]
-    error = anyio.run(partial(misbehaviour.fail, library, monkeypatch, tmp_path))
+    error = asyncio.run(misbehaviour.fail(library, monkeypatch, tmp_path))
     assert type(error) is misbehaviour.error
     first, *to_do = str(error).split("\n")
     assert first.startswith(f"{error.url}: ")
@@ -41,6 +40,6 @@ def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, libr
     [name for name, case in MISBEHAVIOURS.items() if case.error is EndpointUnreachable and name != "Name not found"],
 )
 def test_what_may_be_gone_the_next_time_is_told_from_what_stays(name, library, monkeypatch, tmp_path):
-    error = anyio.run(partial(MISBEHAVIOURS[name].fail, library, monkeypatch, tmp_path))
+    error = asyncio.run(MISBEHAVIOURS[name].fail(library, monkeypatch, tmp_path))
     assert isinstance(error, EndpointUnreachable)
     assert error.transient is (name in PASSING)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck import Judgement, RagAnswer, Settings, Verdict
@@ -55,7 +55,7 @@ def checked(system: InTurn, judge: Any, **settings: Any) -> Record:
             QUESTION, client=system, judge=judge, metrics=choose_metrics(chosen), settings=chosen
         )
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def test_a_question_that_is_asked_once_and_judged_once_has_nothing_repeated():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-import anyio
-
 from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
@@ -71,26 +71,20 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
 
 def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:
     """Return the judgement or the failure of each row, asked concurrently."""
-    rows = answers.rows
-    found: dict[int, Judgement | MeasurementError] = {}
 
-    async def judge_one(number: int, gate: RequestLimiter) -> None:
-        row = rows[number]
+    async def judge_one(row: LabelledAnswer, gate: RequestLimiter) -> Judgement | MeasurementError:
         try:
-            found[number] = await gate.run(lambda: checked_judgement(row.question, row.answer, judge))
+            return await gate.run(lambda: checked_judgement(row.question, row.answer, judge))
         except MeasurementError as error:
-            found[number] = error
+            return error
 
-    async def judge_all() -> None:
+    async def judge_all() -> list[Judgement | MeasurementError]:
         gate = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries)
         async with closing(judge):
             await preflight(judge, settings, gate, switch="--disable=preflight", scores=(answers.score,))
-            async with anyio.create_task_group() as tasks:
-                for number in range(len(rows)):
-                    tasks.start_soon(judge_one, number, gate)
+            return await together(judge_one(row, gate) for row in answers.rows)
 
-    anyio.run(judge_all)
-    return [found[number] for number in range(len(rows))]
+    return asyncio.run(judge_all())
 
 
 def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], settings: Settings) -> list[Disagreement]:

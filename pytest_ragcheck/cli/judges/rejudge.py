@@ -53,7 +53,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _rejudged(chosen: argparse.Namespace) -> Outcomes:
-    import anyio
+    import asyncio
 
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.replay.recording_reader import read_recording
@@ -72,7 +72,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     sets = _sets(chosen.predictions.parent, recording, settings)
     questions = [q for s in sets for q in s.questions if (q.dataset_name, q.id) in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
-    records, notes = anyio.run(_judged, questions, recording, judge, settings)
+    records, notes = asyncio.run(_judged(questions, recording, judge, settings))
     outcomes = _outcomes(sets, records, settings, recording)
     summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations))
     say(*summary_lines(outcomes, summary), *notes)

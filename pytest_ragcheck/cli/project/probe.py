@@ -94,14 +94,11 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
 
 
 def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None]) -> list[Point]:
-    import anyio
+    import asyncio
 
     from pytest_ragcheck.rag.probe.checklist import probe_endpoint
 
-    async def probe() -> list[Point]:
-        return await probe_endpoint(target, redactor=redactor, report=report)
-
-    return anyio.run(probe)
+    return asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
 
 
 def _printer(target: Target) -> Callable[[Point], None]:

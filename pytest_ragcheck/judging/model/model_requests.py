@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
+import threading
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-import anyio
-import anyio.to_thread
-
+from pytest_ragcheck.concurrency.threads import in_thread
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
 from pytest_ragcheck.judging.model.server_address import is_http, origin
@@ -88,7 +88,7 @@ class HttpRequests:
         self._headers = dict(headers)
         self._timeout_seconds = timeout_seconds
         self._connections: Connections | None = None
-        self._connecting = anyio.Lock()
+        self._connecting = threading.Lock()
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
         """See `ModelRequests`."""
@@ -106,17 +106,21 @@ class HttpRequests:
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
         url = urlunsplit(self._base._replace(path=self._base.path.rstrip("/") + path, fragment=""))
-        connections = self._connections or await self._connect()
+        connections = self._connections
+        if connections is None:
+            # In a thread, because reading all certificates would block the loop.
+            connections = await in_thread(self._connect)
         library: Any = http_library()
         try:
-            with anyio.fail_after(self._timeout_seconds):
+            with TimeLimit(self._timeout_seconds):
                 async with connections.client() as client:
                     response, reply = await self._exchange(client, library, url, sendable(body))
+                if not response.is_success:
+                    raise Refused(response.status_code, _said(response, reply), response.headers)
+                return _value(response, reply)
         except (library.RequestError, library.InvalidURL, ssl.SSLError) as error:
             raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
-        if not response.is_success:
-            raise Refused(response.status_code, _said(response, reply), response.headers)
-        return _value(response, reply)
+        raise TimeoutError
 
     async def _exchange(self, client: Any, library: Any, url: str, content: bytes) -> tuple[AnyResponse, bytes]:
         """The reply, after redirects, and its body."""
@@ -135,7 +139,7 @@ class HttpRequests:
             request.url = unlogged(library, shown_url(str(request.url)))(request.url)
             try:
                 response = await client.send(request, stream=True, follow_redirects=False)
-            except anyio.get_cancelled_exc_class():
+            except asyncio.CancelledError:
                 await progress.cut_short()
                 raise
             try:
@@ -148,12 +152,11 @@ class HttpRequests:
             left -= 1
             request = further
 
-    async def _connect(self) -> Connections:
-        async with self._connecting:
+    def _connect(self) -> Connections:
+        with self._connecting:
             if self._connections is None:
                 try:
-                    # In a thread, because reading all certificates would block the loop.
-                    self._connections = await anyio.to_thread.run_sync(partial(Connections, http_library()))
+                    self._connections = Connections(http_library())
                 except UsageError as error:
                     raise NoConnection from error
             return self._connections

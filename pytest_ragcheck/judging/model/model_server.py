@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import anyio
 
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.digest import digest_of
@@ -147,7 +146,7 @@ class ModelServer:
             wait = wait_seconds(failure, failed)
             if failed > self._max_retries or wait > _LONGEST_WAIT_SECONDS or not is_transient(failure):
                 raise failure
-            await anyio.sleep(wait)
+            await asyncio.sleep(wait)
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
         """The reply of chat completions: its JSON value, or the object of the caller's client."""

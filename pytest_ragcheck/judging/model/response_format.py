@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import anyio
+from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.judging.model.completion import Refused
 
@@ -64,7 +64,7 @@ class FormatSearch:
     def __init__(self) -> None:
         self._form = RequestFormat()
         self._settled = False
-        self._searching = anyio.Lock()
+        self._searching: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     async def ask(self, create: Callable[[RequestFormat], Awaitable[T]]) -> T:
         """
@@ -84,7 +84,8 @@ class FormatSearch:
             else:
                 self._settled = True
                 return reply
-            async with self._searching:
+            # A lock of asyncio belongs to one loop, but a judge may be used in several.
+            async with self._searching.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
                 if not self._settled:
                     return await self._search(create, form, refusal)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.judging.model.completion import OtherContent, Refused, streamed
 from pytest_ragcheck.judging.model.model_requests import NoConnection, sendable
 
@@ -51,8 +50,9 @@ class SdkRequests:
         import openai
 
         try:
-            with anyio.fail_after(self._limit_seconds):
+            with TimeLimit(self._limit_seconds):
                 return await request
+            raise TimeoutError
         except openai.APITimeoutError as error:
             raise TimeoutError from error
         except openai.APIStatusError as error:

@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import anyio
-
+from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.digest import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import Judge
@@ -90,25 +89,21 @@ async def try_judge(judge: TriedJudge, limiter: Limiter) -> Trial:
         JudgeError: The judge gave no verdict on a canary.
     """
     first, *others = canaries_for(judge)
-    found: dict[str, CanaryVerdict | JudgeError] = {}
 
-    async def ask(canary: Canary) -> None:
+    async def ask(canary: Canary) -> CanaryVerdict | JudgeError:
         try:
-            found[canary.name] = await limiter.run(lambda: _said(judge, canary))
+            return await limiter.run(lambda: _said(judge, canary))
         except JudgeError as error:
-            found[canary.name] = error
+            return error
 
-    await ask(first)
-    if not isinstance(found[first.name], JudgeError):
-        async with anyio.create_task_group() as tasks:
-            for canary in others:
-                tasks.start_soon(ask, canary)
+    found = [await ask(first)]
+    if not isinstance(found[0], JudgeError):
+        found += await together(map(ask, others))
     said = []
-    for canary in (first, *others):
-        told = found[canary.name]
-        if isinstance(told, JudgeError):
-            raise told
-        said.append(told)
+    for each in found:
+        if isinstance(each, JudgeError):
+            raise each
+        said.append(each)
     return Trial(said=tuple(said))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,8 +10,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
-
-import anyio
 
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -149,7 +148,7 @@ class DocumentRoutes:
                 if status.done or status.failures or time.monotonic() >= end:
                     return status
             # One more poll at the time limit gives the final progress.
-            await anyio.sleep(max(0.0, min(pause, end - time.monotonic())))
+            await asyncio.sleep(max(0.0, min(pause, end - time.monotonic())))
             pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-import anyio
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -38,8 +36,7 @@ class Progress:
         The library would leave the socket open, and the garbage collector would warn.
         """
         if self._connected is not None and self.phase is Phase.CONNECTING:
-            with anyio.CancelScope(shield=True):
-                await self._connected.aclose()
+            await self._connected.aclose()
 
     async def trace(self, event: str, details: Mapping[str, Any]) -> None:
         """Receives a trace event of the library."""

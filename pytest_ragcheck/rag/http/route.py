@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import ssl
 import sys
@@ -9,8 +10,7 @@ import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
@@ -114,7 +114,7 @@ class HttpRoute:
             EndpointError: No whole reply came, or one with a status outside 200 to 299.
         """
         progress = Progress()
-        with anyio.move_on_after(self._timeout_seconds):
+        with TimeLimit(self._timeout_seconds):
             if self._connections is None:
                 response, body, _ = await self._exchange(self._http, self._url, progress, asked, request)
             else:
@@ -151,7 +151,7 @@ class HttpRoute:
             if failure is None:
                 raise
             raise failure from error
-        except anyio.get_cancelled_exc_class():
+        except asyncio.CancelledError:
             await progress.cut_short()
             raise
         return response, body, time.perf_counter() - started
@@ -161,7 +161,7 @@ class HttpRoute:
         succeeded = response.is_success
         limit = self._max_reply_bytes if succeeded else LOOKED_AT_BYTES
         body = bytearray()
-        with anyio.move_on_after(math.inf if succeeded else LOOKED_AT_SECONDS):
+        with TimeLimit(math.inf if succeeded else LOOKED_AT_SECONDS):
             try:
                 async for chunk in response.aiter_bytes():
                     body += chunk

@@ -6,8 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
+from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
@@ -121,15 +120,8 @@ class _Probing:
         return exchange
 
     async def _concurrent(self) -> Point:
-        exchanges: list[Exchange] = []
-
-        async def ask() -> None:
-            exchanges.append(await self._ask(self._target.question, self._target.top_k))
-
         started = time.perf_counter()
-        async with anyio.create_task_group() as tasks:
-            for _ in range(AT_ONCE):
-                tasks.start_soon(ask)
+        exchanges = await together(self._ask(self._target.question, self._target.top_k) for _ in range(AT_ONCE))
         seconds = time.perf_counter() - started
         lost = [exchange for exchange in exchanges if exchange.answer is None]
         if not lost:

@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
@@ -110,7 +109,7 @@ async def post(http: AnyClient, target: Target, body: Mapping[str, Any]) -> Exch
 
 async def get_status(http: AnyClient, target: Target) -> int | None:
     """Return the status of a GET request; None without a reply."""
-    with anyio.move_on_after(target.timeout_seconds):
+    with TimeLimit(target.timeout_seconds):
         try:
             async with http.stream("GET", target.url, headers=dict(target.headers), timeout=None) as response:
                 return response.status_code

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import aclosing, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.engine.store.verdict_cache import FILE, CachingJudge, VerdictCache
@@ -58,7 +58,7 @@ def faithfulness(
             scores = await RagasMetrics(caching.chat, NoEmbeddings(reason="none")).score(question, answer)
         return scores["ragas_faithfulness"].value
 
-    return anyio.run(measured)
+    return asyncio.run(measured())
 
 
 def test_a_later_run_measures_by_what_the_model_found(tmp_path: Path, server: OpenAIServer) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import Any
 
-import anyio
 import pytest
 from openai import AsyncOpenAI
 
@@ -24,7 +24,7 @@ def embedded(server: OpenAIServer, *texts: str, by_own_client: bool = False) -> 
             async with aclosing(OpenAIEmbeddings(server=model)) as vectors:
                 return await vectors.embed(texts)
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def rows(*rows: dict[str, Any]) -> Reply:

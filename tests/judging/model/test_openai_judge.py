@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import anyio
 import pytest
 from jsonschema import Draft202012Validator
 from openai import AsyncOpenAI
@@ -38,7 +38,7 @@ def judged(judge: OpenAIJudge, question: Question = QUESTION, answer: RagAnswer 
         async with aclosing(judge):
             return await judge.judge(question, answer)
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_the_request_is_the_one_that_the_openai_package_would_send(monkeypatch, 
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: a: b\nno header\nX-Empty:")
 
-    async def by_the_package(server, url, body):
+    async def by_the_package(server, url, body) -> None:
         query = dict(parse_qsl(urlsplit(url).query))
         plain = urlsplit(url)._replace(query="").geturl()
         # The oldest openai package that may be installed does not read OPENAI_CUSTOM_HEADERS.
@@ -102,7 +102,7 @@ def test_the_request_is_the_one_that_the_openai_package_would_send(monkeypatch, 
         url = base.replace("URL", server.url).replace("HOST", server.url.split("/")[2])
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         judged(judge_of(server, base_url=None))
-        anyio.run(by_the_package, server, url, server.requests[0].json)
+        asyncio.run(by_the_package(server, url, server.requests[0].json))
     ours, theirs = server.requests
     assert (ours.path, ours.json) == (theirs.path, theirs.json)
     about_the_client = ("user-agent", "x-stainless-", "content-length")
@@ -114,14 +114,14 @@ def test_the_request_is_the_one_that_the_openai_package_would_send(monkeypatch, 
 
 
 def test_every_question_of_every_judge_has_a_nonce_of_its_own():
-    async def run(judge):
+    async def run(judge) -> None:
         for question in (QUESTION, QUESTION, replace(QUESTION, question="Who pays?")):
             await judge.judge(question, ANSWER)
         await judge.aclose()
 
     with OpenAIServer() as server:
-        anyio.run(run, judge_of(server))
-        anyio.run(run, judge_of(server))
+        asyncio.run(run(judge_of(server)))
+        asyncio.run(run(judge_of(server)))
     one, again, other, *of_another_judge = [request.nonce for request in server.requests]
     assert one == again != other
     assert not {one, other} & set(of_another_judge)
@@ -236,21 +236,19 @@ def test_many_questions_at_once_each_get_their_own_verdict():
     def script(request):
         return completion(verdict_text(request.nonce, error_message=request.block("question"), groundedness=0))
 
-    async def run(judge):
+    async def run(judge) -> Any:
         messages = {}
 
         async def one(number):
             question = Question(dataset_name="d", id=str(number), question=f"Question {number}?")
             messages[number] = (await judge.judge(question, ANSWER)).error_message
 
-        async with anyio.create_task_group() as tasks:
-            for number in range(40):
-                tasks.start_soon(one, number)
+        await asyncio.gather(*map(one, range(40)))
         await judge.aclose()
         return messages
 
     with OpenAIServer(script) as server:
-        messages = anyio.run(run, judge_of(server))
+        messages = asyncio.run(run(judge_of(server)))
     assert messages == {number: f"Question {number}?" for number in range(40)}
     assert len(server.requests) == 40
 
@@ -264,7 +262,7 @@ def test_a_judge_imports_no_http_library_before_its_first_question_and_the_opena
     code = """
 import sys
 from contextlib import aclosing
-import anyio
+import asyncio
 from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.errors import JudgeUnavailable
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
@@ -280,7 +278,7 @@ async def ask():
         except JudgeUnavailable:
             loaded()
 
-anyio.run(ask)
+asyncio.run(ask())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() in (["", "httpx2"], ["", "httpx"])
@@ -289,7 +287,7 @@ anyio.run(ask)
 def test_a_judge_that_was_never_asked_can_be_closed_and_asked_later():
     with OpenAIServer(verdict()) as server:
         judge = judge_of(server)
-        anyio.run(judge.aclose)
+        asyncio.run(judge.aclose())
         assert server.requests == []
         assert judged(judge) == FULL_MARKS
 
@@ -433,7 +431,7 @@ def test_no_secret_of_the_url_is_in_what_the_http_library_logs(caplog):
 
 
 def test_a_client_of_the_caller_is_used_as_it_is_and_left_open():
-    async def run(server):
+    async def run(server) -> Any:
         client = AsyncOpenAI(api_key="of-the-client", base_url=server.url, max_retries=0, organization="org-2")
         judge = OpenAIJudge(model="m-1", client=client)
         await judge.judge(QUESTION, ANSWER)
@@ -443,13 +441,13 @@ def test_a_client_of_the_caller_is_used_as_it_is_and_left_open():
         return judge.identity.url
 
     with OpenAIServer() as server:
-        assert anyio.run(run, server) == server.url
+        assert asyncio.run(run(server)) == server.url
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer of-the-client"] * 2
     assert server.requests[0].headers["openai-organization"] == "org-2"
 
 
 def test_through_a_client_of_the_caller_a_refusal_is_named_too():
-    async def run(server):
+    async def run(server) -> Any:
         async with AsyncOpenAI(api_key="of-the-client", base_url=server.url, max_retries=0) as client:
             return await OpenAIJudge(model="m-1", client=client).judge(QUESTION, ANSWER)
 
@@ -457,4 +455,4 @@ def test_through_a_client_of_the_caller_a_refusal_is_named_too():
         OpenAIServer(completion(None, refusal="I will not.")) as server,
         pytest.raises(JudgeReplyError, match="it refused: I will not"),
     ):
-        anyio.run(run, server)
+        asyncio.run(run(server))

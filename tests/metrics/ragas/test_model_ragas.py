@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import Any
 
-import anyio
 import pytest
 
 from pytest_ragcheck.config.settings import Settings
@@ -47,7 +47,7 @@ def scores(
         async with aclosing(judge), aclosing(RagasMetrics(judge.chat, vectors)) as metrics:
             return await metrics.score(question, answer)
 
-    return anyio.run(run)
+    return asyncio.run(run())
 
 
 def serving(**facts: Any) -> OpenAIServer:
