@@ -17,8 +17,9 @@ from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
-from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, OVERALL
+from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.record_redaction import (
@@ -51,6 +52,12 @@ class _Open:
 
 
 OPEN = _Open()
+
+
+_WHY_UNMEASURED = {
+    "latency_seconds": "the client gave no latency. Leave the maximum out.",
+    "cost_usd": "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
+}
 
 
 async def check_question(
@@ -94,7 +101,8 @@ async def check_question(
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
     asked = record.cost if len(records) == 1 else summed(each.cost for each in records)
     cost = with_judge(asked, uses, settings.judge.own_prices)
-    return replace(record, unstable=unstable, blame=_blame(record), cost=cost)
+    record = replace(record, unstable=unstable, blame=_blame(record), cost=cost)
+    return _bounded(record, settings) if settings.gate.maximums or question.thresholds else record
 
 
 async def _checked_once(
@@ -235,6 +243,21 @@ def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
     """Return the scores in the order of the catalogue, followed by users' own metrics."""
     known = [metric for metric in METRICS if metric in scores]
     return {metric: scores[metric] for metric in (*known, *scores)}
+
+
+def _bounded(record: Record, settings: Settings) -> Record:
+    """Return the record with its maximums asserted."""
+    own = {metric: value for metric, value in record.question.thresholds.items() if metric in BOUNDED}
+    record = replace(record, maximums={**settings.gate.maximums, **own})
+    if record.verdict is Verdict.ERROR:
+        return record
+    if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:
+        reason = f"{' and '.join(unmeasured)} could not be measured: {_WHY_UNMEASURED[unmeasured[0]]}"
+        return replace(record, verdict=Verdict.ERROR, error_kind="unscored", reason=reason)
+    over = [f"{metric} {unequal(value, record.maximums[metric], '>')}" for metric, value in record.exceeded.items()]
+    if not over:
+        return record
+    return replace(record, verdict=Verdict.FAIL, reason="; ".join(filter(None, (*over, record.reason))))
 
 
 def _blame(record: Record) -> str:

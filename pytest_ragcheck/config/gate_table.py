@@ -10,6 +10,7 @@ from pytest_ragcheck.config.readers import (
     read_baseline_place,
     read_difference,
     read_gate,
+    read_maximum,
     read_minimum,
 )
 from pytest_ragcheck.config.setting import Setting
@@ -30,6 +31,18 @@ GATE: tuple[Setting, ...] = (
         default=MappingProxyType({}),
         help="Minimum of one metric, 0 to 1, which is then asserted. May be given several times.",
         read=read_minimum,
+        collect=as_mapping,
+        on_command_line=True,
+        metavar="METRIC=VALUE",
+        kind="words",
+    ),
+    Setting(
+        name="rag_max",
+        becomes="gate.maximums",
+        default=MappingProxyType({}),
+        help="Maximum of latency_seconds or cost_usd of a question, which is then asserted. May be given several "
+        "times.",
+        read=read_maximum,
         collect=as_mapping,
         on_command_line=True,
         metavar="METRIC=VALUE",

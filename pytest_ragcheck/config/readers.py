@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pytest_ragcheck.config.numbers import number_in, read_fraction
 from pytest_ragcheck.scores.catalogue import (
     ASSERTABLE,
+    BOUNDED,
     DEFAULT_GROUPS,
     GROUPS,
     METRICS,
@@ -165,6 +166,19 @@ def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     if metric not in known:
         raise ValueError(f"names no metric that can be asserted; {nearest(metric, known)}")
     return metric, read_fraction(value.strip())
+
+
+def read_maximum(text: str) -> tuple[str, float]:
+    """Return the pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
+    metric, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError("is not of the form METRIC=VALUE; write it such as latency_seconds=2")
+    if metric.strip() not in BOUNDED:
+        raise ValueError(f"names no metric with a maximum; {nearest(metric.strip(), BOUNDED)}")
+    maximum = number_in(value)
+    if not 0 < maximum < float("inf"):
+        raise ValueError("has no maximum above 0; write it such as latency_seconds=2")
+    return metric.strip(), maximum
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:

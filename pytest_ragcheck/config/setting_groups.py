@@ -81,6 +81,7 @@ class GateSettings:
 
     threshold: float
     minimums: Mapping[str, float]
+    maximums: Mapping[str, float]
     rule: str
     """`each`, `confirmed`, `regression`, `regression:D`, or `rate:R`."""
 

@@ -34,6 +34,14 @@ class Cost:
         """The known numbers by name."""
         return {name: value for name in NAMES if (value := getattr(self, name)) is not None}
 
+    @property
+    def usd(self) -> float | None:
+        """The money of judge and system, as far as it is known; None if nothing is, or if the judge has no price."""
+        if self.asked_judge and self.judge_usd is None:
+            return None
+        known = [usd for usd in (self.judge_usd, self.system_usd) if usd is not None]
+        return sum(known) if known else None
+
 
 NAMES = tuple(name for name in Cost.__dataclass_fields__ if name != "asked_judge")
 _TOKENS = {

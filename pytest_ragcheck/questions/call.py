@@ -10,7 +10,7 @@ from pytest_ragcheck.questions.files.reader import default_dataset_name
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.question_ids import usable_id
-from pytest_ragcheck.scores.catalogue import JUDGED, listed
+from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -87,6 +87,10 @@ def _thresholds(given: float | Mapping[str, float] | None, known_metrics: Collec
         return {}
     by_metric = given if isinstance(given, Mapping) else dict.fromkeys(JUDGED, given)
     for metric, value in by_metric.items():
+        if metric in BOUNDED:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+                raise UsageError(f"rag_check: thresholds: {metric} is {value!r}; give a number above 0.")
+            continue
         if metric not in known_metrics:
             raise UsageError(
                 f"rag_check: thresholds: there is no metric {metric!r}; the metrics are {listed(known_metrics)}."

@@ -65,7 +65,11 @@ class Question:
     """False if the system should abstain."""
 
     thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
-    """Minimum by metric, 0..1, of the question, or else of its file; without the thresholds of the run."""
+    """
+    Minimum by metric, 0..1, and maximum of `latency_seconds` and `cost_usd`, > 0.
+
+    Of the question, or else of its file; without the thresholds of the run.
+    """
 
     top_k: int | None = None
     """How many contexts to request, >= 1; None for the number of the run."""

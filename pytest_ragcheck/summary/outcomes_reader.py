@@ -69,6 +69,7 @@ def _record(row: Document, verdict: Verdict, asked: Document) -> Record:
         verdict=verdict,
         scores=scores,
         thresholds=row.get("thresholds", {}),
+        maximums=row.get("maximums", {}),
         reason=row.get("reason", row.get("message", "")),
         error_kind=row.get("kind", ""),
         asked_again=tuple(row.get("asked_again", ())),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.redaction.printable import printable
@@ -55,6 +55,10 @@ class Failure(Protocol):
     @property
     def shortfalls(self) -> Mapping[str, float]: ...
     @property
+    def maximums(self) -> Mapping[str, float]: ...
+    @property
+    def bounded(self) -> Mapping[str, float | None]: ...
+    @property
     def overall_lacks(self) -> tuple[str, ...]: ...
     @property
     def reason(self) -> str: ...
@@ -79,18 +83,19 @@ def first_line(record: Failure) -> str:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
         return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, and nothing was said about it"
     short = ", ".join(
-        f"{metric} {below(value, record.thresholds[metric])}" for metric, value in record.shortfalls.items()
+        f"{metric} {unequal(value, record.thresholds[metric], '<')}" for metric, value in record.shortfalls.items()
     )
-    return f"{short}: {cut(record.reason, _TEXT_LIMIT)}" if record.reason else short
+    return ": ".join(filter(None, (short, cut(record.reason, _TEXT_LIMIT) if record.reason else "")))
 
 
-def below(value: float, threshold: float) -> str:
-    """Return `0.41 < 0.70`, with enough decimals to distinguish the two numbers."""
+def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
+    """Return `0.41 < 0.70` or `3.20 > 2.00`, with enough decimals to distinguish the two numbers."""
     for digits in range(2, 7):
-        shown = f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+        shown = f"{value:.{digits}f}", f"{limit:.{digits}f}"
         if shown[0] != shown[1]:
-            return " < ".join(shown)
-    return f"{math.floor(value * 1e6) / 1e6:.6f} < {threshold:.6f}"
+            return f" {sign} ".join(shown)
+    rounded = math.floor if sign == "<" else math.ceil
+    return f"{rounded(value * 1e6) / 1e6:.6f} {sign} {limit:.6f}"
 
 
 def one_line(text: str) -> str:
@@ -108,7 +113,7 @@ def cut(text: str, limit: int) -> str:
 
 def _details(record: Failure) -> Iterator[str]:
     question = record.question
-    if record.scores and record.verdict is Verdict.FAIL:
+    if (record.scores or record.maximums) and record.verdict is Verdict.FAIL:
         yield ""
         yield from _score_lines(record)
         yield from _unstable_lines(record)
@@ -131,15 +136,20 @@ def _details(record: Failure) -> Iterator[str]:
 
 
 def _score_lines(record: Failure) -> Iterator[str]:
-    width = max(map(len, record.thresholds))
+    width = max(map(len, (*record.thresholds, *record.maximums)))
     for metric, threshold in record.thresholds.items():
         value = record.scores[metric].value
         if value is not None:
-            comparison = below(value, threshold) if value < threshold else f"{value:.2f} >= {threshold:.2f}"
+            comparison = unequal(value, threshold, "<") if value < threshold else f"{value:.2f} >= {threshold:.2f}"
             lacks = (
                 f" (without {', '.join(record.overall_lacks)})" if metric == OVERALL and record.overall_lacks else ""
             )
             yield f"{metric:<{width}}  {comparison}{lacks}"
+    for metric, value in record.bounded.items():
+        maximum = record.maximums[metric]
+        if value is not None:
+            comparison = unequal(value, maximum, ">") if value > maximum else f"{value:.2f} <= {maximum:.2f}"
+            yield f"{metric:<{width}}  {comparison}"
 
 
 def _unstable_lines(record: Failure) -> Iterator[str]:

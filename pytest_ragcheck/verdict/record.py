@@ -54,6 +54,9 @@ class Record:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """The minimum of every metric that was asserted, 0..1."""
 
+    maximums: Mapping[str, float] = field(default_factory=dict)
+    """The maximum of every measurement that was asserted, > 0."""
+
     dropped: Mapping[str, str] = field(default_factory=dict)
     """By metric, the reason why a wanted assertion was dropped."""
 
@@ -110,6 +113,18 @@ class Record:
     def shortfalls(self) -> dict[str, float]:
         """Return the asserted metrics below their threshold, with their values."""
         return shortfalls(self.scores, self.thresholds)
+
+    @property
+    def bounded(self) -> dict[str, float | None]:
+        """Return the measurements that have a maximum, with their values; None if one could not be measured."""
+        values = {"latency_seconds": self.latency_seconds, "cost_usd": self.cost.usd}
+        return {metric: values[metric] for metric in self.maximums}
+
+    @property
+    def exceeded(self) -> dict[str, float]:
+        """Return the measurements above their maximum, with their values."""
+        values = self.bounded.items()
+        return {metric: value for metric, value in values if value is not None and value > self.maximums[metric]}
 
     def assert_passed(self) -> None:
         """

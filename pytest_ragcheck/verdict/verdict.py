@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
+    BOUNDED,
     DEFAULT_GROUPS,
     JUDGED,
     LEXICAL,
@@ -95,7 +96,7 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     if run.judged and question.answerable:
         wanted = dict.fromkeys(JUDGED, run.both)
     wanted |= run.minimums
-    wanted |= question.thresholds
+    wanted |= {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
     if not question.answerable:
         wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
         if run.judged:

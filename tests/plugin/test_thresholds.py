@@ -52,6 +52,65 @@ def test_a_question_and_its_file_may_set_one_metric_each(project: Project) -> No
     assert asserted(project) == {"answer_correctness": 0.6, "groundedness": 0.5}
 
 
+def test_a_question_above_a_maximum_fails_under_every_gate_and_says_by_how_much(project: Project) -> None:
+    # The canned system takes 0.25 s.
+    project.ask(good("slow"), good("patient", thresholds={"latency_seconds": 1}), bad("wrong"))
+    run = project.run("--rag-max=latency_seconds=0.2")
+    assert run.verdicts == {"slow": "FAIL", "patient": "PASS", "wrong": "FAIL"}
+    rows = {row["question_id"]: row for row in run.predictions["predictions"]}
+    assert rows["slow"]["reason"] == "latency_seconds 0.25 > 0.20"
+    assert {name: row["maximums"]["latency_seconds"] for name, row in rows.items()} == {
+        "slow": 0.2,
+        "patient": 1.0,
+        "wrong": 0.2,
+    }
+    assert rows["wrong"]["reason"].startswith("latency_seconds 0.25 > 0.20; ")
+    assert "latency_seconds     0.25 > 0.20" in run.text
+    assert "latency_seconds <= 0.2" in run.text
+
+
+def test_a_baseline_tolerates_no_question_above_a_maximum(project: Project) -> None:
+    project.ask(bad("known"))
+    project.run("--rag-output=before")
+    project.write(
+        "ragcheck-baseline.json", (project.folder / "before/rag_predictions.json").read_text(encoding="utf-8")
+    )
+    assert project.run("--rag-max=latency_seconds=0.3").exit_status == 0
+    assert project.run("--rag-max=latency_seconds=0.2").exit_status == 1
+
+
+def test_a_maximum_that_could_not_be_measured_is_an_error(project: Project) -> None:
+    project.ask(good("terms"))
+    run = project.run("--rag-max=cost_usd=0.01")
+    assert run.errors_by_id["terms"] == (
+        "unscored",
+        (
+            "cost_usd could not be measured: neither the reply nor the price table gives the price. "
+            "Set rag_judge_price, or leave the maximum out."
+        ),
+    )
+
+
+@pytest.mark.parametrize(("cost", "verdict"), [(0.01, "PASS"), (0.011, "FAIL")])
+def test_a_maximum_of_the_cost_counts_what_the_system_reports(project: Project, cost: float, verdict: str) -> None:
+    project.conftest(
+        f"""
+from pytest_ragcheck import RagClient
+
+@pytest.fixture(scope="session")
+def rag_client():
+    reply = {{"answer": "30 days", "contexts": ["30 days"], "metrics": {{"cost_usd": {cost}}}}}
+    return RagClient.from_callable(lambda query: reply)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms", thresholds={"cost_usd": 0.01}))
+    assert project.run().verdicts == {"terms": verdict}
+
+
 def test_rag_min_asserts_a_further_metric(project: Project) -> None:
     project.ask(good("terms", expected_answer="30 days").but(answer="30 days"), good("no-expected"))
     run = project.run("--rag-min=f1=0.5", "--rag-min", "groundedness=0.9")

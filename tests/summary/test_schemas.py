@@ -157,7 +157,7 @@ RUNS = {
     ),
     "several judges": some_outcomes(
         a_record("a"),
-        a_record("b", judge=OPENAI),
+        a_record("b", judge=OPENAI, maximums={"latency_seconds": 2.0}),
     ),
 }
 

@@ -89,5 +89,7 @@ def _numbers(record: Record) -> Iterator[tuple[str, float]]:
             yield metric, score.value
     for metric, threshold in record.thresholds.items():
         yield f"{metric}.threshold", threshold
+    for metric, maximum in record.maximums.items():
+        yield f"{metric}.maximum", maximum
     if record.latency_seconds is not None:
         yield "latency_seconds", record.latency_seconds

@@ -14,6 +14,7 @@ from pytest_ragcheck.questions.nodes.node_values import (
     one_or_more,
     read_flag,
     read_json_mapping,
+    read_positive,
     read_share,
     read_text,
     read_texts,
@@ -23,7 +24,7 @@ from pytest_ragcheck.questions.nodes.node_values import (
     wrong,
 )
 from pytest_ragcheck.questions.question import NOTHING, GoldPassage
-from pytest_ragcheck.scores.catalogue import JUDGED, listed
+from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -141,15 +142,15 @@ def read_thresholds(
     *,
     defaults: Mapping[str, float] = NOTHING,
 ) -> Mapping[str, float]:
-    """Return the minimum of each metric; those of the entry override the *defaults*."""
+    """Return the minimum or maximum of each metric; those of the entry override the *defaults*."""
     if "thresholds" not in entries:
         return defaults
     entry = entries["thresholds"]
     own: dict[str, float] = {}
     if isinstance(entry.value, MappingNode):
         for part in without_repeats(site, entry.value).values():
-            minimum = read_share(site, part)
-            if part.key not in known_metrics:
+            minimum = (read_positive if part.key in BOUNDED else read_share)(site, part)
+            if part.key not in known_metrics and part.key not in BOUNDED:
                 _note_unknown_metric(site, part, known_metrics)
             elif minimum is not None:
                 own[part.key] = minimum

@@ -24,7 +24,7 @@ from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, INVERTED,
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,6 +115,10 @@ def _kinds() -> dict[str, Schema]:
     metrics = {
         metric: {"type": "number", **share, "description": f"The least {metric} that passes, 0 to 1."}
         for metric in ASSERTABLE
+    }
+    metrics |= {
+        metric: {"type": "number", "exclusiveMinimum": 0, "description": f"The greatest {metric} that passes."}
+        for metric in BOUNDED
     }
     several = ("array", "string", "number", "null")
     kinds = {

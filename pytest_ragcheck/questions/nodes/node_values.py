@@ -121,6 +121,15 @@ def read_share(site: Site, entry: Entry) -> float | None:
     return None
 
 
+def read_positive(site: Site, entry: Entry) -> float | None:
+    """A number above 0."""
+    number = number_in(entry.value)
+    if number is not None and 0 < number < float("inf"):
+        return number
+    wrong(site, entry, "a number above 0, such as 2")
+    return None
+
+
 def number_in(node: Node) -> float | None:
     """The number in *node*, infinite if it is too large for a float; None if it holds none."""
     if isinstance(node, Scalar) and not node.quoted and _NUMBER.fullmatch(node.text):

@@ -110,6 +110,7 @@ def _prediction(record: Record, outcomes: Outcomes) -> dict[str, Any]:
         **({"tolerated": tolerated} if tolerated else {}),
         "blame": record.blame or None,
         "thresholds": dict(record.thresholds),
+        **({"maximums": dict(record.maximums)} if record.maximums else {}),
         **measured,
         **_repeated(record),
         **({"asked_again": list(record.asked_again)} if record.asked_again else {}),

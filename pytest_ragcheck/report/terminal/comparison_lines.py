@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
-from pytest_ragcheck.verdict.failure_text import below, cut
+from pytest_ragcheck.verdict.failure_text import cut, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _score(metric: str, before: float | None, now: float, threshold: float, rela
         if len(set(shown)) < len(set(numbers)):
             shown = [f"{number:.{digits}f}" for number in numbers]
     if relation == "<" and shown[-2] == shown[-1]:
-        shown[-2:] = below(now, threshold).split(" < ")
+        shown[-2:] = unequal(now, threshold, "<").split(" < ")
     *first, last = shown
     return f"{metric} {' -> '.join(first)} {relation} {last}"
 

@@ -29,7 +29,12 @@ def header_lines(
     settings: Settings, *, endpoint: str, judge: str, sets: Iterable[QuestionSet], folder: str
 ) -> list[str]:
     """Return the header: endpoint, judge, assertions and output folder."""
-    asserted = ", ".join(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items())
+    asserted = ", ".join(
+        (
+            *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items()),
+            *(f"{metric} <= {maximum:g}" for metric, maximum in settings.gate.maximums.items()),
+        )
+    )
     parts = [
         f"{'replay of' if settings.run.replay else 'endpoint'} {endpoint}",
         f"judge {judge}",

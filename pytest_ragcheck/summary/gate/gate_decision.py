@@ -146,7 +146,8 @@ def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, 
         return f"in quarantine: {record.question.quarantine}"
     if terms.lowest_rate is not None:
         return f"the gate is {terms.gate}"
-    if terms.gate not in COMPARING or before is None:
+    # The comparing gates compare scores, and a maximum is none.
+    if terms.gate not in COMPARING or before is None or record.exceeded:
         return ""
     return _against(record, before, baseline)
 

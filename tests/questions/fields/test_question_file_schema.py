@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, PASSAGE, QUESTION
 from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
-from pytest_ragcheck.scores.catalogue import ASSERTABLE
+from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 from tests.questions.documents import (
     ODD,
     answers_of_the_unanswerable,
@@ -150,7 +150,7 @@ def test_completion_prefers_the_keys_own_names() -> None:
     assert list(SCHEMA["else"]["properties"]) == list(FILE.aliases)
     assert list(SCHEMA["$defs"]["question"]["properties"]) == list(QUESTION.aliases)
     assert list(SCHEMA["$defs"]["passage"]["properties"]) == list(PASSAGE.aliases)
-    assert list(SCHEMA["$defs"]["thresholds"]["properties"]) == list(ASSERTABLE)
+    assert list(SCHEMA["$defs"]["thresholds"]["properties"]) == [*ASSERTABLE, *BOUNDED]
 
 
 @settings(max_examples=60)
