@@ -167,7 +167,7 @@ def _count(count: CountFinding) -> str:
     runs = "1 saved run" if count.known_runs == 1 else f"{count.known_runs} saved runs"
     found = f"broken {count.unit}s: {count.broken} of {count.n_units}, {count.improved} improved; "
     if count.needed is None:
-        red = f"only a share of {count.floor} questions is red" if count.floor else "no number of them is red"
+        red = f"red from {count.floor} questions, by their share alone," if count.floor else "no number of them is red"
         return f"{found}{red} after {runs}. Ask more questions, or save more runs."
     floor = ", red by their share alone" if count.floor_red and not count.red else ""
     chance = f" ({_p(count.p)})" if count.broken else ""

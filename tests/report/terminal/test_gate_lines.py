@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
 from pytest_ragcheck.summary.gate.baseline_comparison import compare
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -58,6 +60,24 @@ def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:
         ),
         "fewer than 10 questions: regression decides as confirmed",
     ]
+
+
+def test_a_gate_that_cannot_turn_red_says_so() -> None:
+    failing = [before("a", 0.3, verdict=Verdict.FAIL)]
+    decision = decided(failing, [now("a", 0.3)], GateRules(gate="confirmed"))
+    assert list(decision_lines(decision))[-1] == (
+        "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
+    )
+
+
+@pytest.mark.parametrize(("first", "red"), [(0.9, "red from 4"), (0.3, "red from 9 questions, by their share alone,")])
+def test_questions_that_failed_in_an_earlier_run_count_for_the_share_alone(first: float, red: str) -> None:
+    earlier = SavedAnswer(passed=first > 0.5, scores={"groundedness": first})
+    rows = [before(f"q{i}") for i in range(20)]
+    rows = [replace(row, saved=((earlier,), *row.saved)) for row in rows]
+    counted = [line for line in decision_lines(decided(rows, [now(f"q{i}") for i in range(20)])) if "broken" in line]
+    assert len(counted) == 1
+    assert f"; {red} after 2 saved runs" in counted[0]
 
 
 def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> None:

@@ -1,4 +1,4 @@
-"""Examines one question: asks a newly failing one again, and judges what changed side by side."""
+"""Examines one question: asks a newly failing one again, and judges its answers side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASKS = 2
 """How often a newly failing question is asked again, and a failing one when a run is saved."""
 
 MORE_ASKS = 4
-"""The same under `confirmed`, and where a saved run shows that the question fails on some looks."""
+"""The same under `confirmed`, and if a saved run shows that the question fails on some looks."""
 
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:
@@ -26,7 +26,7 @@ def asks_again(question: ComparedQuestion, gate: str) -> int:
 
 def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool = False) -> Steps[Examined]:
     """
-    One question, asked again and judged side by side as far as it must be; no other question matters.
+    The question, asked again and judged side by side as far as the decision needs.
 
     Args:
         question: Any compared question; most need nothing.
@@ -52,7 +52,7 @@ def _candidate(question: ComparedQuestion, gate: str, deterministic: bool) -> St
     recorded = [look for run in reversed(question.known) for look in run.looks if look.passed]
     before, new = _answers(recorded), _answers([question.now, *again])
     if not before or not new:
-        # A saved run without texts: asking again is all that can be done.
+        # Without the texts of a saved run, asking again is the only check.
         return Examined(question=question, outcome=Outcome.CONFIRMED, again=tuple(again))
     found = yield from judge_side_by_side(question, before, new, deterministic=deterministic)
     return Examined(question=question, outcome=_outcome(found), again=tuple(again), side_by_side=found)
@@ -67,7 +67,7 @@ def _outcome(found: SideBySide | None) -> Outcome:
 
 
 def _failed_run(question: ComparedQuestion) -> KnownRun | None:
-    """The one saved run that failed each time, if all others and today passed at once: a candidate's mirror image."""
+    """The one saved run that failed in all looks, if all others and today passed: a candidate's mirror image."""
     failed = [run for run in question.known if run.failed]
     others = sum(run.passed for run in question.known)
     return failed[0] if question.now.passed and len(failed) == 1 and others == len(question.known) - 1 else None
@@ -79,7 +79,7 @@ def _improvement(question: ComparedQuestion, run: KnownRun, deterministic: bool)
     if not better or not worse:
         return Examined(question=question, improved=True)
     found = yield from judge_side_by_side(question, better, worse, deterministic=deterministic)
-    # If nothing can be judged the question counts: one more improvement makes no false alarm.
+    # An improvement more makes no false alarm, so that a question that cannot be judged counts.
     return Examined(question=question, side_by_side=found, improved=found is None or found.worse)
 
 

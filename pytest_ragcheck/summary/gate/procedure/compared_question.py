@@ -1,4 +1,4 @@
-"""One question as the gate sees it: its saved runs and its answer of today, as plain values."""
+"""Holds one question for the gate: its saved runs and its answer of today, as plain values."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Look:
     """The verdict, under today's thresholds."""
 
     fresh: bool = False
-    """True if today's judge gave the scores in this run, not a recording and not the verdict cache."""
+    """True if today's judge gave the scores in this run; False if a recording or the verdict cache did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRun:
-    """What one saved run holds of one question."""
+    """The looks of one saved run at one question."""
 
     looks: tuple[Look, ...]
     """The answer of the run first, then those of asking again when the run was saved; at least one."""

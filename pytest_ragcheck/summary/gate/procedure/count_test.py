@@ -1,4 +1,4 @@
-"""How many broken questions are more than chance, if today is a run like the saved ones."""
+"""Counts how many broken questions are more than chance, if today is a run like the saved ones."""
 
 from __future__ import annotations
 

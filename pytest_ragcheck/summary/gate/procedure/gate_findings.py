@@ -1,4 +1,4 @@
-"""What the gate found: the candidates with their outcomes, the count test, the mean test, and what can be seen."""
+"""Holds what the gate found: the candidates with their outcomes, the count test, and the mean test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """What became of a candidate: a question that passed in the latest saved run and fails today."""
+    """Outcome of a candidate: a question that passed in the latest saved run and fails today."""
 
     PASSED_AGAIN = "passed when it was asked again"
     NOT_WORSE = "not worse than the recorded answer, side by side"
@@ -43,7 +43,7 @@ class SideBySide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """One question after it was asked again and judged side by side, as far as it had to be."""
+    """One question after it was asked again and judged side by side, as far as the decision needed."""
 
     question: ComparedQuestion
     outcome: Outcome | None = None
@@ -129,7 +129,7 @@ class MeanFinding:
 
     red: bool
     visible_drop: float | None
-    """The drop that would be red in about four of five such runs; None if no drop can turn the run red."""
+    """The drop that is red in about four of five runs with as many changed answers; None if no drop can be red."""
 
     differences: Mapping[Key, float]
     """Value of today less the mean of the saved runs, of each question that was judged."""
@@ -137,7 +137,7 @@ class MeanFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFindings:
-    """What the procedure found, for the decision, the report and the result files."""
+    """The findings of the procedure, for the decision, the report and the result files."""
 
     gate: str
     """`confirmed` or `regression`: the procedure that decided. A small set under `regression` has `confirmed`."""

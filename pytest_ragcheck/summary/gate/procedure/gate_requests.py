@@ -1,4 +1,4 @@
-"""What the gate wants done in the outside world, and how it gets the results."""
+"""Passes the requests of the gate to the outside world, and the replies back."""
 
 from __future__ import annotations
 

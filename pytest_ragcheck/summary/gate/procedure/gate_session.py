@@ -3,8 +3,8 @@ Decides whether a run is worse than its saved runs. The procedure:
 
 1. A question that passed and fails now is asked again until it passes: 2 times, 4 under `confirmed` or if it is flaky.
 2. If all looks fail, the recorded and the new answers are judged side by side; if worse (p <= 0.01), it is confirmed.
-3. Counts, 0.6 of the false alarms: confirmed questions beside those that broke in one saved run only; and the floor.
-4. Means, 0.4 of them: the runs of all changed answers are permuted, all of them judged today.
+3. Counts, 0.6 of the false alarms: confirmed questions beside those that broke in one saved run only; and a floor.
+4. Means, 0.4 of the false alarms: all versions of the changed answers are judged today, and the runs permuted.
 5. Under `confirmed`, and below 10 questions, one confirmed question is red and nothing else is tested.
 """
 
@@ -74,7 +74,7 @@ def weigh(
     examined: Sequence[Examined], *, gate: str, false_alarms: float, tolerance: float, deterministic_judge: bool
 ) -> Steps[GateFindings]:
     """
-    What examined questions come to, for a caller that examined each by itself.
+    The findings over examined questions, for a caller that examined each by itself.
 
     Args:
         examined: Every compared question.

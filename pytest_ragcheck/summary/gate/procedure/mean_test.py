@@ -1,4 +1,4 @@
-"""Whether the mean over the asserted metrics dropped, by answers that were all judged today."""
+"""Tests whether the mean over the asserted metrics dropped, by answers that were all judged today."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def weigh_means(
         unit_of: By question the number of its unit.
         level: Chance of a red run if nothing changed, 0..1.
         tolerance: By how much the mean may drop.
-        deterministic_judge: True if a second judgement says nothing new.
+        deterministic_judge: True if the judge gives the same answer the same scores.
 
     Returns:
         None if no answer could be judged.

@@ -1,4 +1,4 @@
-"""Is a sum lower than chance, if any of its runs could have been the one of today? An exact permutation test."""
+"""Tests by permutation whether the sum of today is lower than chance, if any run could be the one of today."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH, _DROPPED = 192, 64
 """Most bits of a counter, and how many of its lowest are dropped before it is full: those of less than 1e-20 of all."""
 
 _CLEAR = 0.05
-"""A p above this is given by the normal distribution: nothing depends on its digits."""
+"""A p above this is given by the normal distribution: no decision depends on its digits."""
 
 _FEW = 30
 

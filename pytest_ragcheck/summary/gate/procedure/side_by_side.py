@@ -28,7 +28,7 @@ def judge_side_by_side(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
 ) -> Steps[SideBySide | None]:
     """
-    Whether the new answers are worse than the recorded ones.
+    The judgements of both sides, and whether the new answers are worse than the recorded ones.
 
     After 5 judgements of each side, p has to be 1/252, the least that 5 against 5 can reach; after 8 of each side, at
     most the rest of `LEVEL`. A deterministic judge judges each answer once, and every new answer has to be below every

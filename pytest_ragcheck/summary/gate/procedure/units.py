@@ -1,4 +1,4 @@
-"""Which questions are one unit of noise: each by itself, or those that share a declared document."""
+"""Finds the units of noise: each question by itself, or those that share a declared document."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
 
 def go_together(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
     """
-    True if the differences of questions that share a document go together more than chance has it.
+    True if the differences of questions that share a document correlate more than by chance.
 
     Args:
         differences: Of each question the difference to its saved runs, and the documents of its contexts.
