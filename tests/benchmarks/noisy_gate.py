@@ -1,122 +1,150 @@
 """
-The gate end to end, over the example server with a judge that is not sure.
+The gate end to end: pytest over the example server, with a judge behind HTTP whose scores are noisy.
 
     python -m tests.benchmarks.noisy_gate [RUNS]
 
-Five runs are saved into a baseline, as somebody does who keeps a history. Then the unchanged server is run RUNS times
-(20 without a number), each with another seed of the judge's noise, and has to stay green nine times of ten. Then the
-server is made worse in each of its ways that a question can tell, and the run has to turn red with the questions named;
-beside it stands what a baseline of one run alone makes of the same. The noise is normal, with a deviation of 0.05 on
-each score.
+Five runs are saved into a baseline. The unchanged server is then run RUNS times (20 by default) under each comparing
+gate: every run must be green and report no question as changed, and the judge's server counts its requests beyond the
+preflight. Then the server gets each of its faults, and the run must be red. The judge is the offline one with normal
+noise of standard deviation 0.05 on each score.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from pytest_ragcheck import Question, RagAnswer
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE
+from tests.servers.canary_judge import RIGHT, canary_of
+from tests.servers.openai_server import OpenAIServer, completion, verdict_text
+
+if TYPE_CHECKING:
+    from tests.servers.openai_server import Reply, Request
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAVES = 5
+NOISE = 0.05
 WORSE = ("number", "best", "invent", "error=8")
 """The faults that an answer shows; slow answers are right, and task and delete are faults of uploads."""
 
-CONFTEST = """\
-import os, random, runpy
-from dataclasses import replace
-
-import pytest
-
-from pytest_ragcheck import JudgeIdentity
-from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
-
-rag_client = runpy.run_path({example!r})["rag_client"]
+CONFTEST = 'import runpy\n\nrag_client = runpy.run_path({example!r})["rag_client"]\n'
 
 
-class UnsureJudge:
-    identity = JudgeIdentity(kind="offline with noise", prompt_version="0.05")
+class NoisyJudge:
+    """Replies as an OpenAI-compatible server, and counts the answers that it judges; the preflight's do not count."""
 
-    def __init__(self):
-        self._sure = OfflineJudge()
-        self._asked = {{}}
+    def __init__(self) -> None:
+        self.judged = 0
+        self._noise = random.Random(1)
+        self._lock = threading.Lock()
 
-    async def judge(self, question, answer):
-        said = await self._sure.judge(question, answer)
-        times = self._asked[question.id] = self._asked.get(question.id, 0) + 1
-        noise = random.Random(f"{{os.environ['SEED']}} {{question.id}} {{times}}")
-
-        def unsure(score):
-            return None if score is None else min(1.0, max(0.0, score + noise.gauss(0.0, 0.05)))
-
-        return replace(
-            said, answer_correctness=unsure(said.answer_correctness), groundedness=unsure(said.groundedness)
+    def __call__(self, request: Request) -> Reply:
+        """Return the offline judge's scores with noise; of the answers of the preflight the right ones."""
+        if name := canary_of(request):
+            return completion(verdict_text(request.nonce, **RIGHT[name]))
+        question = Question(
+            dataset_name="noisy",
+            id="q",
+            question=request.block("question"),
+            expected_answer=next(iter(request.block("expected_answers")), None),
         )
-
-
-@pytest.fixture(scope="session")
-def rag_judge():
-    return UnsureJudge()
-"""
+        answer = RagAnswer(text=request.block("answer"), contexts=tuple(request.block("contexts")))
+        said = anyio.run(OfflineJudge().judge, question, answer)
+        with self._lock:
+            self.judged += 1
+            noise = [self._noise.gauss(0.0, NOISE) for _ in range(2)]
+        scores = {
+            name: min(1.0, max(0.0, score + by))
+            for (name, score), by in zip(
+                {"answer_correctness": said.answer_correctness, "groundedness": said.groundedness}.items(),
+                noise,
+                strict=True,
+            )
+            if score is not None
+        }
+        return completion(verdict_text(request.nonce, **scores, abstained=bool(said.abstained)))
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the tables; the exit status is 1 where something is not what it has to be."""
+    """Prints the tables; the exit status is 1 if something is not what it has to be."""
     runs = int(arguments[0]) if arguments else 20
-    with tempfile.TemporaryDirectory() as name:
+    judge = NoisyJudge()
+    with tempfile.TemporaryDirectory() as name, OpenAIServer(judge) as server:
         folder = Path(name)
         (folder / "conftest.py").write_text(CONFTEST.format(example=str(EXAMPLES / "first_run/conftest.py")))
-        (folder / "pytest.ini").write_text("[pytest]\nrag_metrics = judge\n")
+        (folder / "pytest.ini").write_text(
+            "[pytest]\nrag_metrics = judge\nrag_judge = openai\nrag_judge_model = noisy\n"
+            f"rag_judge_url = {server.url}\n"
+        )
         shutil.copy(EXAMPLES / "first_run/ragcheck.rag.yaml", folder)
-        for seed in range(-SAVES + 1, 1):
-            status, said = run(folder, seed=seed)
-            print(f"saved, seed {seed}: exit status {status}, {counts(said)}", flush=True)
+        for number in range(1, SAVES + 1):
+            status, said = run(folder, "-p", "no:ragcheck-gate")
+            print(f"saved {number}: exit status {status}, {counts(said)}", flush=True)
             save(folder, "history.json")
-        save(folder, "one.json")
-        green = [is_green(folder, seed) for seed in range(1, runs + 1)]
-        print(f"green: {sum(green)} of {runs}")
+            if number == 1:
+                save(folder, "one.json")
+        print("| gate | saved runs | green | with a flip | answers judged |")
+        print("| --- | --- | --- | --- | --- |")
+        right = [
+            is_quiet(folder, gate, baseline, runs, judge)
+            for gate in ("confirmed", "regression")
+            for baseline in ("one.json", "history.json")
+        ]
         print("| made worse by | five runs known | one run known | questions named |")
         print("| --- | --- | --- | --- |")
-        right = [is_noticed(folder, fault) for fault in WORSE]
-    return 0 if sum(green) >= 0.9 * runs and all(right) else 1
+        right += [is_noticed(folder, fault) for fault in WORSE]
+    return 0 if all(right) else 1
 
 
-def is_green(folder: Path, seed: int) -> bool:
-    """Whether a run of the unchanged server is green."""
-    status, said = run(folder, *gated("history.json"), seed=seed)
-    print(f"unchanged, seed {seed}: {'green' if status == 0 else 'RED'}, {counts(said)}", flush=True)
-    return status == 0
+def is_quiet(folder: Path, gate: str, baseline: str, runs: int, judge: NoisyJudge) -> bool:
+    """Whether all runs of the unchanged server are green, without a flip, and judge the drift sample alone."""
+    green, flips, judged = 0, 0, Counter[int]()
+    for _ in range(runs):
+        before = judge.judged
+        status, said = run(folder, f"--rag-gate={gate}", f"--rag-baseline={baseline}")
+        green += status == 0
+        line = next(iter(re.findall(rf"^baseline {baseline}: (.*)$", said, re.MULTILINE)), said[-500:])
+        flips += re.fullmatch(r"(\d+ still failing, )?\d+ as before", line) is None
+        judged[judge.judged - before] += 1
+    known = {"one.json": 1, "history.json": SAVES}[baseline]
+    shown = ", ".join(f"{n} in {times} runs" for n, times in sorted(judged.items()))
+    print(f"| {gate} | {known} | {green} of {runs} | {flips} | {shown} |", flush=True)
+    return green == runs and not flips and set(judged) == {DRIFT_SAMPLE}
 
 
 def is_noticed(folder: Path, fault: str) -> bool:
     """Whether a run of the server with the fault is red and names questions."""
-    status, said = run(folder, *gated("history.json"), seed=1, fault=fault)
-    alone, _ = run(folder, *gated("one.json"), seed=1, fault=fault)
-    named = dict.fromkeys(re.findall(r"^ +([\w-]+): (?:FAIL, asked|\w+ [\d.]+ ->|http)", said, re.MULTILINE))
+    status, said = run(folder, "--rag-gate=regression", "--rag-baseline=history.json", fault=fault)
+    alone, _ = run(folder, "--rag-gate=regression", "--rag-baseline=one.json", fault=fault)
+    named = dict.fromkeys(re.findall(r"^ +([\w-]+): (?:\w+ [\d.]+ ->|http)", said, re.MULTILINE))
     shown = ", ".join([*list(named)[:4], *([f"{len(named) - 4} more"] if len(named) > 4 else [])])
     colours = {0: "green", 1: "red"}
     print(f"| {fault} | {colours[status]} | {colours[alone]} | {shown} |", flush=True)
     return status == 1 and bool(named)
 
 
-def gated(baseline: str) -> tuple[str, ...]:
-    """The options of a run that is held against the baseline."""
-    return "--rag-gate=regression", f"--rag-baseline={baseline}"
-
-
 def save(folder: Path, name: str) -> None:
     """Saves the last run into the baseline."""
     command = [sys.executable, "-c", "import sys; from pytest_ragcheck.cli import main; sys.exit(main())"]
-    command += ["baseline", "save", "ragcheck-results/rag_predictions.json", "-o", name]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    subprocess.run([*command, "baseline", "save", "-o", name], cwd=folder, check=True, capture_output=True)
 
 
-def run(folder: Path, *options: str, seed: int, fault: str = "") -> tuple[int, str]:
+def run(folder: Path, *options: str, fault: str = "") -> tuple[int, str]:
     """Exit status and output of one run."""
-    environment = {**os.environ, "SEED": str(seed), "RAG_SERVER_FAULT": fault}
+    environment = {**os.environ, "OPENAI_API_KEY": "none", "RAG_SERVER_FAULT": fault}
     if not fault:
         del environment["RAG_SERVER_FAULT"]
     command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", *options]
