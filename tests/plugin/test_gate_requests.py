@@ -76,9 +76,10 @@ def test_a_mean_over_answers_that_the_cost_limit_left_unjudged_is_not_green(proj
     with servers.endpoint, servers.judge:
         servers.save()
         servers.answer = "It is 30 days, and some more words."
-        # Each question is judged, and then its recorded answer too.
-        run = servers.run("--rag-gate=regression", "--rag-max-cost=0.016", "-orag_judge_concurrency=1")
-    assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 12, "failed": 1})
+        # Each question is judged, and then its recorded answer too; the money is enough for 19 of the 24.
+        run = servers.run("--rag-gate=regression", "--rag-max-cost=0.02", "-orag_judge_concurrency=1")
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert run.outcomes["passed"] + run.outcomes.get("skipped", 0) == 12
     kind, text = run.junit["gate"]
     assert (kind, text.partition(" ")[2]) == ("failure", "changed but not judged against ragcheck-baseline.json")
     assert any("changed answers could not be judged again, so the mean leaves them out" in line for line in run.lines)
@@ -91,6 +92,29 @@ def test_the_judge_is_asked_for_changed_answers_and_the_drift_sample_only(projec
         same = servers.run("--rag-gate=regression")
         n_same = len(servers.judge.requests)
     assert (same.exit_status, n_same) == (0, 20)
+
+
+@pytest.mark.parametrize(
+    ("gate", "calls"),
+    [
+        # Each of 30 may be asked 4 times, judged each time, and judged 8 times on each side.
+        ("confirmed", "120 calls to the system and 600 to the judge, about $1.3670"),
+        # Each of 30 may be asked twice, judged as often and side by side, and both its answers once for the mean.
+        ("regression", "60 calls to the system and 600 to the judge, about $1.3670"),
+    ],
+)
+def test_a_dry_run_says_what_the_gate_may_ask(project: Project, gate: str, calls: str) -> None:
+    servers = Servers(project, 30)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        run = servers.run("--rag-dry-run", f"--rag-gate={gate}")
+        assert servers.judge.requests == []
+    (line,) = [line for line in run.lines if line.startswith("gate ")]
+    assert line == f"gate {gate:<16}at most {calls}, if every answer is new and fails"
+    assert (
+        "baseline             30 questions have recorded answers, which need no new verdict, but of 20 for drift"
+        in (run.lines)
+    )
 
 
 TWO_AT_ONCE = """\

@@ -8,13 +8,19 @@ from pytest_ragcheck.engine.estimate import estimate, estimate_lines, why_no_pri
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.prices import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
+from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.summary.gate.gate_estimate import gate_estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import pytest
 
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.engine.estimate import Estimate
     from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.questions.question import Question
 
 
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
@@ -25,7 +31,25 @@ def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
         estimated = estimate(questions, settings, own_judge=is_overridden(config, "rag_judge"))
     except UsageError as error:
         return [f"dry run: {error}"]
-    return list(estimate_lines(estimated, settings))
+    return [*estimate_lines(estimated, settings), *_gate_lines(config, questions, estimated)]
+
+
+def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated: Estimate) -> Iterator[str]:
+    """Yield what the gate may ask beyond that, and what its baseline knows."""
+    run = RunBaseline.of(config)
+    if run is None:
+        return
+    rows = [row for question in questions if (row := run.row(question)) is not None]
+    most = gate_estimate(rows, run.gate)
+    calls = f"{most.asks:,} calls to the system"
+    drift = ""
+    if estimated.judge_calls != 0:
+        calls += f" and {most.judgements:,} to the judge"
+        drift = f", but of {min(DRIFT_SAMPLE, len(rows))} for drift"
+    if estimated.usd is not None and estimated.judge_calls:
+        calls += f", about ${estimated.usd * most.judgements / estimated.judge_calls:.4f}"
+    yield f"gate {run.gate:<16}at most {calls}, if every answer is new and fails"
+    yield f"baseline             {len(rows):,} questions have recorded answers, which need no new verdict{drift}"
 
 
 def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEVEL = 0.01
 """Chance of calling an answer worse that is as good as the recorded one."""
 
-_FIRST, _MOST = 5, 8
+_FIRST, MOST = 5, 8
 """Judgements of each side in the first round, and in both."""
 
 _HOPELESS = 0.05
@@ -49,7 +49,7 @@ def judge_side_by_side(
             return None
         worse = max(margins[1]) < min(margins[0])
         return SideBySide(recorded=margins[0], new=margins[1], p=0.0 if worse else 1.0, worse=worse)
-    first, second = _cycled(recorded, _MOST), _cycled(new, _MOST)
+    first, second = _cycled(recorded, MOST), _cycled(new, MOST)
     margins = yield from _margins(question, first[:_FIRST], second[:_FIRST])
     if margins is None:
         return None

@@ -1,0 +1,47 @@
+"""How many requests a gate can make beyond the first answers, before the run asks anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.gate.procedure.candidate import ASKS, MORE_ASKS
+from pytest_ragcheck.summary.gate.procedure.side_by_side import MOST
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateEstimate:
+    """The most that a gate requests, if every answer is new and fails."""
+
+    asks: int
+    judgements: int
+
+
+def gate_estimate(rows: Sequence[BaselineRow], gate: str) -> GateEstimate:
+    """
+    Return the estimate.
+
+    Args:
+        rows: What the baseline has of the questions of the run.
+        gate: `confirmed` or `regression`.
+    """
+    asks = judgements = 0
+    for row in rows:
+        if row.verdict is Verdict.ERROR:
+            continue
+        passed = row.verdict is Verdict.PASS
+        if not passed and gate == "confirmed":
+            continue
+        again = MORE_ASKS if gate == "confirmed" or (row.passes and row.fails) else ASKS
+        asks += again
+        judgements += again + (2 * MOST if passed else 0)
+        if gate == "regression":
+            # Each version of the answer for the mean, twice if a single metric is asserted.
+            judgements += (len(row.saved) + 1) * (1 if len(row.thresholds) > 1 else 2)
+    return GateEstimate(asks=asks, judgements=judgements)
