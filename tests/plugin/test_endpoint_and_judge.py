@@ -71,7 +71,7 @@ def test_a_url_and_the_offline_judge_need_no_key(project: Project) -> None:
 def test_what_the_endpoint_does_wrong_is_an_error_by_its_kind(project: Project) -> None:
     replies: dict[str, Behaviour] = {
         "good": json_reply(ANSWER),
-        "status": reply("out of order", 503),
+        "status": reply("out of order", 500),
         "html": reply("<!doctype html><title>Log in</title>", content_type="text/html"),
         "no contexts": json_reply({"answer": "30 days"}),
         "no answer": json_reply({"contexts": []}),
@@ -81,7 +81,7 @@ def test_what_the_endpoint_does_wrong_is_an_error_by_its_kind(project: Project) 
     entries: list[dict[str, Any]] = [{"id": name, "question": name, "must_mention": "30 days"} for name in replies]
     project.write("billing.rag.json", json.dumps(entries))
     with FakeEndpoint(by_query(replies)) as endpoint:
-        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-o", "rag_timeout=2")
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-o", "rag_timeout=1")
     assert run.outcomes == {"passed": 1, "error": 6}
     assert {name: kind for name, (kind, _) in run.errors_by_id.items()} == {
         "status": "endpoint_status",

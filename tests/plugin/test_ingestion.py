@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,15 +11,14 @@ import pytest
 from pytest_ragcheck.cli import main
 from tests.check_documents import THERE
 from tests.check_documents import run as shared
-from tests.harness import exhaustive, three_ways, two_ways
+from tests.harness import exhaustive, three_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
-    import socket
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.harness import Project, Run
-    from tests.servers.fake_endpoint import Request
 
 QUESTIONS = """\
 ingest: true
@@ -105,7 +104,7 @@ def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project) -> None
     assert ledgers(project) == []
 
 
-@two_ways
+@exhaustive  # waits 10 s for them; tests/rag/documents has the same with less patience
 def test_documents_that_the_server_makes_after_the_run_are_told_and_deleted_by_the_command(project: Project) -> None:
     project.write("shop.rag.yaml", QUESTIONS)
     with DocumentServer(there=BEFORE, stuck="", replies={"GET /tasks": (500, {})}) as server:
@@ -188,39 +187,19 @@ def test_documents_that_questions_share_go_up_once(tmp_path: Path, options: tupl
     assert (seen.status, seen.uploads, seen.distinct, seen.left) == (0, 20, 20, THERE), seen.text
 
 
-class Met(DocumentServer):
-    """
-    Answers no question before the workers of the run have met: so often is the list of documents asked for.
+def both_workers(project: Project) -> Callable[[DocumentServer, str], None]:
+    """Holds back the first upload until two workers wait for it, so that each of them has questions."""
+    met = False
 
-    Args:
-        lists: How often; one object for all the servers of a run.
-    """
+    def wait(_: DocumentServer, __: str) -> None:
+        nonlocal met
+        end = time.monotonic() + 30
+        while not met:
+            met = len(list(project.folder.glob("ragcheck-results/.ragcheck/documents/*/*.lock"))) == 2
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
-    def __init__(self, lists: CountDown) -> None:
-        super().__init__(there=BEFORE)
-        self._lists = lists
-
-    def _reply(self, connection: socket.socket, request: Request) -> bool:
-        if (request.method, request.path) == ("GET", "/documents"):
-            self._lists.step()
-        if (request.method, request.path) == ("POST", "/query"):
-            assert self._lists.over.wait(30)
-        return super()._reply(connection, request)
-
-
-class CountDown:
-    """Is over after so many steps."""
-
-    def __init__(self, steps: int) -> None:
-        self._left = steps
-        self._lock = threading.Lock()
-        self.over = threading.Event()
-
-    def step(self) -> None:
-        with self._lock:
-            self._left -= 1
-            if self._left <= 0:
-                self.over.set()
+    return wait
 
 
 # More than one worker takes upon itself, so that every worker has some.
@@ -263,7 +242,7 @@ def run_many(project: Project, conftest: str, *options: str) -> Run:
 
 @pytest.mark.parametrize("known", [True, False], ids=["same_url", "no_url"])
 def test_a_client_of_one_s_own_puts_the_documents_in_once_for_all_workers(project: Project, known: bool) -> None:
-    with Met(CountDown(3)) as server:
+    with DocumentServer(there=BEFORE, on_upload=both_workers(project)) as server:
         url = [f"--rag-url={server.url}"] if known else []
         run = run_many(project, OWN_CLIENT.format(url=server.url), "-n2", *url)
         assert len(server.uploaded) == 3, run.text
@@ -275,8 +254,8 @@ def test_a_client_of_one_s_own_puts_the_documents_in_once_for_all_workers(projec
 
 
 def test_a_system_of_the_same_name_in_every_worker_has_its_documents_in_each(project: Project) -> None:
-    lists = CountDown(3)
-    with Met(lists) as one, Met(lists) as other:
+    wait = both_workers(project)
+    with DocumentServer(there=BEFORE, on_upload=wait) as one, DocumentServer(there=BEFORE, on_upload=wait) as other:
         run = run_many(project, NAMESAKES.format(ports={"gw0": one.port, "gw1": other.port}), "-n2")
         assert (len(one.uploaded), len(other.uploaded)) == (3, 3), run.text
         assert one.documents == other.documents == BEFORE
@@ -301,7 +280,7 @@ def test_what_dead_workers_alone_could_delete_is_told_and_left_to_the_command(pr
 
 
 def test_a_failure_of_any_worker_keeps_the_documents_of_a_client_of_one_s_own(project: Project) -> None:
-    with Met(CountDown(3)) as server:
+    with DocumentServer(there=BEFORE, on_upload=both_workers(project)) as server:
         project.write("test_first.py", "def test_first(): assert False")
         conftest = OWN_CLIENT.format(url=server.url)
         run = run_many(project, conftest, "-n2", "-o", "rag_disable=cleanup-on-failure")

@@ -69,6 +69,7 @@ def test_what_cannot_be_deleted_is_told_with_status_1(ragcheck: Ragcheck, tmp_pa
     assert "WARNING: document ours (file shop_hours.txt) is left: " in printed
 
 
+@pytest.mark.exhaustive  # waits 10 s for it; tests/rag/documents has the same with less patience
 def test_an_upload_that_the_server_still_reads_is_left_until_it_is_a_document(
     ragcheck: Ragcheck, tmp_path: Path
 ) -> None:
