@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from statistics import NormalDist, stdev
+from statistics import NormalDist, fmean, stdev
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
@@ -37,18 +37,19 @@ class _Judged:
 
     def values(self, metric: str | None) -> list[float] | None:
         """
-        The value of today, then that of each saved run, latest first; None if an answer has none.
+        The value of today, then that of each saved run, latest first; None if no metric was scored in all of them.
 
         Args:
-            metric: None for the mean over the asserted metrics.
+            metric: None for the mean over the asserted metrics that were scored in all of them.
         """
         asserted = tuple(self.question.thresholds) if metric is None else (metric,)
-        by_answer = {}
-        for answer, times in self.scores.items():
-            values = [scores[name] for scores in times for name in asserted if name in scores]
-            if not values:
-                return None
-            by_answer[answer] = math.fsum(values) / len(values)
+        common = [m for m in asserted if all(any(m in scores for scores in times) for times in self.scores.values())]
+        if not common:
+            return None
+        by_answer = {
+            answer: fmean([fmean([scores[m] for scores in times if m in scores]) for m in common])
+            for answer, times in self.scores.items()
+        }
         return [by_answer[answer] for answer in self.answers]
 
 

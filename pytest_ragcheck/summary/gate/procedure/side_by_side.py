@@ -12,7 +12,7 @@ from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Scores
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
 
 LEVEL = 0.01
 """Chance of calling an answer worse that is as good as the recorded one."""
@@ -83,16 +83,19 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
 def _margins(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
 ) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
-    """The margins of both sides by fresh judgements; None if they could not be made."""
+    """The margins of both sides over the metrics that every judgement scored; None if there is no such metric."""
     order = alternating(len(recorded), len(new))
     sides = recorded, new
     (reply,) = yield (JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order)),)
     if not isinstance(reply, tuple):
         return None
-    scores: dict[tuple[int, int], Scores] = dict(zip(order, reply, strict=True))
+    common = [metric for metric in question.thresholds if all(metric in scores for scores in reply)]
+    if not common:
+        return None
+    margins = {at: question.margin({m: scores[m] for m in common}) for at, scores in zip(order, reply, strict=True)}
     return (
-        tuple(question.margin(scores[0, place]) for place in range(len(recorded))),
-        tuple(question.margin(scores[1, place]) for place in range(len(new))),
+        tuple(margins[0, place] for place in range(len(recorded))),
+        tuple(margins[1, place] for place in range(len(new))),
     )
 
 

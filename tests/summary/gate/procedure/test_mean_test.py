@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,6 +73,19 @@ def test_a_fresh_judgement_of_today_is_used_once() -> None:
     outside = Outside(questions)
     assert mean_of(questions, outside) is not None
     assert outside.judged == 10
+
+
+def test_a_metric_that_an_answer_cannot_have_moves_no_mean() -> None:
+    # A refusal has no groundedness: over correctness alone, which both answers have, nothing changed.
+    questions = [
+        replace(
+            reworded(n, 0.9, 0.9), thresholds={METRIC: 0.7, "groundedness": 0.7}, known=(KnownRun(looks=(before,)),)
+        )
+        for n, before in enumerate(look(f"{n} a", 0.9, groundedness=0.7 if n % 2 else 1.0) for n in range(20))
+    ]
+    found = mean_of(questions)
+    assert found is not None
+    assert (found.drop, found.red) == (0, False)
 
 
 def test_so_few_changed_answers_that_no_drop_is_significant_are_not_judged() -> None:

@@ -82,6 +82,34 @@ def test_a_judge_that_fails_leaves_it_open() -> None:
     assert drive(judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=False), lambda request: None) is None
 
 
+@pytest.mark.parametrize(("lacking", "worse"), [("b", True), ("a", False)])
+def test_a_metric_that_is_not_always_scored_is_left_out(lacking: str, *, worse: bool) -> None:
+    asserted = ComparedQuestion(
+        key=("set", "1"), thresholds={"a": 0.7, "b": 0.7}, known=QUESTION.known, now=look("", 0)
+    )
+    old, new = {"a": 0.9, "b": 0.9}, {"a": 0.3, "b": 0.9}
+    partly = {metric: score for metric, score in new.items() if metric != lacking}
+
+    def judge(request: Request) -> Reply:
+        assert isinstance(request, JudgeAnew)
+        return tuple(old if answer == "old" else partly for answer in request.answers)
+
+    found = drive(judge_side_by_side(asserted, ["old"], ["new"], deterministic=True), judge)
+    assert found is not None
+    assert found.worse is worse
+    assert found.recorded == pytest.approx((0.2,))
+
+
+def test_answers_without_a_score_leave_it_open() -> None:
+    assert (
+        drive(
+            judge_side_by_side(QUESTION, ["old"], ["new"], deterministic=True),
+            lambda request: tuple({} for _ in request.answers) if isinstance(request, JudgeAnew) else None,
+        )
+        is None
+    )
+
+
 def test_the_chance_counts_equal_sums() -> None:
     # Of the six choices of 2 from 1, 1, 0, 0 only 0 + 0 is as low as 0.
     assert worse_p([1, 1], [0, 0]) == pytest.approx(1 / 6)
