@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import struct
+import time
+from typing import TYPE_CHECKING, Literal, TypeVar
 
+from pytest_ragcheck.engine.limits.slots import PrivateTable
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.metrics.cost import usd_of
 
@@ -11,9 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.engine.limits.slots import SlotTable
     from pytest_ragcheck.judging.model.usage import TokenUse
 
 T = TypeVar("T")
+
+Payee = Literal["preflight", "judge", "system"]
+_PAYEES: tuple[Payee, ...] = ("preflight", "judge", "system")
+
+_AMOUNTS = struct.Struct(f"={len(_PAYEES)}d")
+"""US dollars by payee."""
+
+_LOCK = 0
+_AGAIN_SECONDS = 0.001
 
 
 class OverBudget(Exception):
@@ -22,28 +35,40 @@ class OverBudget(Exception):
 
 class Budget:
     """
-    Counts the money spent, and starts no paid request once the limit is reached.
+    Counts the money that all processes of a run spend, and starts no paid request once the limit is reached.
 
     Requests under way at that moment still cost money: at most one for each slot.
 
     Args:
         limit_usd: The limit in US dollars, > 0.
         own: Prices by model; they take precedence over the table's.
+        table: The table in which the processes of the run add up; None: this process is the only one.
     """
 
-    def __init__(self, limit_usd: float, own: Mapping[str, tuple[float, float]]) -> None:
+    def __init__(
+        self, limit_usd: float, own: Mapping[str, tuple[float, float]], *, table: SlotTable | None = None
+    ) -> None:
         self._limit_usd = limit_usd
         self._own = own
-        self._spent_usd = 0.0
+        self._table = PrivateTable() if table is None else table
 
-    def spend(self, usd: float | None) -> None:
+    def spend(self, usd: float | None, payee: Payee = "system") -> None:
         """Add an amount in US dollars; None adds nothing."""
-        self._spent_usd += usd or 0.0
+        if not usd:
+            return
+        while not self._table.take(_LOCK):
+            time.sleep(_AGAIN_SECONDS)
+        try:
+            spent = self._spent()
+            spent[payee] += usd
+            self._table.write(_AMOUNTS, 0, spent.values())
+        finally:
+            self._table.free(_LOCK)
 
-    def spend_on(self, uses: Iterable[TokenUse]) -> None:
+    def spend_on(self, uses: Iterable[TokenUse], payee: Payee = "judge") -> None:
         """Add the cost of the requests whose price is known."""
         for use in uses:
-            self.spend(None if use.recorded else usd_of(use, self._own))
+            self.spend(None if use.recorded else usd_of(use, self._own), payee)
 
     def check(self) -> None:
         """
@@ -52,9 +77,16 @@ class Budget:
         Raises:
             OverBudget: The limit is reached.
         """
-        if self._spent_usd >= self._limit_usd:
-            limit, spent = f"${self._limit_usd:g}", f"${self._spent_usd:.4f}"
-            raise OverBudget(f"not run: --rag-max-cost of {limit} is reached ({spent} was spent)")
+        spent = self._spent()
+        if sum(spent.values()) >= self._limit_usd:
+            parts = ", ".join(f"{payee} ${usd:.4f}" for payee, usd in spent.items() if usd)
+            raise OverBudget(
+                f"not run: --rag-max-cost of ${self._limit_usd:g} is reached "
+                f"(spent ${sum(spent.values()):.4f}: {parts})"
+            )
+
+    def _spent(self) -> dict[Payee, float]:
+        return dict(zip(_PAYEES, self._table.read(_AMOUNTS, 0), strict=True))
 
     def limiter(self, inner: Limiter) -> BudgetedLimiter:
         """Return the limiter, which starts requests only while there is money left."""

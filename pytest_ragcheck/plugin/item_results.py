@@ -36,6 +36,9 @@ class ItemResults:
     over_budget: int = 0
     """The number of items that were skipped because the run had reached its cost limit."""
 
+    spent: str = ""
+    """The money that was spent by then, as the last of these items reported it."""
+
     _last: Record | None = field(default=None, init=False)
     _keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict, init=False)
 
@@ -63,13 +66,14 @@ class ItemResults:
         skipped: bool = False,
         xfailed: bool = False,
         failure: str = "",
-        over_budget: bool = False,
+        over_budget: str = "",
     ) -> None:
         """Add the outcome that pytest reports for an item."""
         if xfailed:
             self.xfailed.add(node_id)
         if over_budget:
             self.over_budget += 1
+            self.spent = over_budget
         elif skipped:
             self.skipped.add(node_id)
         if failure:

@@ -150,6 +150,11 @@ def test_every_setting_is_read() -> None:
     )
 
 
+def test_the_concurrency_of_the_judge_follows_that_of_the_endpoint() -> None:
+    assert Settings.of(concurrency=3).judge_concurrency == 3
+    assert Settings.of(concurrency=3, judge_concurrency=2).judge_concurrency == 2
+
+
 def test_an_output_folder_beside_the_root_has_a_plain_path() -> None:
     given = {"rag_output": Given("../results", "rag_output in pytest.ini")}
     assert read_settings(given, folder=Path("/project")).run.output == Path("/results")

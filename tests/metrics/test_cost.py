@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,11 +15,15 @@ from pytest_ragcheck.check import check_question
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.budget import Budget, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
+from pytest_ragcheck.engine.limits.slots import SharedTable
 from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, use_of
 from pytest_ragcheck.metrics.cost import Cost, summed, system_cost, usd_of, with_judge
 from pytest_ragcheck.metrics.prices import has_table, price_usd
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import Answers, a_question, a_record, an_error, some_outcomes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OWN = {"m": (1.0, 10.0)}
 USE = TokenUse(model="m", url="http://j", input_tokens=1000, output_tokens=100)
@@ -174,11 +179,22 @@ def test_a_budget_lets_nothing_begin_once_it_is_spent() -> None:
             await checked(judging=room)
         with pytest.raises(OverBudget) as caught:
             await checked(judging=room)
-        assert str(caught.value) == "not run: --rag-max-cost of $0.003 is reached ($0.0040 was spent)"
+        assert str(caught.value) == "not run: --rag-max-cost of $0.003 is reached (spent $0.0040: judge $0.0040)"
 
     asyncio.run(run())
     with pytest.raises(OverBudget):
         budget.check()
+
+
+def test_budgets_of_several_processes_add_up_in_their_table(tmp_path: Path) -> None:
+    here, there = (Budget(1.0, OWN, table=SharedTable(tmp_path / "budget")) for _ in range(2))
+    here.spend(0.4)
+    there.spend_on([], "preflight")
+    there.spend(0.35, "judge")
+    here.check()
+    there.spend(0.25)
+    with pytest.raises(OverBudget, match=re.escape("(spent $1.0000: judge $0.3500, system $0.6500)")):
+        here.check()
 
 
 def test_what_is_not_known_and_what_was_recorded_is_not_counted() -> None:

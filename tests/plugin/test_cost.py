@@ -45,8 +45,17 @@ def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) 
     assert 2 <= passed <= 4
     summary = run.document("rag.partial_summary.json")
     assert (summary["complete"], summary["n_not_run"], summary["counts"]["skipped"]) == (False, skipped, 0)
-    assert f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run" in run.lines
-    assert "not run: --rag-max-cost of $" in run.text
+    said = f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run; spent $"
+    assert any(line.startswith(said) and ": judge $0.00" in line and ", system $0.00" in line for line in run.lines)
+    assert "not run: --rag-max-cost of $0.004 is reached (spent $0.00" in run.text
+
+
+def test_the_workers_of_xdist_count_against_one_limit(six: Project) -> None:
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(metered) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        six.run(*given, "--rag-max-cost=0.004", "--rag-concurrency=1", "-n4")
+    # A question costs 0.0021, and a third may be under way when the second is paid. With a limit for each, four would.
+    assert 2 <= len(judge.requests) <= 3
 
 
 def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> None:

@@ -213,4 +213,4 @@ def test_what_it_costs_counts_towards_the_limit(project: Project, endpoint: Fake
     assert len(judge.requests) == 6
     assert endpoint.requests == []
     assert ran.outcomes == {"skipped": 4}
-    assert "--rag-max-cost of $5 is reached ($6.0000 was spent)" in ran.text
+    assert "--rag-max-cost of $5 is reached (spent $6.0000: preflight $6.0000)" in ran.text

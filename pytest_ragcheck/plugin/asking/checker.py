@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
-from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
-from pytest_ragcheck.plugin.asking.shared_run import limits_of
+from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
 from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
-from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
 from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict, known_verdicts, with_known
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
     from pytest_ragcheck.plugin.asking.plan import Backends
-    from pytest_ragcheck.plugin.workers.worker_info import Part
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.verdict.record import Record
@@ -51,17 +48,11 @@ class Checker:
 
     Args:
         config: The config of the process.
-        part: The role of the process in the run.
     """
 
-    def __init__(self, config: pytest.Config, part: Part) -> None:
-        settings = settings_of(config)
+    def __init__(self, config: pytest.Config) -> None:
         limits = limits_of(config)
-        self.budget = (
-            None
-            if settings.run.max_cost_usd is None
-            else Budget(settings.run.max_cost_usd / part.share, settings.judge.own_prices)
-        )
+        self.budget = budget_of(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
         self.baseline = RunBaseline.of(config)
         """The baseline that the gate compares with; None if it needs none."""

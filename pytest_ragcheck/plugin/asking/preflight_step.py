@@ -95,7 +95,7 @@ class Preflight:
                     return (await usable_trial(judge, self._room)).to_json()
                 finally:
                     if self._budget is not None:
-                        self._budget.spend_on(uses)
+                        self._budget.spend_on(uses, "preflight")
 
         # A judge without a fingerprint may differ between processes.
         if self._folder is None or not key:

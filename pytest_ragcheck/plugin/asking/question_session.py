@@ -69,7 +69,7 @@ class QuestionSession:
         self._loop = loop_of(config)
         # The store comes first, because it makes the folder of the run.
         store = None if forked else self._loop.run(_awaited, partial(opened_store, config, part))
-        self._checker = checker = Checker(config, part)
+        self._checker = checker = Checker(config)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
         begin_run(config)

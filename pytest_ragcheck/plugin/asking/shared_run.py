@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.fingerprint import fingerprint
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable, Slots
@@ -117,19 +118,33 @@ def forget_limits(config: pytest.Config) -> None:
         del config.stash[_LIMITS]
 
 
+def budget_of(config: pytest.Config) -> Budget | None:
+    """Return the cost limit, which all processes of the run count against; None without a limit."""
+    settings, part = settings_of(config), part_of(config)
+    limit_usd, own = settings.run.max_cost_usd, settings.judge.own_prices
+    if limit_usd is None:
+        return None
+    if not part.is_worker:
+        return Budget(limit_usd, own)
+    table = _shared_table(config, "budget")
+    return Budget(limit_usd / part.share if table is None else limit_usd, own, table=table)
+
+
 def _slots(config: pytest.Config, name: str, number: int) -> Slots:
     part = part_of(config)
     if not part.is_worker:
         return Slots(number)
-    if part.shares_disk:
-        try:
-            make_home(home_of(settings_of(config)))
-            return Slots(number, processes=part.share, table=SharedTable(run_folder(config) / LIMITS / name))
-        except OSError:
-            pass
-    return Slots(_alone(number, part))
+    table = _shared_table(config, name)
+    # A process that cannot share the limit gets an equal part of it.
+    return Slots(max(1, number // part.share)) if table is None else Slots(number, processes=part.share, table=table)
 
 
-def _alone(number: int, part: Part) -> int:
-    """Return an equal part of the limit, for a process that cannot share it."""
-    return max(1, number // part.share)
+def _shared_table(config: pytest.Config, name: str) -> SharedTable | None:
+    """Return a table that all workers share; None if they share no disk, or the folder cannot be written."""
+    if not part_of(config).shares_disk:
+        return None
+    try:
+        make_home(home_of(settings_of(config)))
+        return SharedTable(run_folder(config) / LIMITS / name)
+    except OSError:
+        return None

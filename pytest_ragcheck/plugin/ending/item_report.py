@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,14 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         # A failure that only the gate tolerates was not expected by a user.
         xfailed=report.skipped and expected and not hasattr(report, TOLERATED),
         failure=_first_line(report) if report.failed else "",
-        over_budget=skipped and OVER_BUDGET in str(report.longrepr),
+        over_budget=_spent(report) if skipped else "",
     )
+
+
+def _spent(report: pytest.TestReport) -> str:
+    """Return the money spent when the item was skipped for the cost limit; empty if it was skipped otherwise."""
+    found = re.search(rf"{OVER_BUDGET} of .*\((spent .*?)\)", str(report.longrepr))
+    return found[1] if found else ""
 
 
 def _first_line(report: pytest.TestReport) -> str:

@@ -96,7 +96,8 @@ def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) 
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         counts = {"not run": run.results.over_budget, "not examined by the gate": unexamined}
         left = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
-        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}"
+        spent = f"; {run.results.spent}" if run.results.spent else ""
+        yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}{spent}"
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield "documents: the run is red for what is left; the verdicts are not touched by it"
