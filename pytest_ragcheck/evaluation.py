@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
-from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
-from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from pytest_ragcheck.engine.evaluator import PreparedQuestion, evaluate_all
+from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judge_choice import choose_judge
@@ -32,10 +31,9 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
-    from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.report.files.result_files import Written
     from pytest_ragcheck.summary.aggregate import Summary
@@ -110,37 +108,21 @@ async def evaluate(
             switch='Settings.of(disable="preflight")',
             output=None if output is None else Path(output),
         )
-        records = await _records(sets, as_client(client, settings), used, (*measured, *own), settings)
-    outcomes = _outcomes(sets, records, settings)
+        prepared = partial(
+            PreparedQuestion,
+            client=as_client(client, settings),
+            judge=used,
+            settings=settings,
+            metrics=(*measured, *own),
+        )
+        asked = [q for questions in sets for q in questions.questions if q.skip is None]
+        records = await evaluate_all((prepared(question=each) for each in asked), settings)
+    outcomes = outcomes_of(sets, records, settings)
     summary = aggregate(outcomes)
     files = None
     if output is not None:
         files = write_results(outcomes, summary, Path(output), settings.redactor)
     return Evaluation(records=records, summary=summary, files=files, notes=notes)
-
-
-async def _records(
-    sets: Iterable[QuestionSet], client: Any, judge: Judge | None, metrics: tuple[Metric, ...], settings: Settings
-) -> tuple[Record, ...]:
-    asking = RequestLimiter(
-        settings.endpoint.concurrency, retries=settings.endpoint.retries, delay_seconds=settings.endpoint.delay_seconds
-    )
-    judging = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries, pause_seconds=PAUSE_SECONDS)
-    evaluator = Evaluator(asking=asking, judging=judging)
-    prepared = partial(PreparedQuestion, client=client, judge=judge, settings=settings, metrics=metrics)
-    asked = {(q.dataset_name, q.id): q for questions in sets for q in questions.questions if q.skip is None}
-    # As in a pytest run: enough to keep both gates full while some requests take long.
-    reader = Prefetcher(
-        room=lambda under_way: asking.most + judging.most + 2 * max(asking.most, judging.most) - under_way
-    )
-    try:
-        await reader.add(
-            Job(key=key, evaluate=partial(evaluator.evaluate, prepared(question=each))) for key, each in asked.items()
-        )
-        taken = [await reader.take(key) for key in asked]
-    finally:
-        await reader.close()
-    return tuple(record for record in taken if record is not None)
 
 
 def _sets(given: Iterable[Any]) -> tuple[QuestionSet, ...]:
@@ -170,14 +152,23 @@ def _sets(given: Iterable[Any]) -> tuple[QuestionSet, ...]:
     )
 
 
-def _outcomes(sets: tuple[QuestionSet, ...], records: tuple[Record, ...], settings: Settings) -> Outcomes:
+def outcomes_of(
+    sets: Sequence[QuestionSet], records: tuple[Record, ...], settings: Settings, *, replay_of: str = ""
+) -> Outcomes:
+    """Return the outcomes of a run without pytest; a skipped question that has a record was asked all the same."""
+    known = {(record.question.dataset_name, record.question.id) for record in records}
+    skipped = {
+        each.dataset_name: sum(q.skip is not None and (q.dataset_name, q.id) not in known for q in each.questions)
+        for each in sets
+    }
     return Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),
-        sets=sets,
+        sets=tuple(sets),
         records=records,
-        skipped={s.dataset_name: sum(q.skip is not None for q in s.questions) for s in sets},
-        complete=True,
+        skipped={name: count for name, count in skipped.items() if count},
+        complete=len(records) + sum(skipped.values()) == sum(len(each.questions) for each in sets),
         thresholds=run_thresholds(settings),
         groups=settings.run.metrics,
+        replay_of=replay_of,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
+from pytest_ragcheck.engine.prefetch import Job, Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
@@ -85,3 +88,21 @@ class Evaluator:
         if budget is not None and not prepared.is_recorded:
             budget.spend(record.cost.system_usd)
         return record if prepared.complete is None else await prepared.complete(record)
+
+
+async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:
+    """Return the records of the questions in their order, evaluated at once in the running loop."""
+    endpoint = settings.endpoint
+    asking = RequestLimiter(endpoint.concurrency, retries=endpoint.retries, delay_seconds=endpoint.delay_seconds)
+    judging = RequestLimiter(settings.judge_concurrency, retries=endpoint.retries, pause_seconds=PAUSE_SECONDS)
+    evaluator = Evaluator(asking=asking, judging=judging)
+    # As in a pytest run: enough to keep both limiters full while some requests take long.
+    most = asking.most + judging.most + 2 * max(asking.most, judging.most)
+    reader = Prefetcher(room=lambda under_way: most - under_way)
+    jobs = [Job(key=key, evaluate=partial(evaluator.evaluate, each)) for key, each in enumerate(prepared)]
+    try:
+        await reader.add(jobs)
+        taken = [await reader.take(job.key) for job in jobs]
+    finally:
+        await reader.close()
+    return tuple(record for record in taken if record is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
+from pytest_ragcheck.engine.evaluator import PreparedQuestion
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.digest import material_digest
@@ -15,6 +16,7 @@ from pytest_ragcheck.judging.panel import judge_by_all
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.judging.model.usage import TokenUse
     from pytest_ragcheck.metrics.metric import Metric
@@ -65,15 +67,6 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """The recorded stand-ins for the client, judge and metrics of one question."""
-
-    client: RecordedSystem
-    judge: RecordedJudge | None
-    metrics: tuple[Metric, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A recorded run."""
 
@@ -101,27 +94,35 @@ class Recording:
     def _system(self, question: Question) -> RecordedSystem:
         return RecordedSystem(self.name, self.rows.get(_key(question)), first=next(iter(self.rows), None))
 
-    def replayed(
-        self, question: Question, judge: Judge | None, metrics: Sequence[Metric], *, repeats: int = 1
-    ) -> Replayed:
+    def prepared(
+        self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
+    ) -> PreparedQuestion:
         """
-        Return the stand-ins for one question.
+        Return the question with the recording in place of its system and, as far as it has verdicts, of its judge.
 
         Args:
             question: The question in its current form.
             judge: Who judges what the recorded judge did not; None: nobody is to judge. An `Unasked` without an
                 identity takes the recorded verdicts, whoever gave them.
             metrics: Those of the run.
-            repeats: How often the judge is asked of one answer, >= 1; of a recorded judgement it was asked before.
+            settings: Those of the run.
         """
         row = self.rows.get(_key(question))
-        client = self._system(question)
-        if judge is None or row is None or (row.judge is None and judge_identity(judge) == ANYBODY):
-            return Replayed(client=client, judge=None, metrics=tuple(metrics))
-        recorded = RecordedJudge(row, judge, repeats=repeats)
-        local = [metric for metric in metrics if metric.local]
-        others = [RecordedMetric(metric, recorded) for metric in metrics if not metric.local]
-        return Replayed(client=client, judge=recorded, metrics=(*local, *others))
+        if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANYBODY):
+            judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
+            local = [metric for metric in metrics if metric.local]
+            metrics = [*local, *(RecordedMetric(metric, recorded) for metric in metrics if not metric.local)]
+        else:
+            judge = None
+        return PreparedQuestion(
+            question=question,
+            client=self._system(question),
+            judge=judge,
+            # Every repeat of a recording gives the same result.
+            settings=settings.replace(repeats=1, judge_repeats=1),
+            metrics=tuple(metrics),
+            is_recorded=True,
+        )
 
 
 class Unasked:

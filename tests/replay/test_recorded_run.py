@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck import Judgement, RagAnswer
-from pytest_ragcheck.check import check_question
 from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.engine.evaluator import evaluate_all
 from pytest_ragcheck.judging.digest import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
@@ -57,16 +57,9 @@ def replayed(
     **settings: Any,
 ) -> Record:
     recording = Recording(name="rec.json", rows={row.key: row} if row else {})
-    means = recording.replayed(question, judge, metrics)
-    return asyncio.run(
-        check_question(
-            question,
-            client=means.client,
-            judge=means.judge,
-            metrics=means.metrics,
-            settings=Settings.of(**settings),
-        )
-    )
+    chosen = Settings.of(**settings)
+    (record,) = asyncio.run(evaluate_all([recording.prepared(question, judge, metrics, chosen)], chosen))
+    return record
 
 
 def values(record: Record) -> dict[str, float | None]:
@@ -234,7 +227,7 @@ def test_metrics_of_a_model_that_cannot_be_asked_are_recorded_or_not_measured() 
 def test_a_recorded_judgement_counts_once_and_a_new_one_is_made_as_often_as_the_judge_is_asked() -> None:
     recording = Recording(name="rec.json", rows={ROW.key: ROW})
     for judge, times in ((Model(), 0), (Model(replace(MODEL, model="n")), 3)):
-        recorded = recording.replayed(QUESTION, judge, (), repeats=3).judge
+        recorded = recording.prepared(QUESTION, judge, (), Settings.of(judge_repeats=3)).judge
         assert recorded is not None
         judgement = asyncio.run(recorded.judge(QUESTION, ANSWER))
         assert len(judge.judged) == times

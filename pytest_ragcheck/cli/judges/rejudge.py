@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.settings import Settings
@@ -56,6 +55,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     import asyncio
 
     from pytest_ragcheck.config.resolve import read_settings
+    from pytest_ragcheck.evaluation import outcomes_of
     from pytest_ragcheck.replay.recording_reader import read_recording
     from pytest_ragcheck.replay.replay_judge import choose_replay_judge, missing_for_replay
     from pytest_ragcheck.report.files.result_files import is_result_of, write_results
@@ -73,7 +73,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     questions = [q for s in sets for q in s.questions if (q.dataset_name, q.id) in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
-    outcomes = _outcomes(sets, records, settings, recording)
+    outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
     summary = aggregate(outcomes, measured=read_agreements(settings.judge.calibrations))
     say(*summary_lines(outcomes, summary), *notes)
     written = write_results(outcomes, summary, settings.run.output, settings.redactor)
@@ -83,22 +83,25 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
 
 async def _judged(
     questions: Sequence[Question], recording: Recording, judge: Judge | None, settings: Settings
-) -> tuple[list[Record], tuple[str, ...]]:
+) -> tuple[tuple[Record, ...], tuple[str, ...]]:
     """Return the records and the notes of the preflight; a judge that only repeats recordings has no preflight."""
     from pytest_ragcheck.concurrency.exit_stack import closing
+    from pytest_ragcheck.engine.evaluator import evaluate_all
     from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
     from pytest_ragcheck.judging.checked_judgement import judge_identity
     from pytest_ragcheck.judging.preflight.run_preflight import preflight
-    from pytest_ragcheck.replay.judge_again import rejudge
+    from pytest_ragcheck.metrics.metric_choice import choose_metrics
 
     notes: tuple[str, ...] = ()
-    async with closing(judge):
+    metrics = choose_metrics(settings, judge)
+    async with closing(*metrics, judge):
         if judge_identity(judge) not in recording.judges:
             limiter = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries)
             notes = await preflight(
                 judge, settings, limiter, switch="-o rag_disable=preflight", output=settings.run.output
             )
-        return await rejudge(questions, recording, judge, settings), notes
+        prepared = (recording.prepared(question, judge, metrics, settings) for question in questions)
+        return await evaluate_all(prepared, settings), notes
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Given]:
@@ -139,26 +142,3 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
             )
     order = dict.fromkeys(dataset for dataset, _ in recording.rows)
     return [sets[dataset] for dataset in order]
-
-
-def _outcomes(sets: list[QuestionSet], records: Iterable[Record], settings: Settings, recording: Recording) -> Outcomes:
-    from pytest_ragcheck.report.terminal.run_lines import run_thresholds
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
-
-    def is_skipped(question: Question) -> bool:
-        return question.skip is not None and (question.dataset_name, question.id) not in recording.rows
-
-    skipped = {questions.dataset_name: sum(map(is_skipped, questions.questions)) for questions in sets}
-    all_questions = sum(len(questions.questions) for questions in sets)
-    records = tuple(records)
-    return Outcomes(
-        agent_name=settings.run.agent,
-        timestamp=datetime.now(timezone.utc),
-        sets=tuple(sets),
-        records=records,
-        skipped={name: count for name, count in skipped.items() if count},
-        complete=len(records) + sum(skipped.values()) == all_questions,
-        thresholds=run_thresholds(settings),
-        groups=settings.run.metrics,
-        replay_of=recording.name,
-    )

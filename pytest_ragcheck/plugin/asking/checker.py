@@ -122,30 +122,25 @@ class Checker:
     def _prepared(
         self, question: Question, backends: Backends, known: Mapping[str, KnownVerdict], metrics: tuple[Metric, ...]
     ) -> PreparedQuestion:
-        settings, judge = backends.settings, backends.judge
-        client = as_client(backends.client, settings)
+        settings = backends.settings
         if settings.run.replay is not None:
             from pytest_ragcheck.plugin.collecting.replay_source import recording_of
 
-            replayed = recording_of(self._config, settings.run.replay).replayed(
-                question, judge, metrics, repeats=settings.judge.repeats
+            recording = recording_of(self._config, settings.run.replay)
+            prepared = recording.prepared(question, backends.judge, metrics, settings)
+        else:
+            prepared = PreparedQuestion(
+                question=question,
+                client=as_client(backends.client, settings),
+                judge=backends.judge,
+                settings=settings,
+                metrics=metrics,
+                upload=self._upload if question.ingest else None,
             )
-            client, judge, metrics = replayed.client, replayed.judge, replayed.metrics
-            # Every repeat of a recording gives the same result.
-            settings = settings.replace(repeats=1, judge_repeats=1)
-        if judge is not None and known:
-            judge = SameVerdict(judge, {material: each.judgement for material, each in known.items()})
-            metrics = with_known(metrics, known)
-        is_recorded = settings.run.replay is not None
-        return PreparedQuestion(
-            question=question,
-            client=client,
-            judge=judge,
-            settings=settings,
-            metrics=metrics,
-            upload=self._upload if question.ingest and not is_recorded else None,
-            is_recorded=is_recorded,
-        )
+        if prepared.judge is None or not known:
+            return prepared
+        judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
+        return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
     async def _upload(self, client: Asks) -> Asks:
         if self._documents is None:
