@@ -134,6 +134,7 @@ async def _checked_once(
         source_ids=answer.source_ids,
         server_source_ids=answer.server_source_ids,
         latency_seconds=answer.latency_seconds,
+        first_token_seconds=answer.first_token_seconds,
         top_k=asked_top_k(question, settings),
         cost=system_cost(given.extra),
     )

@@ -19,6 +19,7 @@ The errors of pytest-ragcheck; each carries the object that it concerns.
         │   ├── EndpointTimeout              no complete reply in time
         │   ├── EndpointStatusError          a status outside 200 to 299
         │   ├── EndpointReplyError           a reply outside the contract
+        │   │   └── EndpointStreamError      a stream that broke off or reported an error
         │   └── IngestionError               a document of the question could not be uploaded
         └── JudgeError
             ├── JudgeUnavailable             no reply from the judge: connection, status, quota, key
@@ -187,6 +188,12 @@ class EndpointReplyError(EndpointError):
     """A reply outside the contract."""
 
     kind = "endpoint_reply"
+
+
+class EndpointStreamError(EndpointReplyError):
+    """A streamed reply that broke off, reported an error, or has events that cannot be read."""
+
+    kind = "endpoint_stream"
 
 
 class IngestionError(EndpointError):

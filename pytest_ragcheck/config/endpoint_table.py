@@ -12,6 +12,7 @@ from pytest_ragcheck.config.readers import (
     read_request,
     read_response,
     read_shape,
+    read_stream,
     read_url,
 )
 from pytest_ragcheck.config.setting import Setting
@@ -39,7 +40,7 @@ ENDPOINT: tuple[Setting, ...] = (
         name="rag_shape",
         becomes="endpoint.shape",
         default=None,
-        help="Format of requests and replies: query, search-rag, server or openai-chat.",
+        help="Format of requests and replies: query, search-rag, server, openai-chat, dify, ragflow or open-webui.",
         read=read_shape,
         default_text="server for questions whose passages are sent along or uploaded, query for all others",
     ),
@@ -58,6 +59,14 @@ ENDPOINT: tuple[Setting, ...] = (
         help="Places of answer, contexts and source_ids in a reply, in place of the shape's, as JMESPath "
         "expressions: answer=EXPRESSION contexts=EXPRESSION.",
         read=read_response,
+    ),
+    Setting(
+        name="rag_stream",
+        becomes="endpoint.stream",
+        default=True,
+        default_text="auto",
+        help="auto: a reply with the content type of a stream of events is read as one. off: it is an error.",
+        read=read_stream,
     ),
     Setting(
         name="rag_headers",

@@ -320,6 +320,16 @@ def read_shape(text: str) -> str:
     return text
 
 
+def read_stream(text: str) -> bool:
+    """Return True for `auto`, and False for a switch that is off."""
+    if text.strip().lower() == "auto":
+        return True
+    try:
+        return read_switch(text)
+    except ValueError:
+        raise ValueError("is not known; write auto or off") from None
+
+
 def read_request(text: str) -> str:
     """Return a template of requests, unchanged."""
     from pytest_ragcheck.rag.shapes.request_template import read_template

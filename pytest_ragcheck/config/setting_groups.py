@@ -23,6 +23,7 @@ class EndpointSettings:
     shape: str | None
     request: str | None
     response: str | None
+    stream: bool
     headers: Mapping[str, str]
     top_k: int
     timeout_seconds: float

@@ -30,6 +30,9 @@ class RagAnswer:
     latency_seconds: float | None = None
     """From sending the request to the last byte of the reply, >= 0; None if not measured."""
 
+    first_token_seconds: float | None = None
+    """From sending the request to the first piece of a streamed answer, >= 0; None if it was not streamed."""
+
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the reply beyond the contract, unchanged."""
 

@@ -40,6 +40,7 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
         contexts=tuple(answer.contexts),
         source_ids=None if answer.source_ids is None else tuple(answer.source_ids),
         latency_seconds=None if answer.latency_seconds is None else float(answer.latency_seconds),
+        first_token_seconds=None if answer.first_token_seconds is None else float(answer.first_token_seconds),
     )
 
 
@@ -81,6 +82,8 @@ def _problem(answer: RagAnswer) -> str:
         return f"contexts are {answer.contexts!r:.80}, not a tuple of str"
     if answer.source_ids is not None and not are_texts(answer.source_ids):
         return f"source_ids are {answer.source_ids!r:.80}, not a tuple of str"
-    if answer.latency_seconds is not None and not 0 <= number(answer.latency_seconds) < math.inf:
-        return f"latency_seconds is {answer.latency_seconds!r:.80}, not a number from 0"
+    for name in ("latency_seconds", "first_token_seconds"):
+        seconds = getattr(answer, name)
+        if seconds is not None and not 0 <= number(seconds) < math.inf:
+            return f"{name} is {seconds!r:.80}, not a number from 0"
     return ""

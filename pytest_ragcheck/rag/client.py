@@ -40,12 +40,13 @@ class RagClient(ClientCalls):
             Its own settings apply, but `timeout_seconds` limits the exchange and redirects are not followed.
         close_http: Whether `aclose` closes your own client too.
         base_url: The base of the routes for passages and documents; *url* without a final `/query` if None.
-        shape: `query` (the contract), `search-rag`, `server` or `openai-chat`. If None, `query` for plain questions,
-            and `server` for requests that carry passages or ask for chunks.
+        shape: `query` (the contract), `search-rag`, `server`, `openai-chat`, `dify`, `ragflow` or `open-webui`. If
+            None, `query` for plain questions, and `server` for requests that carry passages or ask for chunks.
         request: The request to send in place of the shape's: JSON such as
             `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`.
         response: Where the parts of the reply are, in place of the shape's places, in JMESPath:
             `answer=result.text contexts=references[].content[]`, and `source_ids=` if the reply has any.
+        stream: Whether a reply with the content type of a stream of events is read as one; otherwise it is an error.
 
     Raises:
         UsageError: An argument cannot work.
@@ -65,6 +66,7 @@ class RagClient(ClientCalls):
         shape: str | None = None,
         request: str | None = None,
         response: str | None = None,
+        stream: bool = True,
     ) -> None:
         from pytest_ragcheck.rag.http_service import HttpService
 
@@ -77,6 +79,7 @@ class RagClient(ClientCalls):
             shape=shape,
             request=request,
             response=response,
+            stream=stream,
             headers=headers or {},
             timeout_seconds=timeout_seconds,
             max_reply_bytes=max_reply_bytes,
@@ -123,6 +126,7 @@ class RagClient(ClientCalls):
             shape=endpoint.shape,
             request=endpoint.request,
             response=endpoint.response,
+            stream=endpoint.stream,
         )
 
     @classmethod

@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.errors import EndpointError, EndpointStreamError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
 from pytest_ragcheck.rag.http.exchange_progress import Progress
-from pytest_ragcheck.rag.http.route import HttpRoute
+from pytest_ragcheck.rag.http.route import LOOKED_AT_BYTES, HttpRoute
 from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.stream.event_parsers import parser_for
+from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -26,14 +28,16 @@ class HttpEndpoint(HttpRoute):
     Args:
         url: The route for questions.
         shape: The form of requests and replies; the contract if None.
+        stream: Whether a reply may be a stream of events.
         route: Further arguments of `HttpRoute`.
 
     Raises:
         UsageError: URL, header or client cannot work.
     """
 
-    def __init__(self, url: str, *, shape: Shape | None = None, **route: Any) -> None:
+    def __init__(self, url: str, *, shape: Shape | None = None, stream: bool = True, **route: Any) -> None:
         super().__init__(url, **route)
+        self._reads_streams = stream
         self._shape = read_shape() if shape is None else shape
         self._asked = SentRequest(method=self._shape.request.method, shown=self._shape.request.shown)
 
@@ -57,7 +61,8 @@ class HttpEndpoint(HttpRoute):
     async def _ask_over(self, client: Any, question: Any, progress: Progress) -> RagAnswer:
         template = self._shape.request
         request = {"content": template.content(question), "headers": template.headers}
-        return self._read(*await self._exchange(client, self._url_for(question), progress, self._asked, request))
+        exchanged = await self._exchange(client, self._url_for(question), progress, self._asked, request)
+        return self._read(*exchanged, progress.stream)
 
     def _url_for(self, question: Any) -> Any:
         url = self._shape.request.url(self._address.url, question)
@@ -72,8 +77,32 @@ class HttpEndpoint(HttpRoute):
                 url=self.name,
             ) from None
 
-    def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
+    async def _read_body(self, response: AnyResponse, progress: Progress) -> bytes:
+        """The body, or the start of a stream, whose events go to `progress.stream` as they come."""
+        parser = parser_for(response.headers.get("content-type", "")) if self._reads_streams else None
+        if parser is None or not response.is_success:
+            return await super()._read_body(response, progress)
+        progress.stream = StreamedReply(parser, self._shape.stream, started=progress.started)
+        start, size = bytearray(), 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if len(start) < LOOKED_AT_BYTES:
+                start += chunk
+            progress.stream.feed(chunk)
+            if progress.stream.is_done or size > self._max_reply_bytes:
+                break
+        return bytes(start) if size <= self._max_reply_bytes else bytes(size)
+
+    def _read(
+        self, response: AnyResponse, body: bytes, latency_seconds: float, stream: StreamedReply | None
+    ) -> RagAnswer:
         self._check(response, body, self._asked)
+        if stream is not None:
+            try:
+                answer = stream.answer()
+            except ReplyMismatch as mismatch:
+                raise self.unusable(response, body, mismatch, error_type=EndpointStreamError) from None
+            return replace(answer, latency_seconds=latency_seconds, first_token_seconds=stream.first_token_seconds)
         reply = self.value(response, body)
         try:
             answer = self._shape.reading.read(reply)

@@ -35,6 +35,7 @@ class HttpService:
         shape: The name of the endpoint's shape. If None, the contract, or `server` for requests of chunks.
         request: Replaces the request of the shape.
         response: Replaces the response of the shape.
+        stream: As for `HttpEndpoint`.
         route: Further arguments of `HttpRoute`.
 
     Raises:
@@ -49,11 +50,15 @@ class HttpService:
         shape: str | None,
         request: str | None,
         response: str | None,
+        stream: bool,
         **route: Any,
     ) -> None:
         self._route = route
+        self._stream = stream
         self._shape, self._request, self._response = shape, request, response
-        self._endpoint = HttpEndpoint(url, shape=read_shape(shape or CONTRACT, request, response), **route)
+        self._endpoint = HttpEndpoint(
+            url, shape=read_shape(shape or CONTRACT, request, response), stream=stream, **route
+        )
         self._url = url
         self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
 
@@ -90,7 +95,7 @@ class HttpService:
     def _with_chunks(self) -> HttpEndpoint:
         if self._shape is not None or self._request is not None or self._response is not None:
             return self._endpoint
-        return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), **self._beside())
+        return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), stream=self._stream, **self._beside())
 
     @cached_property
     def _with_context(self) -> HttpEndpoint:
@@ -101,7 +106,8 @@ class HttpService:
             "(by default --rag-url without its final /query), or choose --rag-tier=end_to_end.",
         )
         shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
-        return HttpEndpoint(joined(self._base_url, "/query/with-context"), shape=shape, to_do=to_do, **self._beside())
+        url = joined(self._base_url, "/query/with-context")
+        return HttpEndpoint(url, shape=shape, stream=self._stream, to_do=to_do, **self._beside())
 
     def _beside(self) -> dict[str, Any]:
         """The arguments of a further route, which shares the endpoint's connections."""

@@ -79,6 +79,7 @@ def _of_record(record: Record) -> Recorded:
             contexts=record.contexts,
             source_ids=record.source_ids,
             latency_seconds=record.latency_seconds,
+            first_token_seconds=record.first_token_seconds,
             extra={"metrics": said} if said else {},
         )
     errored = record.verdict is Verdict.ERROR
@@ -131,6 +132,7 @@ def _answer(fields: Fields) -> RagAnswer:
         contexts=fields.texts("contexts"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         latency_seconds=fields.number_or_null("latency_seconds"),
+        first_token_seconds=fields.number_or_null("first_token_seconds"),
         extra={"metrics": cost} if (cost := _system_cost(fields)) else {},
     )
 

@@ -111,6 +111,9 @@ def _facts(predictions: Document, summary: Document, baseline_name: str) -> dict
     latency = summary["performance"].get("latency_p50_seconds")
     if latency is not None:
         facts["Latency"] = f"{latency:.2f} s median, {summary['performance']['latency_p95_seconds']:.2f} s p95"
+    first = summary["performance"].get("first_token_p50_seconds")
+    if first is not None:
+        facts["First token"] = f"{first:.2f} s median, {summary['performance']['first_token_p95_seconds']:.2f} s p95"
     return {name: text for name, text in facts.items() if text}
 
 
@@ -177,6 +180,7 @@ def _row(number: int, row: Document, results: Results) -> Document:
         "thresholds": row.get("thresholds", {}),
         "unscored": row.get("unscored", {}),
         "latency": row.get("latency_seconds"),
+        "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
         "change": _change(verdict, before) if results.baseline is not None else "",

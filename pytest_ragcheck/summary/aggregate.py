@@ -213,12 +213,14 @@ def _abstention(measured: Iterable[Record]) -> dict[str, float]:
 
 def _performance(records: Iterable[Record]) -> dict[str, float]:
     latencies = [record.latency_seconds for record in records if record.latency_seconds is not None]
+    first_tokens = [record.first_token_seconds for record in records if record.first_token_seconds is not None]
     if not latencies:
         return {}
     return {
         "latency_mean_seconds": sum(latencies) / len(latencies),
         **{f"latency_p{p}_seconds": percentile(latencies, p) for p in (50, 95, 99)},
         "latency_max_seconds": max(latencies),
+        **{f"first_token_p{p}_seconds": percentile(first_tokens, p) for p in (50, 95) if first_tokens},
     }
 
 

@@ -78,6 +78,7 @@ def _record(row: Document, verdict: Verdict, asked: Document) -> Record:
         contexts=tuple(row.get("contexts") or ()),
         source_ids=None if row.get("source_ids") is None else tuple(row["source_ids"]),
         latency_seconds=row.get("latency_seconds"),
+        first_token_seconds=row.get("first_token_seconds"),
         repeated={metric: tuple(map(tuple, values)) for metric, values in repeated.items()},
         judge=JudgeIdentity(**judge) if judge else None,
         top_k=row.get("top_k"),

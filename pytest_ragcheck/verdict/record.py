@@ -45,6 +45,9 @@ class Record:
     latency_seconds: float | None = None
     """Seconds until the answer, >= 0; None if there was no answer or no timing."""
 
+    first_token_seconds: float | None = None
+    """Seconds until the first piece of a streamed answer, >= 0; None if it was not streamed."""
+
     scores: Mapping[str, Score] = field(default_factory=dict)
     """The scores by metric; a metric that does not apply is absent."""
 

@@ -43,6 +43,7 @@ from pytest_ragcheck.config.readers import (
     read_sample,
     read_shape,
     read_step,
+    read_stream,
     read_switch,
     read_tier,
     read_url,
@@ -61,7 +62,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
 PURPOSES = {
-    "Connect your system": "url base_url headers shape request response top_k agent require_endpoint",
+    "Connect your system": "url base_url headers shape request response stream top_k agent require_endpoint",
     "Choose the questions": "question_files dataset samples shard tier ingest",
     "Choose the judge": "judge judge_model judge_url judge_headers judge_parameters judge_prompt judge_repeats "
     "judge_price calibration",
@@ -98,6 +99,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_shape: "chat",
     read_tier: "retrieval",
     read_request: '{"input": "{question}"}',
+    read_stream: "always",
     read_response: "answer=result.text contexts=references[",
     read_count: "0",
     read_seconds: "60 s",

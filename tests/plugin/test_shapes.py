@@ -97,7 +97,9 @@ def at(endpoint: FakeEndpoint, ini: str) -> str:
 
 
 def test_the_page_shows_every_named_shape_as_it_is() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \| `(.+?)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \| `(.+?)` \| `{1,2}(.+?)`{1,2} \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert rows == [(name, shape.request, shape.response) for name, shape in NAMED_SHAPES.items()]
 
 
@@ -273,7 +275,8 @@ def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project
         (
             "rag_shape = chat",
             (
-                "rag_shape in pytest.ini: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, "
+                "rag_shape in pytest.ini: 'chat' is not a shape; choose one of query, search-rag, server, "
+                "openai-chat, dify, ragflow, open-webui, "
                 "or describe another by rag_request and rag_response"
             ),
         ),

@@ -16,6 +16,7 @@ from pytest_ragcheck.errors import (
     EndpointError,
     EndpointReplyError,
     EndpointStatusError,
+    EndpointStreamError,
     EndpointTimeout,
     EndpointUnreachable,
 )
@@ -153,6 +154,11 @@ def _json(value: Any, **options: Any) -> Misbehaviour:
     return _reply(json_reply(value), **options)
 
 
+def _stream(*events: str) -> Misbehaviour:
+    body = "\n\n".join(f"data: {event}" for event in events)
+    return Misbehaviour(error=EndpointStreamError, url=_serving(reply(body, 200, content_type="text/event-stream")))
+
+
 def _body(body: bytes | str, **headers: str) -> Misbehaviour:
     return _reply(reply(body, 200, **headers))
 
@@ -201,7 +207,9 @@ MISBEHAVIOURS = {
     "Another status": _status(418, "short and stout"),
     "An empty body": _body(""),
     "HTML": _body("<!DOCTYPE html><html><head><title>Sign in</title></head><body>...</body></html>"),
-    "A stream of events": _body('data: {"token": "30"}\n\ndata: [DONE]\n\n', content_type="text/event-stream"),
+    "A stream of other events": _stream('{"token": "30"}', "[DONE]", ""),
+    "A stream that reports an error": _stream('{"answer": "30"}', '{"error": "the index is gone"}', ""),
+    "A stream that breaks off": _stream('{"answer": "30"}', "{"),
     "Not JSON": _body("30 days, says the handbook."),
     "JSON that breaks off": _body('{"answer": "30 da'),
     "More than one JSON value": _body('{"answer": "30"}\n{"answer": " days"}\n'),

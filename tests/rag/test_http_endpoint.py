@@ -407,7 +407,10 @@ def test_neither_the_question_nor_a_secret_in_the_url_is_logged(library, caplog)
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"shape": "chat"}, "shape: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, "),
+        (
+            {"shape": "chat"},
+            "shape: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, dify, ",
+        ),
         ({"request": ""}, "request: '' is neither JSON, from character 1 on, nor a query-string after GET; "),
         ({"response": ""}, "response: '' does not say where the answer is; "),
     ],

@@ -115,6 +115,7 @@ EVERYTHING = [
         contexts=("a",),
         source_ids=("1",),
         latency_seconds=0.25,
+        first_token_seconds=0.125,
         scores={"f1": 0.5, "exact_match": Score.unscored("broken"), "abstained": 0.0},
         thresholds={"f1": 0.1},
         dropped={"answer_correctness": "no expected answer"},

@@ -93,3 +93,5 @@ def _numbers(record: Record) -> Iterator[tuple[str, float]]:
         yield f"{metric}.maximum", maximum
     if record.latency_seconds is not None:
         yield "latency_seconds", record.latency_seconds
+    if record.first_token_seconds is not None:
+        yield "first_token_seconds", record.first_token_seconds

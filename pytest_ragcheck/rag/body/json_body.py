@@ -115,7 +115,7 @@ def _not_json(text: str, content_type: str, error: ValueError) -> ReplyMismatch:
         )
     if content_type.lower().startswith("text/event-stream") or text.startswith(("data:", "event:")):
         return ReplyMismatch(
-            f"the reply is a stream of events ({quoted(text)})", "Turn streaming off, and return one JSON object."
+            f"the reply is a stream of events ({quoted(text)})", "Set rag_stream = auto, or return one JSON object."
         )
     return _syntax_error(text, error)
 

@@ -125,11 +125,18 @@ def wrong_status(
     )
 
 
-def unusable_reply(address: Address, status: int, mismatch: ReplyMismatch, body: str) -> EndpointReplyError:
+def unusable_reply(
+    address: Address,
+    status: int,
+    mismatch: ReplyMismatch,
+    body: str,
+    *,
+    error_type: type[EndpointReplyError] = EndpointReplyError,
+) -> EndpointReplyError:
     """The error of a reply that does not keep the contract."""
     found = mismatch.found if status == HTTPStatus.OK else f"{mismatch.found} (status {status})"
     text = f"{address.shown}: {found}\n{mismatch.to_do}"
-    return EndpointReplyError(
+    return error_type(
         address.redactor.text(text),
         url=address.shown,
         status=status,

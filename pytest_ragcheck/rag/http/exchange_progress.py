@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
 
 
 class Phase(Enum):
@@ -25,6 +28,12 @@ class Progress:
         self.phase = Phase.WAITING  # an app in this process reports no events
         self.before: BaseException | None = None
         """The exception that the caller was handling when the request was sent."""
+
+        self.started = time.perf_counter()
+        """The time of `time.perf_counter` when the request was sent."""
+
+        self.stream: StreamedReply | None = None
+        """The reply, if it is a stream of events."""
 
         self._connected: Any = None
         """The connection that was opened last."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.errors import EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -138,12 +138,12 @@ class HttpRoute:
         )
         built.url = self._unlogged(url)
         progress.before = sys.exc_info()[1]
-        started = time.perf_counter()
+        progress.started = started = time.perf_counter()
         try:
             response = await client.send(built, stream=True, follow_redirects=False)
             progress.phase = Phase.READING
             try:
-                body = await self._read_body(response)
+                body = await self._read_body(response, progress)
             finally:
                 await response.aclose()
         except Exception as error:
@@ -156,7 +156,7 @@ class HttpRoute:
             raise
         return response, body, time.perf_counter() - started
 
-    async def _read_body(self, response: AnyResponse) -> bytes:
+    async def _read_body(self, response: AnyResponse, progress: Progress) -> bytes:  # noqa: ARG002 - for streams
         """The body, decompressed; cut off soon after the limit."""
         succeeded = response.is_success
         limit = self._max_reply_bytes if succeeded else LOOKED_AT_BYTES
@@ -186,10 +186,17 @@ class HttpRoute:
         except ReplyMismatch as mismatch:
             raise self.unusable(response, body, mismatch) from None
 
-    def unusable(self, response: AnyResponse, body: bytes, mismatch: ReplyMismatch) -> EndpointError:
+    def unusable(
+        self,
+        response: AnyResponse,
+        body: bytes,
+        mismatch: ReplyMismatch,
+        *,
+        error_type: type[EndpointReplyError] = EndpointReplyError,
+    ) -> EndpointError:
         """The error of a reply that does not have the expected form."""
         text = decoded(body[:LOOKED_AT_BYTES], response.encoding)
-        return unusable_reply(self._address, response.status_code, mismatch, text)
+        return unusable_reply(self._address, response.status_code, mismatch, text, error_type=error_type)
 
     def _wrong_status(self, response: AnyResponse, body: str, asked: SentRequest) -> EndpointStatusError:
         return wrong_status(

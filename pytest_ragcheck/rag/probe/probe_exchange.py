@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
+    from pytest_ragcheck.rag.http.exchange_progress import Progress
+    from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
 
 MAX_REPLY_BYTES = 10_000_000
 """Same as the client's default."""
@@ -139,16 +141,18 @@ class _Remembering(HttpEndpoint):
         self.progress = progress
         return await super()._ask(self._sent, progress)
 
-    async def _read_body(self, response: AnyResponse) -> bytes:
+    async def _read_body(self, response: AnyResponse, progress: Progress) -> bytes:
         # The address is available only while the connection is open.
         stream = response.extensions.get("network_stream")
         address = stream.get_extra_info("client_addr") if stream is not None else None
         self.local_port = address[1] if address else None
-        return await super()._read_body(response)
+        return await super()._read_body(response, progress)
 
-    def _read(self, response: AnyResponse, body: bytes, latency_seconds: float) -> RagAnswer:
+    def _read(
+        self, response: AnyResponse, body: bytes, latency_seconds: float, stream: StreamedReply | None
+    ) -> RagAnswer:
         self.response, self.body = response, body
-        return super()._read(response, body, latency_seconds)
+        return super()._read(response, body, latency_seconds, stream)
 
 
 def _first_line(error: EndpointError) -> str:

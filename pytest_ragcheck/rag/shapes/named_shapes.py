@@ -17,6 +17,18 @@ class NamedShape:
     response: str
     """A value of `rag_response`."""
 
+    event: str | None = None
+    """A value of `rag_response` for each event of a streamed reply; None: as for a whole reply."""
+
+    stream_end: str | None = None
+    """An expression that is true in the event that ends a stream; None: the server's end of the reply ends it."""
+
+    is_cumulative: bool = False
+    """True if each event has the whole answer so far, instead of its next piece."""
+
+    leaves_out_contexts: bool = False
+    """True if a stream without contexts means that nothing was retrieved."""
+
 
 NAMED_SHAPES = {
     CONTRACT: NamedShape(
@@ -35,6 +47,48 @@ NAMED_SHAPES = {
     "openai-chat": NamedShape(
         request='{"messages": [{"role": "user", "content": "{query}"}]}',
         response="answer=choices[0].message.content contexts=contexts",
+        event="answer=choices[0].delta.content contexts=contexts",
+        stream_end="choices[0].finish_reason",
+    ),
+    # POST /v1/chat-messages. An agent only streams, so every app is asked for a stream.
+    "dify": NamedShape(
+        request='{"inputs": {}, "query": "{query}", "response_mode": "streaming", "user": "pytest-ragcheck"}',
+        response=(
+            "answer=answer contexts=not_null(metadata.retriever_resources, `[]`)[].content "
+            "source_ids=not_null(metadata.retriever_resources, `[]`)[].document_name"
+        ),
+        event=(
+            "answer=answer contexts=metadata.retriever_resources[].content "
+            "source_ids=metadata.retriever_resources[].document_name"
+        ),
+        stream_end="event == 'message_end'",
+        leaves_out_contexts=True,
+    ),
+    # POST /api/v1/chats/{id}/completions
+    "ragflow": NamedShape(
+        request='{"question": "{query}", "stream": true}',
+        response=(
+            "answer=data.answer contexts=not_null(data.reference.chunks, `[]`)[].content "
+            "source_ids=not_null(data.reference.chunks, `[]`)[].document_name"
+        ),
+        event=(
+            "answer=data.answer contexts=data.reference.chunks[].content "
+            "source_ids=data.reference.chunks[].document_name"
+        ),
+        stream_end="data == `true`",
+        is_cumulative=True,
+        leaves_out_contexts=True,
+    ),
+    # POST /api/chat/completions. The request names a model, so rag_request has to be set beside it.
+    "open-webui": NamedShape(
+        request='{"messages": [{"role": "user", "content": "{query}"}], "stream": true}',
+        response=(
+            "answer=choices[0].message.content contexts=not_null(sources, `[]`)[].document[] "
+            "source_ids=not_null(sources, `[]`)[].metadata[].source"
+        ),
+        event="answer=choices[0].delta.content contexts=sources[].document[] source_ids=sources[].metadata[].source",
+        stream_end="choices[0].finish_reason",
+        leaves_out_contexts=True,
     ),
 }
 

@@ -86,17 +86,42 @@ class Reading:
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.
         """
-        text = _text(_find("answer", self.answer, reply), _label("answer", self.answer))
-        contexts = _contexts(_find("contexts", self.contexts, reply), _label("contexts", self.contexts))
-        taken = {self.answer.text, self.contexts.text}
-        extra = {key: value for key, value in reply.items() if key not in taken} if isinstance(reply, Mapping) else {}
-        return RagAnswer(text=text, contexts=contexts, source_ids=self._ids(reply, len(contexts)), extra=extra)
+        found = {"answer": _find("answer", self.answer, reply), "contexts": _find("contexts", self.contexts, reply)}
+        if (ids := self.part("source_ids", reply)) is not None:
+            found["source_ids"] = ids
+        return self.assemble(found, reply if isinstance(reply, Mapping) else {}, reply)
 
-    def _ids(self, reply: object, contexts: int) -> tuple[str, ...] | None:
-        if self.source_ids is None:
-            return None
-        ids = _found("source_ids", self.source_ids, reply)
-        if ids is None:
+    def part(self, field: str, reply: object) -> Any:
+        """
+        Return the value of one of `FIELDS` in the reply; None if it has none.
+
+        Raises:
+            ReplyMismatch: A function of the expression rejects the value.
+        """
+        expression: Expression | None = getattr(self, field)
+        return None if expression is None else _found(field, expression, reply)
+
+    def assemble(self, found: Mapping[str, Any], beside: Mapping[str, Any], reply: object = None) -> RagAnswer:
+        """
+        Return the answer that consists of the parts.
+
+        Args:
+            found: The value of each of `FIELDS`; the last is optional.
+            beside: The keys of the reply; those of the expressions are left out.
+            reply: The whole reply, for error texts.
+
+        Raises:
+            ReplyMismatch: A part has another type.
+        """
+        text = _text(found["answer"], _label("answer", self.answer))
+        contexts = _contexts(found["contexts"], _label("contexts", self.contexts))
+        taken = {self.answer.text, self.contexts.text}
+        extra = {key: value for key, value in beside.items() if key not in taken}
+        ids = self._ids(found.get("source_ids"), len(contexts), reply)
+        return RagAnswer(text=text, contexts=contexts, source_ids=ids, extra=extra)
+
+    def _ids(self, ids: object, contexts: int, reply: object) -> tuple[str, ...] | None:
+        if self.source_ids is None or ids is None:
             return None
         label = _label("source_ids", self.source_ids)
         if not isinstance(ids, list):
@@ -106,7 +131,7 @@ class Reading:
                 found = f"{_element(label, index)} is {named(each)}, not a string"
                 raise IdsMismatch(found, f"Make numbers texts in the expression, as in {_as_texts(self.source_ids)}.")
         if len(ids) != contexts:
-            missing = self.source_ids.dead_end(reply)
+            missing = self.source_ids.dead_end(reply) if reply is not None else ""
             found = f"{label} has {len(ids)} for {contexts} contexts" + (f": {missing}" if missing else "")
             raise IdsMismatch(found, "Have it lead to one id for each context, in their order.")
         return tuple(ids)

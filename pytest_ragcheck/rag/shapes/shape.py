@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, read_name
 from pytest_ragcheck.rag.shapes.reading import Reading
 from pytest_ragcheck.rag.shapes.request_template import read_template
@@ -20,11 +21,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamReading:
+    """Where the events of a streamed reply have their parts."""
+
+    parts: Reading
+    end: Expression | None = None
+    """True in the event that ends the stream; None: the server's end of the reply ends it."""
+
+    is_cumulative: bool = False
+    """True if each event has the whole answer so far, instead of its next piece."""
+
+    leaves_out_contexts: bool = False
+    """True if a stream without contexts means that nothing was retrieved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """The request template and the reply expressions of an endpoint, as `HttpEndpoint` uses them."""
 
     request: RequestTemplate
     reading: Reading
+    stream: StreamReading
+    """For replies that are streams of events."""
+
     reads_the_contract: bool
     """True if replies have to keep the contract, false if a setting describes other replies."""
 
@@ -44,7 +63,15 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
     named = _read("shape", name, read_name)
     template = _read("request", named.request if request is None else request, read_template)
     reading = _read("response", named.response if response is None else response, Reading.from_text)
-    return Shape(request=template, reading=reading, reads_the_contract=response is None and name == CONTRACT)
+    stream = StreamReading(
+        parts=Reading.from_text(named.event) if named.event is not None and response is None else reading,
+        end=None if named.stream_end is None or response is not None else Expression(named.stream_end),
+        is_cumulative=named.is_cumulative and response is None,
+        leaves_out_contexts=named.leaves_out_contexts and response is None,
+    )
+    return Shape(
+        request=template, reading=reading, stream=stream, reads_the_contract=response is None and name == CONTRACT
+    )
 
 
 def _read(what: str, text: str, read: Callable[[str], T]) -> T:

@@ -146,6 +146,7 @@ def _measured(record: Record) -> dict[str, Any]:
         "unscored": {metric: score.reason for metric, score in scores if score.value is None},
         "unsupported_claims": list(record.unsupported_claims),
         "latency_seconds": record.latency_seconds,
+        **({} if record.first_token_seconds is None else {"first_token_seconds": record.first_token_seconds}),
         **({"cost": record.cost.known()} if record.cost.known() else {}),
         JUDGEMENT: _judgement(record),
     }

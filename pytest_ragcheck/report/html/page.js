@@ -225,8 +225,13 @@
       add(`Baseline: ${row.before.verdict}`);
       if (row.before.answer !== null) body.append(paragraph(row.before.answer));
     }
-    if (row.latency !== null) body.append(el("p", "small", `Answered in ${row.latency.toFixed(2)} s.`));
+    if (row.latency !== null) body.append(el("p", "small", answeredIn(row)));
     return body;
+  }
+
+  function answeredIn(row) {
+    const first = row.first_token === null ? "" : `, the first token in ${row.first_token.toFixed(2)} s`;
+    return `Answered in ${row.latency.toFixed(2)} s${first}.`;
   }
 
   function card(row) {

@@ -185,7 +185,7 @@ def test_a_run_that_ends_waits_for_the_upload_that_it_has_begun(ledger: Ledger) 
         async with RagClient(server.url) as client:
             room = RequestLimiter(4, retries=0)
             putting = asyncio.ensure_future(ingest((TERMS, HOURS), client.documents, ledger=ledger, room=room))
-            await asyncio.to_thread(begun.wait)
+            await asyncio.to_thread(begun.wait, 20)
             putting.cancel()
             done, _ = await asyncio.wait({putting}, timeout=0.1)
             assert not done

@@ -1,0 +1,144 @@
+"""Splits the bytes of a streamed reply into events: server-sent events, or JSON lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """One event of a stream."""
+
+    data: bytes
+    """The payload. Several `data` lines of one server-sent event are joined by line feeds."""
+
+    type: str = ""
+    """The `event` field of a server-sent event; empty without one."""
+
+
+class EventParser(Protocol):
+    """Parses the chunks of one stream. Chunks may end anywhere, also within a character."""
+
+    takes_text: bool
+    """Whether the payload of an event may be plain text; otherwise it has to be JSON."""
+
+    def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
+        """Yields the events that end in this chunk."""
+        ...
+
+    def finish(self) -> StreamEvent | None:
+        """Returns the last event if the end of the stream completes it."""
+        ...
+
+    @property
+    def is_within_event(self) -> bool:
+        """True if the stream so far ends in the middle of an event."""
+        ...
+
+
+class _Lines:
+    """Splits chunks into lines, in time proportional to their length, whatever the size of the chunks."""
+
+    def __init__(self) -> None:
+        self.rest = bytearray()
+        self._after_return = False
+        self._first = True
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        # The line feed of a CR LF pair may come in the next chunk.
+        start = int(self._after_return and chunk[:1] == b"\n")
+        if chunk:
+            self._after_return = chunk[-1:] == b"\r"
+        for end in _LINE_END.finditer(chunk, start):
+            self.rest += chunk[start : end.start()]
+            start = end.end()
+            yield self._line()
+        self.rest += chunk[start:]
+
+    def _line(self) -> bytes:
+        line = bytes(self.rest)
+        self.rest.clear()
+        if self._first:
+            self._first = False
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        return line
+
+
+class ServerSentEvents:
+    """
+    Parses `text/event-stream`.
+
+    Source: the HTML standard, section 9.2.6, "Interpreting an event stream". `id` and `retry` concern only
+    reconnecting, and are ignored.
+    """
+
+    takes_text = True
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+        self._data: list[bytes] = []
+        self._type = ""
+
+    @property
+    def is_within_event(self) -> bool:
+        """True if a line or an event has begun that no end follows."""
+        return bool(self._data or self._lines.rest)
+
+    def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
+        """Yield the events that end in this chunk."""
+        for line in self._lines.feed(chunk):
+            if not line:
+                if self._data:
+                    yield StreamEvent(b"\n".join(self._data), self._type)
+                self._data, self._type = [], ""
+                continue
+            name, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if name == b"data":
+                self._data.append(value)
+            elif name == b"event":
+                self._type = value.decode(errors="replace")
+
+    def finish(self) -> StreamEvent | None:
+        """Return None: by the standard, an event without the blank line after it is discarded."""
+        return None
+
+
+class JsonLines:
+    """Parses `application/x-ndjson`: one JSON value a line; blank lines are skipped."""
+
+    takes_text = False
+    is_within_event = False
+    """The end of a stream ends its last line; a line that breaks off is no JSON."""
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+
+    def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
+        """Yield the lines that end in this chunk."""
+        for line in self._lines.feed(chunk):
+            if line.strip():
+                yield StreamEvent(line)
+
+    def finish(self) -> StreamEvent | None:
+        """Return the last line if no line end follows it."""
+        rest = bytes(self._lines.rest).removeprefix(_BYTE_ORDER_MARK)
+        return StreamEvent(rest) if rest.strip() else None
+
+
+def parser_for(content_type: str) -> EventParser | None:
+    """Return the parser for a media type with its parameters; None if the reply is no stream of events."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type == "text/event-stream":
+        return ServerSentEvents()
+    if media_type in {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}:
+        return JsonLines()
+    return None

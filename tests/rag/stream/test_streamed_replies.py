@@ -1,0 +1,366 @@
+"""A streamed reply is the whole answer, or an error that says where the stream went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.client import RagClient
+from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from tests.servers.fake_endpoint import Behaviour
+
+SSE = "text/event-stream"
+NDJSON = "application/x-ndjson"
+END: dict[str, Any] = {"contexts": ["Refunds: 30 days."]}
+
+
+def sse(*values: Any, event: str = "") -> bytes:
+    head = f"event: {event}\n" if event else ""
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    return "".join(f"{head}data: {text}\n\n" for text in texts).encode()
+
+
+def pieces(*texts: str) -> list[bytes]:
+    return [sse({"answer": text}) for text in texts]
+
+
+def streamed(chunks: Iterable[bytes], content_type: str = SSE, pause_seconds: float = 0.0) -> Behaviour:
+    return chunked(chunks, pause_seconds, content_type=content_type)
+
+
+def ask(behaviour: Behaviour, **options: Any) -> RagAnswer:
+    async def run(url: str) -> RagAnswer:
+        async with RagClient(url, **{"timeout_seconds": 5.0, **options}) as client:
+            return await client.query("How long is the refund window?")
+
+    with FakeEndpoint(behaviour) as endpoint:
+        return asyncio.run(run(endpoint.url))
+
+
+def fail(behaviour: Behaviour, **options: Any) -> EndpointError:
+    with pytest.raises(EndpointError) as caught:
+        ask(behaviour, **options)
+    return caught.value
+
+
+WHOLE = b"".join([*pieces("30", " dä", "ys"), sse(END)])
+LINES = b'{"answer": "30"}\n{"answer": " d\xc3\xa4ys"}\r\n\n{"contexts": ["Refunds: 30 days."]}'
+OPENAI = {"shape": "openai-chat"}
+
+
+def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {} if text is None else {"content": text}, **more}]}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "options"),
+    [
+        pytest.param(streamed([WHOLE]), {}, id="in one chunk"),
+        pytest.param(streamed(bytes([byte]) for byte in WHOLE), {}, id="byte by byte, within characters"),
+        pytest.param(streamed([WHOLE.replace(b"\n", b"\r\n")]), {}, id="CR LF"),
+        pytest.param(streamed([b"\xef\xbb\xbf", WHOLE]), {}, id="byte order mark"),
+        pytest.param(streamed([WHOLE.replace(b"\n\n", b"\n\n: ping\n\n")]), {}, id="interleaved comments"),
+        pytest.param(streamed([WHOLE, sse("[DONE]")]), {}, id="[DONE]"),
+        pytest.param(streamed([WHOLE, sse("[DONE]"), sse({"answer": "!"})]), {}, id="an event after [DONE]"),
+        pytest.param(
+            streamed(itertools.chain([WHOLE, sse("[DONE]")], itertools.repeat(b": ping\n\n")), pause_seconds=0.01),
+            {},
+            id="a connection that stays open after [DONE]",
+        ),
+        pytest.param(streamed([sse("", {}), WHOLE]), {}, id="events without any part"),
+        pytest.param(streamed([sse({"answer": None, "contexts": None}), WHOLE]), {}, id="nulls"),
+        pytest.param(streamed([sse({"contexts": ["first"]}), WHOLE]), {}, id="the last contexts stand"),
+        pytest.param(streamed([WHOLE, sse({"contexts": None})]), {}, id="null is no value"),
+        pytest.param(streamed([LINES], NDJSON), {}, id="JSON lines"),
+        pytest.param(streamed([bytes([byte]) for byte in LINES], NDJSON), {}, id="JSON lines byte by byte"),
+        pytest.param(streamed([LINES + b"\n"], "application/jsonl; charset=utf-8"), {}, id="JSON lines with an end"),
+        pytest.param(
+            streamed([sse("30", " dä", "ys"), sse(END)]),
+            {"response": "answer=[@][?type(@) == 'string'] | [0] contexts=contexts"},
+            id="plain text as payload",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse(delta(role="assistant"), delta("30"), delta(" dä"), delta("ys")),
+                    sse({**delta(finish_reason="stop"), **END}, {"choices": [], "usage": {"total_tokens": 9}}),
+                    sse("[DONE]"),
+                ]
+            ),
+            OPENAI,
+            id="openai-chat",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    b"event: ping\n\n",
+                    sse({"event": "message", "answer": "30"}, {"event": "agent_message", "answer": " däys"}),
+                    sse(
+                        {
+                            "event": "message_end",
+                            "metadata": {
+                                "retriever_resources": [{"content": END["contexts"][0], "document_name": "terms.md"}]
+                            },
+                        }
+                    ),
+                    sse({"event": "tts_message_end", "audio": ""}),
+                ]
+            ),
+            {"shape": "dify"},
+            id="dify",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse({"code": 0, "data": {"answer": "30", "reference": {}}}),
+                    sse({"code": 0, "data": {"answer": "30 dä", "reference": {}}}),
+                    sse(
+                        {
+                            "code": 0,
+                            "data": {
+                                "answer": "30 däys",
+                                "reference": {"chunks": [{"content": END["contexts"][0], "document_name": "terms.md"}]},
+                            },
+                        },
+                        {"code": 0, "data": True},
+                    ),
+                ]
+            ),
+            {"shape": "ragflow"},
+            id="ragflow",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse({"sources": [{"document": END["contexts"], "metadata": [{"source": "terms.md"}]}]}),
+                    sse(delta("30"), delta(" däys"), delta(finish_reason="stop"), "[DONE]"),
+                ]
+            ),
+            {"shape": "open-webui"},
+            id="open-webui",
+        ),
+    ],
+)
+def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dict[str, Any]) -> None:
+    answer = ask(behaviour, **options)
+    assert (answer.text, answer.contexts) == ("30 däys", ("Refunds: 30 days.",))
+    assert answer.first_token_seconds is not None
+    assert answer.latency_seconds is not None
+    assert 0 < answer.first_token_seconds <= answer.latency_seconds
+    if options.get("shape") in {"dify", "ragflow", "open-webui"}:
+        assert answer.source_ids == ("terms.md",)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "options", "kind", "text"),
+    [
+        pytest.param(streamed([]), {}, "endpoint_stream", "the stream has no events", id="empty"),
+        pytest.param(streamed([b": ping\n\n"]), {}, "endpoint_stream", "the stream has no events", id="comments only"),
+        pytest.param(
+            streamed([WHOLE, b"data: {"]),
+            {},
+            "endpoint_stream",
+            "breaks off in the middle of event 5",
+            id="ends within an event",
+        ),
+        pytest.param(
+            streamed([WHOLE[:-1]]),
+            {},
+            "endpoint_stream",
+            "breaks off in the middle of event 4",
+            id="no last blank line",
+        ),
+        pytest.param(
+            streamed([sse(delta("30"), delta(" days"))]),
+            OPENAI,
+            "endpoint_stream",
+            "breaks off after 2 events, before its end (choices[0].finish_reason)",
+            id="without its end",
+        ),
+        pytest.param(
+            raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n5\r\ndata:"),
+            {},
+            "endpoint_unreachable",
+            "the reply's body broke off",
+            id="the connection breaks",
+        ),
+        pytest.param(
+            raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n" + WHOLE),
+            {},
+            "endpoint_unreachable",
+            "the reply's body broke off",
+            id="the connection breaks between events",
+        ),
+        pytest.param(
+            streamed([*pieces("30"), sse({"error": {"message": "the index is gone"}}), sse(END)]),
+            {},
+            "endpoint_stream",
+            'event 2 of the stream reports an error: "the index is gone"',
+            id="an error after half an answer",
+        ),
+        pytest.param(
+            streamed([*pieces("30"), sse({"detail": "out of memory"}, event="error")]),
+            {},
+            "endpoint_stream",
+            'event 2 of the stream reports an error: "out of memory"',
+            id="an event of the type error",
+        ),
+        pytest.param(
+            streamed([sse("overloaded", event="error")]),
+            {},
+            "endpoint_stream",
+            'event 1 of the stream reports an error: "overloaded"',
+            id="an error as text",
+        ),
+        pytest.param(
+            streamed([sse({"event": "error", "status": 400, "message": "quota"})]),
+            {"shape": "dify"},
+            "endpoint_stream",
+            'event 1 of the stream reports an error: "quota"',
+            id="an error of dify",
+        ),
+        pytest.param(
+            streamed(itertools.chain([sse({"error": "down"})], itertools.repeat(b": ping\n\n")), pause_seconds=0.01),
+            {},
+            "endpoint_stream",
+            'reports an error: "down"',
+            id="an error in a stream that stays open",
+        ),
+        pytest.param(
+            streamed([*pieces("30"), b'data: {"answer": "\n\n']),
+            {},
+            "endpoint_stream",
+            "event 2 of the stream: the reply's JSON breaks off",
+            id="half a JSON value",
+        ),
+        pytest.param(
+            streamed([b'{"answer": "30"}\n30 days\n'], NDJSON),
+            {},
+            "endpoint_stream",
+            "event 2 of the stream: the reply is not JSON",
+            id="a line that is no JSON",
+        ),
+        pytest.param(
+            streamed([b'{"answer": "30"}\n{"answ'], NDJSON),
+            {},
+            "endpoint_stream",
+            "event 2 of the stream: the reply's JSON breaks off",
+            id="a line that breaks off",
+        ),
+        pytest.param(
+            streamed([b"data: \xff\n\n"]), {}, "endpoint_stream", "event 1 of the stream is not UTF-8", id="not UTF-8"
+        ),
+        pytest.param(
+            streamed([b'data: {"answer": "\xff"}\n\n']), {}, "endpoint_stream", "not UTF-8", id="JSON that is not UTF-8"
+        ),
+        pytest.param(
+            streamed([sse({"answer": 30})]),
+            {},
+            "endpoint_stream",
+            "the answer in event 1 of the stream is the number 30, not a string",
+            id="an answer that is no text",
+        ),
+        pytest.param(
+            streamed([sse({"response": "30"}, END)]),
+            {},
+            "endpoint_stream",
+            'no event of the stream has the answer; the first of 2 is an object with "response"',
+            id="no answer",
+        ),
+        pytest.param(
+            streamed(pieces("30")),
+            {},
+            "endpoint_stream",
+            'no event of the stream has the contexts; the first of 1 is an object with "answer"',
+            id="no contexts",
+        ),
+        pytest.param(
+            streamed([WHOLE, sse({"contexts": "one"})]),
+            {},
+            "endpoint_stream",
+            "one string",
+            id="contexts of another type",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "\ud800"}, END)]), {}, "endpoint_stream", "half a character", id="half a character"
+        ),
+        pytest.param(
+            streamed([sse("[" * 200 + "]" * 200)]), {}, "endpoint_stream", "nested more than", id="deep nesting"
+        ),
+        pytest.param(
+            streamed(itertools.chain(pieces("30"), itertools.repeat(b": ping\n\n")), pause_seconds=0.02),
+            {"timeout_seconds": 0.3},
+            "endpoint_timeout",
+            "reading the reply's body",
+            id="never ends",
+        ),
+        pytest.param(
+            streamed(itertools.repeat(sse({"answer": "again "}))),
+            {"max_reply_bytes": 100_000},
+            "endpoint_reply",
+            "the reply is larger than 100,000 bytes",
+            id="an endless answer",
+        ),
+        pytest.param(
+            streamed(itertools.repeat(b"data: " + b"x" * 65_536)),
+            {"max_reply_bytes": 1_000_000},
+            "endpoint_reply",
+            "the reply is larger than 1,000,000 bytes",
+            id="an endless line",
+        ),
+        pytest.param(
+            streamed((bytes([byte]) for byte in WHOLE), pause_seconds=0.05),
+            {"timeout_seconds": 0.3},
+            "endpoint_timeout",
+            "reading the reply's body",
+            id="slow drip",
+        ),
+    ],
+)
+def test_a_stream_that_goes_wrong_is_an_error_that_says_where(
+    behaviour: Behaviour, options: dict[str, Any], kind: str, text: str
+) -> None:
+    error = fail(behaviour, **options)
+    assert error.kind == kind
+    assert text in str(error)
+
+
+def test_a_line_of_ten_megabytes_is_read() -> None:
+    text = "x" * 9_000_000
+    assert len(ask(streamed([sse({"answer": text}), sse(END)])).text) == len(text)
+
+
+def test_an_answer_without_a_word_is_an_abstention_without_a_first_token() -> None:
+    answer = ask(streamed([sse({"answer": ""}), sse(END)]))
+    assert (answer.text, answer.first_token_seconds) == ("", None)
+
+
+def test_a_system_that_retrieved_nothing_has_no_contexts() -> None:
+    answer = ask(
+        streamed([sse({"event": "message", "answer": "I do not know."}, {"event": "message_end"})]), shape="dify"
+    )
+    assert (answer.contexts, answer.source_ids) == ((), None)
+
+
+def test_the_first_token_is_timed_apart_from_the_whole_answer() -> None:
+    behaviour = streamed(itertools.chain([sse({"role": "assistant"})], pieces("30", " days"), [sse(END)]), SSE, 0.3)
+    answer = ask(behaviour)
+    assert answer.first_token_seconds is not None
+    assert answer.latency_seconds is not None
+    # The first event has no text, and two pauses follow the first piece.
+    assert 0.3 <= answer.first_token_seconds < answer.latency_seconds - 0.1
+
+
+def test_what_is_not_a_stream_is_read_as_before() -> None:
+    answer = ask(json_reply({"answer": "30 days", **END}))
+    assert (answer.text, answer.first_token_seconds) == ("30 days", None)
