@@ -29,10 +29,8 @@ def reason_for(
         return decision.error
     reasons: list[str] = []
     short = shortfalls(scores, decision.thresholds)
-    if ABSTAINED in short:
-        reasons.append(ANSWERED)
-    if short.keys() & set(JUDGED):
-        reasons.append(_judged_reason(answer, judgement, short))
+    if ABSTAINED in short or not short.keys().isdisjoint(JUDGED):
+        reasons += _judged_reasons(answer, judgement, short)
     for metric, text in zip(MENTIONS, ("does not mention", "mentions"), strict=True):
         if metric in scores and (mentions := scores[metric].mentions):
             reasons.append(f"the answer {text} {', '.join(map(repr, mentions))}")
@@ -50,9 +48,17 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
     return f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
 
 
-def _judged_reason(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> str:
-    if judgement.abstained and "answer_correctness" in short:
-        return DECLINED + (" (the answer is empty)" if not answer.text.strip() else "")
-    if not answer.contexts and "groundedness" in short:
-        return "; ".join(filter(None, (NO_CONTEXTS, judgement.error_message if len(short) > 1 else "")))
-    return judgement.error_message or "the judge named no weakness"
+def _judged_reasons(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
+    """Return what is known without the judge, and then the judge's own words."""
+    known: list[str] = []
+    if ABSTAINED in short:
+        known.append(ANSWERED)
+    elif judgement.abstained and "answer_correctness" in short:
+        known.append(DECLINED + (" (the answer is empty)" if not answer.text.strip() else ""))
+    elif not answer.contexts and "groundedness" in short:
+        known.append(NO_CONTEXTS)
+    said = judgement.error_message
+    # The offline judge has the same words for the same causes.
+    if said and not any(said in text for text in known):
+        known.append(said)
+    return known or ["the judge named no weakness"]

@@ -80,7 +80,7 @@ def test_a_number_never_looks_like_the_threshold_that_it_misses(
 def test_no_contexts_are_named(project: Project) -> None:
     project.ask(bad("prices").but(contexts=()))
     section = project.run().section(" prices ")
-    assert section[0] == "groundedness 0.00 < 0.70: no contexts were returned"
+    assert section[0] == "groundedness 0.00 < 0.70: no contexts were returned; No price is in the contexts."
     assert section[-1] == "contexts  (none)"
 
 
@@ -104,6 +104,21 @@ def test_an_unanswerable_question_says_what_was_to_be_done(project: Project) -> 
 def test_a_judge_without_a_reason_gets_one(project: Project) -> None:
     project.ask(bad("prices", reason=""))
     assert project.run().section(" prices ")[0] == "groundedness 0.41 < 0.70: the judge named no weakness"
+
+
+@pytest.mark.parametrize(
+    ("answerable", "abstained", "known"),
+    [
+        (True, True, "the system declined to answer, although the question is answerable"),
+        (False, False, "the system answered, although the question is unanswerable"),
+    ],
+)
+def test_the_judges_words_stand_behind_what_is_known_without_it(
+    project: Project, answerable: bool, abstained: bool, known: str
+) -> None:
+    canned = bad("gold", reason="Page 3 says so.", answerable=answerable)
+    project.ask(canned.but(answer_correctness=0.0, abstained=abstained))
+    assert project.run().section(" gold ")[0].endswith(f": {known}; Page 3 says so.")
 
 
 def test_a_reason_of_several_lines_stands_on_one(project: Project) -> None:

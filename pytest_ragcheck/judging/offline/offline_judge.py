@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DECLINED = "the system declined to answer"
 EMPTY = "the answer is empty"
-NOT_DECLINED = "the question cannot be answered, but the system answered it"
+NOT_DECLINED = "the system answered, although the question is unanswerable"
 NO_CONTEXTS = "no contexts were returned"
 
 _MOST_TERMS_KEPT = 200_000

@@ -402,7 +402,7 @@ class TestRefusals:
     def test_an_answer_is_wrong_where_the_question_cannot_be_answered(self):
         judgement = judged("30 days", answerable=False)
         assert (judgement.answer_correctness, judgement.abstained) == (0.0, False)
-        assert judgement.error_message == "the question cannot be answered, but the system answered it"
+        assert judgement.error_message == "the system answered, although the question is unanswerable"
 
     @pytest.mark.parametrize("answer", ["", " \n"])
     def test_an_empty_answer_is_a_refusal(self, answer: str):
