@@ -8,10 +8,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.digest import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.ragas_library import RagasMeasurement, ragas_metrics
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Embeds
@@ -27,8 +29,8 @@ _MOST_NAMED = 3
 class RagasScores:
     """The two scores of ragas that make a judgement; None if a score does not apply or is undefined."""
 
-    answer_correctness: float | None
-    faithfulness: float | None
+    answer_correctness: Score | None
+    faithfulness: Score | None
     weakness: str
     """The statements that lower the scores, from the model's replies to ragas; empty if there are none."""
 
@@ -84,11 +86,11 @@ class RagasJudge:
         self._kept[material_digest(question, answer)] = found
         if len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
-        correctness = found.answer_correctness
+        correctness, grounded = map(_value, (found.answer_correctness, found.faithfulness))
         return Judgement(
             # A cosine may be below 0, a score of a judgement may not.
             answer_correctness=None if correctness is None else max(0.0, correctness),
-            groundedness=found.faithfulness,
+            groundedness=grounded,
             error_message=found.weakness,
         )
 
@@ -110,9 +112,15 @@ class RagasJudge:
         return RagasScores(
             answer_correctness=await measurement.answer_correctness() if expected else None,
             # ragas refuses to measure without contexts, where faithfulness is 0.
-            faithfulness=await measurement.faithfulness() if any(map(str.strip, answer.contexts)) else 0.0,
+            faithfulness=await measurement.faithfulness() if any(map(str.strip, answer.contexts)) else Score(0.0),
             weakness=_weakness(measurement.said),
         )
+
+
+def _value(score: Score | None) -> float | None:
+    if score is not None and score.value is None:
+        raise JudgeReplyError(score.reason)
+    return None if score is None else score.value
 
 
 def _weakness(said: list[Any]) -> str:

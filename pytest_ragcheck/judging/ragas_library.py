@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model
 
-from pytest_ragcheck.errors import JudgeError, UsageError
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
 from pytest_ragcheck.judging.prompts.fence import Nonces
+from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -36,8 +37,9 @@ class RagasMeasurement:
     """
     The ragas metrics of one answer.
 
-    The model's replies are kept in `said`, because ragas gives no reasons. After a failure of the model no more
-    requests are sent: ragas itself would send up to forty and then return NaN.
+    The model's replies are kept in `said`, because ragas gives no reasons. A metric ends with the model's first
+    failure: ragas itself would send up to forty requests and then return NaN. An unreadable reply leaves its metric
+    unscored and the others whole; an unavailable model raises a `JudgeError`.
 
     Args:
         chat: The model that ragas asks.
@@ -63,25 +65,25 @@ class RagasMeasurement:
         self._vectors = adapters.vectors(self)
         self._metrics = ragas_metrics()
 
-    async def answer_relevancy(self) -> float | None:
+    async def answer_relevancy(self) -> Score | None:
         """The library's `AnswerRelevancy`; None if it is undefined."""
         metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
-        return await self._value(metric.ascore(user_input=self._asked, response=self._said))
+        return await self._score(metric.ascore(user_input=self._asked, response=self._said))
 
-    async def answer_correctness(self) -> float | None:
+    async def answer_correctness(self) -> Score | None:
         """The library's `AnswerCorrectness` against the expected answer; None if it is undefined."""
         metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
-        return await self._value(metric.ascore(user_input=self._asked, response=self._said, reference=self._expected))
+        return await self._score(metric.ascore(user_input=self._asked, response=self._said, reference=self._expected))
 
-    async def context_relevance(self) -> float | None:
+    async def context_relevance(self) -> Score | None:
         """The library's `ContextRelevance`; None if it is undefined."""
         metric = self._metrics.ContextRelevance(llm=self._llm)
-        return await self._value(metric.ascore(user_input=self._asked, retrieved_contexts=self._contexts))
+        return await self._score(metric.ascore(user_input=self._asked, retrieved_contexts=self._contexts))
 
-    async def faithfulness(self) -> float | None:
+    async def faithfulness(self) -> Score | None:
         """The library's `Faithfulness`; None for an answer without statements."""
         metric = self._metrics.Faithfulness(llm=self._llm)
-        return await self._value(
+        return await self._score(
             metric.ascore(user_input=self._asked, response=self._said, retrieved_contexts=self._contexts)
         )
 
@@ -111,15 +113,19 @@ class RagasMeasurement:
         if self._failure is not None:
             raise self._failure
 
-    async def _value(self, measuring: Awaitable[Any]) -> float | None:
+    async def _score(self, measuring: Awaitable[Any]) -> Score | None:
+        self._failure = None
         try:
             value = float((await measuring).value)
+            # ragas catches some errors itself.
+            self._stop_if_failed()
+        except JudgeReplyError as error:
+            return Score.unscored(str(error))
         except JudgeError:
             raise
         except Exception as error:
             raise JudgeError(f"ragas failed: {type(error).__name__}: {error}") from error
-        self._stop_if_failed()
-        return None if math.isnan(value) else value
+        return None if math.isnan(value) else Score(value)
 
 
 class _Adapters:

@@ -21,7 +21,7 @@ import pytest
 
 from pytest_ragcheck.check import OPEN
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.errors import JudgeError, StepFailed
+from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
 from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.chat import Chat
@@ -228,6 +228,34 @@ def test_ragas_as_judge_gives_its_correctness_and_its_faithfulness(collections):
     assert judgement.groundedness == scores["ragas_faithfulness"].value == sum(known.supported) / len(known.supported)
     assert judgement.error_message
     assert requests == 14, "what the judgement measured is not measured again"
+
+
+@pytest.mark.parametrize("judged_first", [False, True])
+def test_a_metric_that_cannot_be_read_leaves_the_others_whole(collections: Any, judged_first: bool) -> None:
+    known = some_facts(random.Random(7), "n")
+    knowing = KnowingServer(known)
+
+    def script(request: Request) -> Reply:
+        form = request.json.get("response_format", {}).get("json_schema", {}).get("name")
+        return completion("I like it.") if form == "NLIStatementOutput" else knowing(request)
+
+    with OpenAIServer(script) as server:
+
+        async def run() -> Any:
+            chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url, max_retries=0))
+            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            async with aclosing(RagasJudge(chat, vectors)) as judge:
+                if judged_first:
+                    with pytest.raises(JudgeReplyError, match="twice gave no verdict"):
+                        await judge.judge(known.question, known.answer)
+                return await RagasByLibrary(judge).score(known.question, known.answer)
+
+        found = asyncio.run(run())
+    whole, _ = measured(known, by_library=True)
+    unreadable = found.pop("ragas_faithfulness")
+    assert unreadable.value is None
+    assert "twice gave no verdict" in unreadable.reason
+    assert found == {name: score for name, score in whole.items() if name != "ragas_faithfulness"}
 
 
 def test_a_model_that_fails_is_asked_once_and_is_an_error(collections):

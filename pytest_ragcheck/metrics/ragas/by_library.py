@@ -32,10 +32,10 @@ class RagasByLibrary:
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """
-        The scores that apply.
+        The scores that apply. A metric whose replies cannot be read is unscored, and the others are measured.
 
         Raises:
-            JudgeError: ragas or its model failed.
+            JudgeError: ragas failed, or its model is unavailable.
         """
         if not question.answerable:
             return {}
@@ -47,9 +47,9 @@ class RagasByLibrary:
         judged = await self._judge.scores(question, answer)
         values = {
             RELEVANCY: await measurement.answer_relevancy(),
-            CONTEXT: await measurement.context_relevance() if given else 0.0,
+            CONTEXT: await measurement.context_relevance() if given else Score(0.0),
             FAITHFULNESS: judged.faithfulness,
         }
         if expected:
             values[CORRECTNESS] = judged.answer_correctness
-        return {name: Score.unscored(NOT_DEFINED) if value is None else Score(value) for name, value in values.items()}
+        return {name: score or Score.unscored(NOT_DEFINED) for name, score in values.items()}
