@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
-import anyio
-
 from pytest_ragcheck.check import OPEN, asked_top_k, blank_record, check_question
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import QuestionTimeout
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class QuestionProgress:
     spent: dict[Stage, float] = field(default_factory=dict)
     """Seconds in earlier stages."""
 
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    limit: TimeLimit = field(default_factory=TimeLimit)
     _held: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
     """Number of the question's requests by stage; several judge requests can run at once."""
 
@@ -70,7 +69,7 @@ class QuestionProgress:
         self.stage, self.since = stage, now
         used = sum(seconds for earlier, seconds in self.spent.items() if earlier is not Stage.QUEUED)
         runs = stage is not Stage.QUEUED
-        self.scope.deadline = anyio.current_time() + self.limit_seconds - used if runs else math.inf
+        self.limit.restart(self.limit_seconds - used if runs else math.inf)
 
     def room(self, room: Limiter, stage: Stage) -> _Followed:
         """Return the limiter, which notes its requests as being in the stage."""
@@ -147,7 +146,7 @@ class ProgressBoard:
         course = QuestionProgress(question=question, limit_seconds=limit_seconds)
         self._under_way[id(course)] = course
         try:
-            with course.scope:
+            with course.limit:
                 return await check_question(
                     question,
                     client=client,

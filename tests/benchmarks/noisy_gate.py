@@ -11,6 +11,7 @@ noise of standard deviation 0.05 on each score.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import re
@@ -22,8 +23,6 @@ import threading
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import anyio
 
 from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
@@ -62,7 +61,7 @@ class NoisyJudge:
             expected_answer=next(iter(request.block("expected_answers")), None),
         )
         answer = RagAnswer(text=request.block("answer"), contexts=tuple(request.block("contexts")))
-        said = anyio.run(OfflineJudge().judge, question, answer)
+        said = asyncio.run(OfflineJudge().judge(question, answer))
         with self._lock:
             self.judged += 1
             noise = [self._noise.gauss(0.0, NOISE) for _ in range(2)]
