@@ -22,7 +22,7 @@ from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct
 from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import Question, QuestionSet
-from pytest_ragcheck.rag.client import as_client
+from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.report.terminal.run_lines import run_thresholds
@@ -59,7 +59,7 @@ class Evaluation:
 
 async def evaluate(
     questions: Questions,
-    client: Asks | Callable[..., Any],
+    client: Asks | Callable[..., Any] | None,
     judge: Judge | JudgeFunction | str | None,
     *,
     settings: Settings | None = None,
@@ -73,23 +73,30 @@ async def evaluate(
     Args:
         questions: Paths of question files, `Question` objects, or one of either.
         client: The system under test: a `RagClient`, a function, or an object with `ask(question)`; it stays open.
+            None: the endpoint at the `url` of the settings.
         judge: An object with `judge(question, answer)`, or a function of the two; it stays open. Or a name that
             `--rag-judge` takes, such as `"offline"`, with its model and key in the settings. None: no judge, so
             only the metrics that need none.
         settings: Thresholds, concurrency, time limits and the rest; the defaults if None. Nothing is read from the
-            environment; its `url`, `output` and `agent` are not used.
+            environment.
         metrics: Your own metrics, as the hook `pytest_ragcheck_metrics` returns them.
-        output: The folder of the three result files; None: nothing is written.
-        agent_name: The system's name in the results, and the prefix of its files; `rag` if None.
+        output: The folder of the three result files; None: the `output` of the settings if it is not the default,
+            else nothing is written.
+        agent_name: The system's name in the results, and the prefix of its files; None: the `agent` of the settings.
 
     Raises:
         QuestionFileError: A question file has mistakes.
         StepFailed: The judge's preflight failed; no question has been asked.
-        UsageError: Two questions share an identity, or the judge lacks a setting.
+        UsageError: Two questions share an identity, the judge lacks a setting, or there is no client and no `url`, or
+            a client besides a `url` for another.
         ResultsError: The results cannot be written.
     """
     sets = _sets([questions] if isinstance(questions, str | Question | PathLike) else questions)
-    settings = (settings or Settings.of()).replace(agent=agent_name or "rag")
+    defaults = Settings.of()
+    settings = settings or defaults
+    settings = settings.replace(agent=agent_name or settings.run.agent)
+    if output is None and settings.run.output != defaults.run.output:
+        output = settings.run.output
     if judge is None or isinstance(judge, str):
         settings = settings.replace(judge=judge or "none")
         used = choose_judge(settings)
@@ -97,7 +104,10 @@ async def evaluate(
         used = as_judge(judge)
     own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
     measured = choose_metrics(settings, used)
-    made = [*measured, used] if judge is None or isinstance(judge, str) else measured
+    made: list[Any] = [*measured, used] if judge is None or isinstance(judge, str) else [*measured]
+    system = _client(client, settings)
+    if client is None:
+        made.append(system)
     log_as_usual = redact_logs(settings.redactor)
     async with closing(*made) as stack:
         stack.callback(log_as_usual)
@@ -110,7 +120,7 @@ async def evaluate(
         )
         prepared = partial(
             PreparedQuestion,
-            client=as_client(client, settings),
+            client=system,
             judge=used,
             settings=settings,
             metrics=(*measured, *own),
@@ -123,6 +133,20 @@ async def evaluate(
     if output is not None:
         files = write_results(outcomes, summary, Path(output), settings.redactor)
     return Evaluation(records=records, summary=summary, files=files, notes=notes)
+
+
+def _client(client: Asks | Callable[..., Any] | None, settings: Settings) -> Asks:
+    url = settings.endpoint.url
+    if client is None and url is None:
+        raise UsageError("evaluate: there is no system to ask. Give a client, or settings with a url.")
+    if client is None:
+        return RagClient.from_settings(settings)
+    if url is not None and not isinstance(client, RagClient):
+        raise UsageError(
+            "evaluate: both a client and settings with a url are given. Give None as the client to ask the url, or "
+            "leave the url out."
+        )
+    return as_client(client, settings)
 
 
 def _sets(given: Iterable[Any]) -> tuple[QuestionSet, ...]:

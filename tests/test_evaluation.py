@@ -109,6 +109,18 @@ def test_questions_may_be_values_and_nothing_is_written_unless_it_is_wanted(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_url_the_output_and_the_agent_of_the_settings_count(tmp_path: Path) -> None:
+    with FakeEndpoint(json_reply({"answer": "30 days", "contexts": ["30 days"]})) as endpoint:
+        settings = Settings.of(url=endpoint.url, output=tmp_path / "results", agent="mine")
+        ran = run([a_question("a")], None, None, settings=settings)
+        assert [record.answer for record in ran.records] == ["30 days"]
+        assert (tmp_path / "results/mine_summary.json").is_file()
+        with pytest.raises(UsageError, match=r"^evaluate: both a client and settings with a url are given\."):
+            run([a_question("a")], answer, None, settings=settings)
+    with pytest.raises(UsageError, match=r"^evaluate: there is no system to ask\. Give a client, or settings with"):
+        run([a_question("a")], None, None)
+
+
 def test_without_a_judge_the_keyless_metrics_are_measured() -> None:
     (record,) = run(a_question("a", expected_answer="30 days"), answer, None).records
     assert record.scores["f1"].value == 1.0

@@ -36,6 +36,9 @@ class ItemResults:
     over_budget: int = 0
     """The number of items that were skipped because the run had reached its cost limit."""
 
+    no_endpoint: int = 0
+    """The number of items that were skipped because the run has no endpoint."""
+
     spent: str = ""
     """The money that was spent by then, as the last of these items reported it."""
 
@@ -67,10 +70,12 @@ class ItemResults:
         xfailed: bool = False,
         failure: str = "",
         over_budget: str = "",
+        no_endpoint: bool = False,
     ) -> None:
         """Add the outcome that pytest reports for an item."""
         if xfailed:
             self.xfailed.add(node_id)
+        self.no_endpoint += no_endpoint
         if over_budget:
             self.over_budget += 1
             self.spent = over_budget

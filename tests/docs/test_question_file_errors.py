@@ -103,7 +103,7 @@ CASES = {
         "- question: Who?\n  gold_passages:\n"
         "    - {doc_id: staff, text: Ann pays.}\n    - {doc_id: staff, text: Bob pays.}\n"
     ),
-    "A tag cannot be a marker": Case("- question: Who?\n  tags: [pay-back]\n"),
+    "A tag cannot be a marker": Case("- question: Who?\n  tags: [pay back]\n"),
     "A tag is the name of a marker": Case("- question: Who?\n  tags: [slow]\n"),
     "A number in the metadata is not finite": Case("- question: Who?\n  metadata: {weight: .inf}\n"),
     # Ids

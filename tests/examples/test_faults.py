@@ -57,10 +57,12 @@ class Shown:
 FAULTS = {
     "": Shown(says="3 PASS, 0 FAIL, 0 ERROR, 0 skipped", status=0),
     "number": Shown(
-        fails={"refund": "grounding", "closes": "grounding"}, says="blame: retrieval 0, generation 0, grounding 2"
+        fails={"refund": "grounding", "closes": "grounding"},
+        says=("blame: retrieval 0, generation 0, grounding 2 (of 2 FAIL with gold passages; 2 FAIL in all)"),
     ),
     "best": Shown(
-        fails={"refund": "retrieval", "closes": "retrieval"}, says="blame: retrieval 2, generation 0, grounding 0"
+        fails={"refund": "retrieval", "closes": "retrieval"},
+        says=("blame: retrieval 2, generation 0, grounding 0 (of 2 FAIL with gold passages; 2 FAIL in all)"),
     ),
     "invent": Shown(fails={"founder": None}, says="abstained 0.00 < 1.00: the system"),
     "slow=2": Shown(errors=dict.fromkeys(EACH, "endpoint_timeout"), says="no whole reply within 0.5 s"),

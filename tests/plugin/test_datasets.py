@@ -105,6 +105,17 @@ def test_node_ids_and_dataset_names_can_be_arguments(project: Project) -> None:
     assert (whole.outcomes, whole.summary["complete"]) == ({"passed": 3}, True)
 
 
+def test_a_node_id_works_from_below_the_root_folder_as_it_is_shown_there(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("pytest.ini", "[pytest]\nrag_dataset = hotpotqa=hotpotqa.json\n")
+    project.write("below/empty.txt", "")
+    monkeypatch.chdir(project.folder / "below")
+    run = project.run(*KEYLESS, "../hotpotqa::5a8b0002", "-rA", "-c", str(project.folder / "pytest.ini"))
+    assert run.outcomes == {"passed": 1}
+    assert "PASSED ../hotpotqa::5a8b0002" in run.lines
+
+
 def test_workers_are_told_which_questions_were_given(project: Project) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
     run = project.run("-n1", RAGBENCH, HOTPOTQA, *KEYLESS, "hotpotqa::5a8b0002")

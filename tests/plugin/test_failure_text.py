@@ -46,7 +46,7 @@ def test_a_question_with_gold_passages_says_what_part_of_the_system_it_points_at
     run = project.run()
     assert "blame     retrieval: the contexts lack the gold passages" in run.section(" prices ")
     assert f"blame     grounding: {BLAMES['grounding']}" in run.section(" terms ")
-    assert "blame: retrieval 1, generation 0, grounding 1" in run.lines
+    assert "blame: retrieval 1, generation 0, grounding 1 (of 2 FAIL with gold passages; 2 FAIL in all)" in run.lines
     assert [row["blame"] for row in run.predictions["predictions"]] == ["retrieval", "grounding"]
     assert run.summary["datasets"]["billing"]["blame"] == {"retrieval": 1, "generation": 0, "grounding": 1}
 

@@ -98,6 +98,11 @@ def test_two_files_may_use_the_same_tag(project: Project) -> None:
     assert project.run("--strict-markers").outcomes == {"passed": 2}
 
 
+def test_a_tag_may_have_a_hyphen_and_be_selected(project: Project) -> None:
+    project.ask(good("terms", tags=["pay-back"]), good("hours"))
+    assert project.run("--strict-markers", "-m", "pay-back").outcomes["passed"] == 1
+
+
 @pytest.mark.parametrize("tag", ["skip", "xfail", "parametrize", "rag_questions", "mine"])
 def test_a_tag_that_is_an_existing_marker_is_refused(project: Project, tag: str) -> None:
     project.write("pytest.ini", "[pytest]\nmarkers =\n    mine: a marker of the user's\n")

@@ -173,6 +173,10 @@ def test_without_an_endpoint_questions_are_skipped_with_what_to_give(project: Pr
     )
     assert len(run.short_summary) == 1
     assert run.files == []
+    assert (
+        "2 tests were skipped: there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the "
+        "rag_client fixture"
+    ) in project.run("-q").lines
 
 
 @three_ways

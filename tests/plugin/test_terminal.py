@@ -75,6 +75,16 @@ def test_the_header_names_the_files_that_set_their_own_thresholds(project: Proje
     assert "ragcheck: thresholds of their own: news" in project.run().lines
 
 
+def test_the_header_names_the_questions_that_a_typed_threshold_does_not_reach(project: Project) -> None:
+    project.ask(good("terms"), good("f1-only", thresholds={"f1": 0.1}))
+    project.ask(good("news"), good("old", thresholds=0.8), file="news.rag.yaml", defaults={"thresholds": 0.9})
+    assert (
+        "ragcheck: --rag-threshold does not reach 2 with thresholds of their own or of their file: "
+        "news::news, news::old"
+    ) in project.run("--rag-threshold=0.5").lines
+    assert "does not reach" not in project.run("-orag_threshold=0.5").text
+
+
 def test_there_is_no_header_where_no_question_is_left(project: Project) -> None:
     project.ask(good("terms"))
     project.write("test_own.py", "def test_own(): pass\n")

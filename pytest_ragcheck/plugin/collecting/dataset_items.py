@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,8 +66,11 @@ class Datasets:
     def pytest_collection(self) -> None:
         others = []
         for argument in self._config.args:
-            name, _, question_id = argument.partition("::")
-            if name not in self.names or (self._config.invocation_params.dir / name).exists():
+            given, _, question_id = argument.partition("::")
+            path = Path(os.path.normpath(self._config.invocation_params.dir / given))
+            # Below the root folder pytest shows the node id of a dataset as `../NAME::ID`.
+            name = path.name if path.parent == self._config.rootpath else given
+            if name not in self.names or path.exists():
                 others.append(argument)
             else:
                 self._wanted.setdefault(name, set()).add(question_id)

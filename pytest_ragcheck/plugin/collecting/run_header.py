@@ -14,12 +14,16 @@ from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.run_lines import header_lines
+from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_ragcheck.config.settings import Settings
+    from pytest_ragcheck.questions.question import QuestionSet
+
+_MOST_NAMED = 5
 
 _WRITTEN: pytest.StashKey[bool] = pytest.StashKey()
 
@@ -77,7 +81,25 @@ def _lines(config: pytest.Config) -> list[str]:
         sets=sets,
         folder=f"{folder}/",
     )
+    if config.getoption("rag_threshold") is not None:
+        lines += _unreached(sets)
     return list(map(printable, lines))
+
+
+def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
+    """Yield a line about the questions that the threshold of the command line does not reach."""
+    names = [
+        f"{question.dataset_name}::{question.id}"
+        for each in sets
+        for question in each.questions
+        if not question.thresholds.keys().isdisjoint(JUDGED)
+    ]
+    if names:
+        further = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        yield (
+            f"ragcheck: --rag-threshold does not reach {len(names)} with thresholds of their own or of their file: "
+            f"{', '.join(names[:_MOST_NAMED])}{further}"
+        )
 
 
 def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:

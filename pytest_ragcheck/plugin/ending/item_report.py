@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.ending.tolerance import tolerate
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
@@ -80,6 +81,7 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         xfailed=report.skipped and expected and not hasattr(report, TOLERATED),
         failure=_first_line(report) if report.failed else "",
         over_budget=_spent(report) if skipped else "",
+        no_endpoint=skipped and NO_ENDPOINT in str(report.longrepr),
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, terms_of
+from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET
@@ -53,8 +54,10 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     # A shard without questions writes its files, too; `ragcheck merge` expects them.
     refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
+    skipped = run.results.no_endpoint
+    lines = [f"{skipped} {'test was' if skipped == 1 else 'tests were'} skipped: {NO_ENDPOINT}"] if skipped else []
     if not run.ran and (settings.run.shard is None or refused or config.getoption("collectonly")):
-        return []
+        return lines
     clean, baseline = settings.redactor.text, baseline_if_read(config)
     outcomes = outcomes_of(run, settings)
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms_of(config), baseline, clean=clean))
@@ -67,7 +70,7 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     run.add_notes(run.queued_notes)
     run.gate.lines += flaky_lines(summary.flaky)
     said = (*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.gate.lines)
-    lines = list(map(printable, said))
+    lines += map(printable, said)
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
     lines += _red_beside_verdicts(session, run, settings)
     try:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ANSWERS = ("expected_answer", "all_acceptable_answers")
 """The keys that an unanswerable question cannot have."""
 
-TAG = "[A-Za-z][A-Za-z0-9_]*"
+TAG = "[A-Za-z][A-Za-z0-9_-]*"
 """The regular expression of a whole tag."""
 
 MARKER_OPERATORS = frozenset({"and", "or", "not"})
@@ -192,7 +192,7 @@ def read_tags(
             site.mistake(
                 item.line,
                 f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter and go on "
-                "with letters, digits and '_'; 'and', 'or' and 'not' are taken.",
+                "with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
             )
         elif tag in reserved:
             site.mistake(

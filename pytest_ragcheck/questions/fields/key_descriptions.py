@@ -51,7 +51,7 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "thresholds": "Minimum for this question, 0 to 1: one number for answer_correctness and groundedness, or one "
         "for each metric. Of latency_seconds and cost_usd it is the maximum.",
         "top_k": "How many contexts are asked for, from 1.",
-        "tags": "pytest markers, such as refunds for `pytest -m refunds`: a letter, then letters, digits and _.",
+        "tags": "pytest markers, such as refunds for `pytest -m refunds`: a letter, then letters, digits, _ and -.",
         "skip": "Why the question is not asked, or true.",
         "xfail": "Why the question is expected to fail, or true.",
         "quarantine": "Why the question does not gate, or true: its FAIL is reported and not held against the run.",

@@ -7,6 +7,7 @@ of nesting and the size of aliases, and keep scalars as typed.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -50,7 +51,8 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     try:
         return _Composer(parser).document()
     except yaml.MarkedYAMLError as error:
-        raise Unreadable(*_where_and_what(error)) from error
+        line, what = _where_and_what(error)
+        raise Unreadable(line, f"{what}. {_advice(text, line)}") from error
     finally:
         parser.dispose()
 
@@ -62,7 +64,22 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
     if error.problem and error.context:
         text += f" ({error.context}"
         text += f" from line {error.context_mark.line + 1})" if error.context_mark else ")"
-    return line, f"{text}. Correct it there or shortly before."
+    return line, text
+
+
+def _advice(text: str, line: int) -> str:
+    """What to do about a syntax error in the line, counted from 1."""
+    # Not `splitlines`, which knows more line breaks than YAML.
+    wrong = (text.split("\n")[line - 1 : line] or [""])[0]
+    if _TAB.match(wrong):
+        return "The line is indented by a tab. Indent it by spaces."
+    if _EXPRESSION.search(wrong):
+        return "The line has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'."
+    return "Correct it there or shortly before."
+
+
+_TAB = re.compile(r" *\t")
+_EXPRESSION = re.compile(r"[\[:,-]\s*/\S.*/")
 
 
 class _Composer:

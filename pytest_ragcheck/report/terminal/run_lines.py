@@ -128,8 +128,10 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     if without_gold := summary.totals.n_without_gold:
         yield f"retrieval counts as 0 on {without_gold}: no gold passages, though others of the dataset have some"
     if summary.totals.blame:
-        parts = ", ".join(f"{part} {count}" for part, count in summary.totals.blame.items())
-        yield f"blame: {parts}"
+        counts = summary.totals.blame
+        parts = ", ".join(f"{part} {count}" for part, count in counts.items())
+        failed = summary.totals.counts.failed
+        yield f"blame: {parts} (of {sum(counts.values())} FAIL with gold passages; {failed} FAIL in all)"
 
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:

@@ -97,6 +97,25 @@ def test_both_yaml_parsers_say_where_the_text_is_no_yaml(loader: Any) -> None:
 
 
 @pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (
+            "- question: a?\n  must_mention: [/3[4-6]/]\n",
+            "The line has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'.",
+        ),
+        ("- question: a?\n\ttags: [x]\n", "The line is indented by a tab. Indent it by spaces."),
+        ("questions:\n\t- a?\n", "The line is indented by a tab. Indent it by spaces."),
+    ],
+)
+def test_common_mistakes_in_yaml_have_their_own_advice(loader: Any, text: str, advice: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        compose_yaml(text, loader=loader)
+    assert caught.value.line == 2
+    assert caught.value.text.endswith(f". {advice}")
+
+
+@pytest.mark.parametrize("loader", LOADERS)
 def test_both_yaml_parsers_give_one_tree(loader: Any) -> None:
     text = (
         "a: &x {b: yes, 'c': \"no\", d: ! 5, e: !!int 6, f: !!str 7}\n"
