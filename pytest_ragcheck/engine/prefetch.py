@@ -147,9 +147,9 @@ class Prefetcher:
         self._room.set()
 
     async def finish(self) -> None:
-        """Wait until every job is claimed and the claims of this process are done, as other processes need them."""
-        if self._ahead is not None and self._producer is not None:
-            # A run that may stop early needs only the jobs that have begun.
+        """Begin no further jobs ahead of their items, and wait for those under way, as other processes need them."""
+        self._waiting.clear()
+        if self._producer is not None:
             self._producer.cancel()
         while left := [task for task in (self._producer, *self._tasks.values()) if task and not task.done()]:
             await asyncio.wait(left)

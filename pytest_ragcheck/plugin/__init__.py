@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.plugin import configuration, hooks
-from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH, live_fixtures
 from pytest_ragcheck.plugin.ending.recorder import Recorder
 from pytest_ragcheck.plugin.fixtures import (
     rag_check,
@@ -136,26 +135,6 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         check_gate(config)
         write_header_once(config)
         end_in_order_on_sigterm(config)
-
-
-def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
-    if fixturedef.argname in EVALUATED_WITH:
-        live_fixtures(request.config).pop(fixturedef, None)
-    if fixturedef.argname == "rag_client" and fixturedef.cached_result:
-        from pytest_ragcheck.plugin.asking.session_loop import close_client
-
-        close_client(fixturedef.cached_result[0], request.config)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-) -> Generator[None, object, object]:
-    __tracebackhide__ = True  # for users' own fixtures
-    value = yield
-    if fixturedef.argname in EVALUATED_WITH:
-        live_fixtures(request.config)[fixturedef] = id(value)
-    return value
 
 
 @pytest.hookimpl(wrapper=True)

@@ -297,26 +297,21 @@ def test_together_they_are_no_further_ahead_than_may_be(stores: list[SqliteStore
     asyncio.run(scenario())
 
 
-def test_a_process_whose_own_items_are_through_goes_on_for_the_others(stores: list[SqliteStore]) -> None:
+def test_a_process_whose_last_item_comes_ends_what_it_has_begun_for_the_others_and_begins_no_more(
+    stores: list[SqliteStore],
+) -> None:
     async def scenario() -> None:
-        work = Records(9)
+        work = Records(9, ends=False)
         reader = Prefetcher(room=beside(2), store=stores[0])
         await reader.add(work.jobs)
-        await reader.finish()
-        assert work.ended == list(range(9))
-        await reader.close()
-
-    asyncio.run(scenario())
-
-
-def test_a_run_that_may_stop_early_goes_on_with_what_was_begun_and_no_more(stores: list[SqliteStore]) -> None:
-    async def scenario() -> None:
-        work = Records(9)
-        reader = Prefetcher(room=beside(2), ahead=1, store=stores[0])
-        await reader.add(work.jobs)
         await settle()
-        await reader.finish()
-        assert work.ended == [0]
+        finishing = asyncio.create_task(reader.finish())
+        await settle()
+        assert not finishing.done()
+        work.may_end.set()
+        await finishing
+        assert work.ended == [0, 1]
+        assert await reader.take(8) == a_record("q8")
         await reader.close()
 
     asyncio.run(scenario())

@@ -29,12 +29,16 @@ def test_nothing_is_loaded():
         "_version", "config", "config.baseline_place",
         "config.endpoint_table", "config.gate_table", "config.judge_table", "config.numbers",
         "config.readers", "config.run_table", "config.setting", "config.table", "plugin",
-        "plugin.asking", "plugin.asking.live_fixtures", "plugin.configuration", "plugin.ending",
+        "plugin.configuration", "plugin.ending",
         "plugin.ending.recorder", "plugin.fixtures", "plugin.hooks", "plugin.item_records", "plugin.run_state",
         "plugin.workers", "plugin.workers.transport", "questions", "questions.question_file_names", "scores",
         "scores.catalogue",
     }}
     assert not {{*{HEAVY!r}}} & set(sys.modules)
+
+def test_no_fixture_is_wrapped(pytestconfig):
+    wrappers = pytestconfig.hook.pytest_fixture_setup.get_hookimpls()
+    assert not [each.plugin_name for each in wrappers if "ragcheck" in each.plugin_name]
 
 def test_red():
     assert 1 == 2
@@ -52,7 +56,7 @@ def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: p
     project.junit = False
     project.write("test_own.py", TEST)
     run = project.run(*NO_ANYIO, "-v", subprocess=True)
-    assert run.outcomes == {"passed": 1, "failed": 1}
+    assert run.outcomes == {"passed": 2, "failed": 1}
     without_plugins = [line for line in run.lines if not line.startswith(("plugins:", "rootdir:"))]
     assert "ragcheck" not in "\n".join(without_plugins).replace(str(project.folder), "")
     of_pytester = {"runpytest-0", "runpytest-current", "stdout", "stderr"}

@@ -109,6 +109,40 @@ def test_each_question_is_asked_and_judged_once_by_all_workers_together(project:
     assert [row["question_id"] for row in ended.predictions["predictions"]] == [f"q{n}" for n in range(8)] * 3
 
 
+LAST_ITEM = """
+import asyncio
+import pytest
+
+LAST = []
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    LAST[:] = [] if nextitem else [item.path.name]
+    return (yield)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    async def answer(question):
+        await asyncio.sleep(0.05 if "fast" in question else 0.3)
+        if LAST == ["fast.rag.json"]:
+            with open("asked_in_the_last_item.txt", "a") as file:
+                print(question, file=file)
+        return {"answer": "Within 30 days.", "contexts": ["Within 30 days."]}
+
+    return answer
+"""
+
+
+def test_the_last_item_of_a_worker_does_not_wait_for_the_questions_of_others(project: Project) -> None:
+    questions(project, 3, "fast.rag.json")
+    questions(project, 24, "slow.rag.json")
+    project.write("conftest.py", LAST_ITEM)
+    ended = project.run("--rag-judge=offline", "-n2", "--dist=loadfile")
+    assert ended.outcomes == {"passed": 27}
+    asked = project.folder / "asked_in_the_last_item.txt"
+    assert "slow" not in (asked.read_text(encoding="utf-8") if asked.exists() else "")
+
+
 def test_the_runs_concurrency_is_shared_out(project: Project) -> None:
     questions(project, 24)
     ended = run(project, system := Counting(seconds=0.2), "-n2", "--rag-concurrency=4")

@@ -79,7 +79,7 @@ class Asker:
         return Evaluated(record=record, on_demand=why)
 
     async def finish(self) -> None:
-        """Wait until the questions of other processes that this one claimed are evaluated."""
+        """Begin no further questions ahead of their items, and wait for those under way."""
         await self._prefetcher.finish()
 
     async def end(self) -> None:

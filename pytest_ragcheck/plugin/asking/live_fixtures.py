@@ -1,16 +1,59 @@
-"""Tracks the fixtures that a question is evaluated with, while they are set up."""
+"""Follows the items and the fixtures of a run with questions."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
 EVALUATED_WITH = ("rag_client", "rag_judge", "rag_settings")
 
-_LIVE: pytest.StashKey[dict[pytest.FixtureDef[Any], int]] = pytest.StashKey()
+_PLUGIN = "ragcheck-fixtures"
 
 
-def live_fixtures(config: pytest.Config) -> dict[pytest.FixtureDef[Any], int]:
-    """Return the fixtures of `EVALUATED_WITH` between setup and teardown, each with the id of its value."""
-    return config.stash.setdefault(_LIVE, {})
+class LiveFixtures:
+    """The fixtures that questions are evaluated with, while they are set up, and whether the last item runs."""
+
+    def __init__(self) -> None:
+        self.values: dict[pytest.FixtureDef[Any], int] = {}
+        """The fixtures of `EVALUATED_WITH` between setup and teardown, each with the id of its value."""
+
+        self.in_last_item = False
+        """True while the last item of this process runs."""
+
+        self.before_last_item: Callable[[], None] | None = None
+        """Called before the last item, outside of the time that is measured and limited for items."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+        if nextitem is None and self.before_last_item is not None:
+            self.before_last_item()
+        self.in_last_item = nextitem is None
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+        __tracebackhide__ = True  # for users' own fixtures
+        value = yield
+        if fixturedef.argname in EVALUATED_WITH:
+            self.values[fixturedef] = id(value)
+        return value
+
+    def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+        self.values.pop(fixturedef, None)
+        if fixturedef.argname == "rag_client" and fixturedef.cached_result:
+            from pytest_ragcheck.plugin.asking.session_loop import close_client
+
+            close_client(fixturedef.cached_result[0], request.config)
+
+
+def live_fixtures(config: pytest.Config) -> LiveFixtures:
+    """Return the live fixtures of the process, which are followed from the first call on."""
+    plugins = config.pluginmanager
+    found: LiveFixtures | None = plugins.get_plugin(_PLUGIN)
+    if found is None:
+        plugins.register(found := LiveFixtures(), _PLUGIN)
+    return found

@@ -77,7 +77,10 @@ class QuestionSession:
             end_in_order_on_sigterm(config)
         switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
         alone = FORKED if forked else switched_off or _why_alone(part, store)
-        self._schedule = Schedule(plan(session, switched_off=alone), live_fixtures(config))
+        fixtures = live_fixtures(config)
+        self._schedule = Schedule(plan(session, switched_off=alone), fixtures)
+        if part.is_worker:
+            fixtures.before_last_item = self._finish
         with_others = not forked and part.is_worker and part.shares_disk and not part.runs_everything
         folder = run_folder(config) if with_others else None
         self._preflight = Preflight(session, limits_of(config).judging, checker.budget, folder)
@@ -119,8 +122,6 @@ class QuestionSession:
         if nextitem is None:
             if self._waiting.is_stopped():
                 self._interrupt()
-            elif self._part.is_worker:
-                self._loop.run(self._asker.finish)
             self._end_questions()
             self._end_documents()
 
@@ -165,6 +166,10 @@ class QuestionSession:
             return evaluated
         complete = self._waiting.run(add, record, question=record.question, to_go=self._schedule.to_go)
         return replace(evaluated, record=complete)
+
+    def _finish(self) -> None:
+        """Wait for the questions that this worker asks for the items of others; it begins no further ones."""
+        self._loop.run(self._asker.finish)
 
     def _interrupt(self) -> None:
         """End all questions under way; leave them with the loop if a user's code blocks it."""

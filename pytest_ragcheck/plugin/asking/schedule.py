@@ -9,11 +9,9 @@ from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     import pytest
 
+    from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
     from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan
     from pytest_ragcheck.questions.question import Question
 
@@ -40,13 +38,13 @@ class Schedule:
 
     Args:
         plan: The plan of the session.
-        set_up: The fixtures that are set up at the moment, with the ids of their values.
+        fixtures: The fixtures that are set up at the moment.
     """
 
-    def __init__(self, plan: Plan, set_up: Mapping[pytest.FixtureDef[Any], int]) -> None:
+    def __init__(self, plan: Plan, fixtures: LiveFixtures) -> None:
         self._ahead = plan.ahead
         self._on_demand = plan.on_demand
-        self._set_up = set_up
+        self._fixtures = fixtures
         self._begun: dict[FixtureHome, tuple[Backends, str]] = {}
 
     @property
@@ -60,10 +58,12 @@ class Schedule:
         if planned is None or planned.question != question:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
-        if planned.home not in self._begun and backends.are_lasting(self._set_up):
+        if planned.home not in self._begun and backends.are_lasting(self._fixtures.values):
             digest = means_digest(backends.client, backends.judge, backends.settings)
             self._begun[planned.home] = (backends, digest)
-            same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
+            # The last item of a worker does not ask for the items of other workers.
+            others = () if self._fixtures.in_last_item else self._ahead.values()
+            same = [planned, *(each for each in others if each.home == planned.home)]
             begin = tuple((store_key(each.question, digest), each.question) for each in same)
         if planned.home not in self._begun:
             return Step(on_demand=NARROW)
