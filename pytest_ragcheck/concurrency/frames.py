@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import FrameType
+    from types import FrameType, TracebackType
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -30,6 +30,14 @@ def is_users(filename: str) -> bool:
     """Return True if the file belongs to neither this package, nor Python, nor an installed library."""
     path = Path(filename).resolve()
     return path.suffix == ".py" and not {_PACKAGE, *_folders()} & set(path.parents)
+
+
+def from_users_frame(found: TracebackType | None) -> TracebackType | None:
+    """Return the traceback from its first frame in a user's file on; the whole one if it has no such frame."""
+    entry = found
+    while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
+        entry = entry.tb_next
+    return entry or found
 
 
 def shown_place(filename: str, line: int | None) -> str:

@@ -102,8 +102,10 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(configuration.calls_rag_check, session.items)):
+        from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
         from pytest_ragcheck.plugin.collecting.selection import select
 
+        live_fixtures(session.config)
         select(session)
 
 

@@ -378,17 +378,32 @@ def rag_client():
     assert project.run().outcomes == outcomes
 
 
-@two_ways
-def test_a_client_that_exits_takes_no_other_question_with_it(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("way", "statement", "said"),
+    [
+        ("plain", "sys.exit(3)", "SystemExit: 3"),
+        pytest.param("n2", "sys.exit(3)", "SystemExit: 3", marks=exhaustive),
+        ("plain", "raise GeneratorExit", "GeneratorExit: "),
+        ("plain", "raise Stop('now')", "Stop: now"),
+        ("plain", "raise OSError('gone')", "OSError: gone"),
+    ],
+    indirect=["way"],
+)
+def test_a_client_that_would_end_more_than_its_question_takes_no_other_with_it(
+    project: Project, statement: str, said: str
+) -> None:
     project.conftest(
         JUDGE
-        + """
+        + f"""
 import sys
+
+class Stop(BaseException):
+    pass
 
 class Exiting(CannedRag):
     async def ask(self, question):
         if "stop" in question.question:
-            sys.exit(3)
+            {statement}
         return await super().ask(question)
 
 @pytest.fixture(scope="session")
@@ -399,8 +414,12 @@ def rag_client():
     project.ask(good("stop"), good("terms"), good("hours"))
     run = project.run()
     assert run.outcomes == {"passed": 2, "error": 1}
-    assert run.errors_by_id == {"stop": ("not_evaluated", "SystemExit: 3")}
-    assert "RuntimeError: the client or the judge called sys.exit(3)" in run.text
+    assert run.errors_by_id == {"stop": ("not_evaluated", said)}
+    assert ("RuntimeError: the client or the judge raised " in run.text) is (not said.startswith("OSError"))
+    # The traceback shows the user's frames and none of the package's.
+    section = "\n".join(run.section("ERROR at setup of stop"))
+    assert f"{statement}" in section
+    assert "pytest_ragcheck/" not in section
 
 
 def test_a_question_that_its_client_fails_is_an_error_of_a_call_too(project: Project) -> None:

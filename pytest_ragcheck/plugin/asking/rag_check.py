@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.concurrency.frames import from_users_frame
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
@@ -91,9 +92,10 @@ class RagCheck:
 
 def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Callable[[], Evaluated]) -> Record:
     """Return the record of the question, and keep it for the item's next report."""
+    __tracebackhide__ = True
     try:
         evaluated = evaluate()
-    except (pytest.xfail.Exception, pytest.exit.Exception):
+    except (KeyboardInterrupt, pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception):
         raise
     except OverBudget as reached:
         pytest.skip(str(reached))
@@ -102,14 +104,15 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         reason = settings.redactor.text(str(stopped))
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         evaluated = Evaluated(record=record)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         # A bug in a client, a judge or this package: the traceback stays, and the question gets its row.
         reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         keep_record(item, Evaluated(record=record))
-        if isinstance(error, SystemExit):
-            # pytest 9.2 does not end a fixture that raises SystemExit, and later items with that fixture fail.
-            raise RuntimeError(f"the client or the judge called sys.exit({error.code!r})") from error  # noqa: TRY004
-        raise
+        shown = error.with_traceback(from_users_frame(error.__traceback__))
+        if isinstance(error, Exception):
+            raise shown  # noqa: B904 - the same error, without the frames of this package
+        # pytest does not end a fixture that raises any other exception, and later items with that fixture fail.
+        raise RuntimeError(f"the client or the judge raised {error!r}") from shown
     keep_record(item, evaluated)
     return evaluated.record

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
 from pytest_ragcheck.plugin.collecting.preconditions import check_preconditions
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.run_header import resume_lines_of
@@ -25,8 +24,6 @@ def select(session: pytest.Session) -> None:
     if run is not None:
         asked = ((item.nodeid, question_of(item)) for item in session.items)
         run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
-    if (run is not None and run.questions.selected) or any(map(calls_rag_check, session.items)):
-        live_fixtures(session.config)
     if run is not None and run.questions.selected:
         _check_before_running(session, collected=True)
     elif any(map(calls_rag_check, session.items)):
