@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse
+from pytest_ragcheck.metrics.cost import NAMES, Cost
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, judge_of, read_document, rows
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -69,9 +70,6 @@ def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
 
 
 def _of_record(record: Record) -> Recorded:
-    cost = record.cost
-    system = {"input_tokens": cost.system_input_tokens, "output_tokens": cost.system_output_tokens}
-    said = {name: value for name, value in {**system, "cost_usd": cost.system_usd}.items() if value is not None}
     answer = None
     if record.answer is not None:
         answer = RagAnswer(
@@ -80,17 +78,9 @@ def _of_record(record: Record) -> Recorded:
             source_ids=record.source_ids,
             latency_seconds=record.latency_seconds,
             first_token_seconds=record.first_token_seconds,
-            extra={"metrics": said} if said else {},
+            extra=_extra(record.cost),
         )
     errored = record.verdict is Verdict.ERROR
-    use = TokenUse(
-        model="",
-        url=None,
-        input_tokens=cost.judge_input_tokens,
-        output_tokens=cost.judge_output_tokens,
-        recorded=True,
-        recorded_usd=cost.judge_usd,
-    )
     return Recorded(
         dataset_name=record.question.dataset_name,
         id=record.question.id,
@@ -100,7 +90,7 @@ def _of_record(record: Record) -> Recorded:
         judgement=record.judgement,
         material=record.material,
         scores=record.scores,
-        use=use if cost.asked_judge else None,
+        use=_use(record.cost),
         error_kind=record.error_kind if errored else "",
         error=record.reason if errored else "",
         endpoint=record.endpoint,
@@ -115,11 +105,11 @@ def _recorded(fields: Fields, *, errored: bool) -> Recorded:
         id=fields.text("question_id"),
         question=fields.text("question"),
         answer=_answer(fields) if answered else None,
-        judge=_judge(fields),
+        judge=judge_of(fields),
         judgement=_judgement(judgement, fields) if judgement else None,
         material=judgement.text("material") if judgement else "",
         scores=_scores(fields) if answered else {},
-        use=_use(fields),
+        use=_use(_cost(fields)),
         error_kind=fields.text("kind") if errored else "",
         error=fields.text("message") if errored else "",
         endpoint=fields.text_or_null("endpoint") or "",
@@ -133,42 +123,41 @@ def _answer(fields: Fields) -> RagAnswer:
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         latency_seconds=fields.number_or_null("latency_seconds"),
         first_token_seconds=fields.number_or_null("first_token_seconds"),
-        extra={"metrics": cost} if (cost := _system_cost(fields)) else {},
+        extra=_extra(_cost(fields)),
     )
 
 
-def _system_cost(fields: Fields) -> dict[str, float]:
-    """As a system reports it in a reply."""
+def _cost(fields: Fields) -> Cost:
     cost = fields.object_or_null("cost")
-    names = {"input_tokens": "system_input_tokens", "output_tokens": "system_output_tokens", "cost_usd": "system_usd"}
-    said = {name: cost.number_or_null(key) for name, key in names.items()} if cost else {}
-    return {name: value for name, value in said.items() if value is not None}
+    if cost is None:
+        return Cost()
+    numbers: dict[str, Any] = {
+        name: cost.whole_or_null(name) if name.endswith("_tokens") else cost.number_or_null(name) for name in NAMES
+    }
+    return Cost(asked_judge=any(name.startswith("judge_") for name in cost.row), **numbers)
 
 
-def _use(fields: Fields) -> TokenUse | None:
-    cost = fields.object_or_null("cost")
-    if cost is None or not any(name.startswith("judge_") for name in cost.row):
+def _extra(cost: Cost) -> dict[str, Any]:
+    """Return the cost of the system as a reply reports it."""
+    metrics = {
+        "input_tokens": cost.system_input_tokens,
+        "output_tokens": cost.system_output_tokens,
+        "cost_usd": cost.system_usd,
+    }
+    known = {name: value for name, value in metrics.items() if value is not None}
+    return {"metrics": known} if known else {}
+
+
+def _use(cost: Cost) -> TokenUse | None:
+    if not cost.asked_judge:
         return None
     return TokenUse(
         model="",
         url=None,
-        input_tokens=cost.whole_or_null("judge_input_tokens"),
-        output_tokens=cost.whole_or_null("judge_output_tokens"),
+        input_tokens=cost.judge_input_tokens,
+        output_tokens=cost.judge_output_tokens,
         recorded=True,
-        recorded_usd=cost.number_or_null("judge_usd"),
-    )
-
-
-def _judge(fields: Fields) -> JudgeIdentity | None:
-    judge = fields.object_or_null("judge")
-    if judge is None:
-        return None
-    return JudgeIdentity(
-        kind=judge.text("kind"),
-        model=judge.text_or_null("model"),
-        url=judge.text_or_null("url"),
-        prompt_version=judge.text_or_null("prompt_version"),
-        parameters=judge.text_or_null("parameters"),
+        recorded_usd=cost.judge_usd,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
 
 if TYPE_CHECKING:
@@ -169,3 +170,17 @@ def _json(path: HasBytes, give: str) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def judge_of(row: Fields) -> JudgeIdentity | None:
+    """Return the judge of a row; None without a judge."""
+    judge = row.object_or_null("judge")
+    if judge is None:
+        return None
+    return JudgeIdentity(
+        kind=judge.text("kind"),
+        model=judge.text_or_null("model"),
+        url=judge.text_or_null("url"),
+        prompt_version=judge.text_or_null("prompt_version"),
+        parameters=judge.text_or_null("parameters"),
+    )

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
+from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
-from pytest_ragcheck.summary.predictions_reader import Fields, Unusable
+from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,14 +85,13 @@ def _of_predictions(fields: Fields) -> SavedAnswer:
 
 def _common(fields: Fields) -> SavedAnswer:
     said = fields.object_or_null("judgement")
-    judge = fields.object_or_null("judge")
     return SavedAnswer(
         passed=fields.text("verdict") == "PASS",
         scores=fields.numbers("metrics"),
         text=fields.text_or_null("prediction"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         labels=_labels(fields),
-        judge=_identity(judge) if judge else None,
+        judge=judge_of(fields),
         judgement=_judgement(said) if said else None,
         material=(said.text_or_null("material") or "") if said else "",
         latency_seconds=fields.number_or_null("latency_seconds"),
@@ -102,16 +101,6 @@ def _common(fields: Fields) -> SavedAnswer:
 def _labels(fields: Fields) -> Mapping[str, str] | None:
     labels = fields.row.get("labels")
     return labels if isinstance(labels, dict) else None
-
-
-def _identity(fields: Fields) -> JudgeIdentity:
-    return JudgeIdentity(
-        kind=fields.text("kind"),
-        model=fields.text_or_null("model"),
-        url=fields.text_or_null("url"),
-        prompt_version=fields.text_or_null("prompt_version"),
-        parameters=fields.text_or_null("parameters"),
-    )
 
 
 def _judgement(fields: Fields) -> Judgement:
