@@ -158,6 +158,17 @@ def test_the_questions_of_a_document_that_failed_are_errors_and_the_rest_runs(pr
     assert "document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not read it" in message
 
 
+def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(project: Project) -> None:
+    with DocumentServer(replies={"POST /upload": (404, {})}) as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none")
+        assert [request.path for request in server.requests].count("/upload") == 1
+    assert run.exit_status == 1, run.text
+    (line,) = run.short_summary
+    assert "/upload: status 404 Not Found" in line
+    assert "the system takes no documents" in run.text
+
+
 def test_without_being_asked_for_nothing_goes_up(project: Project) -> None:
     project.write("shop.rag.yaml", QUESTIONS.replace("ingest: true\n", ""))
     with DocumentServer() as server:

@@ -108,6 +108,11 @@ class Checker:
         self._metrics[key].lasting |= lasting
         return *self._metrics[key].metrics, *own_metrics(self._config)
 
+    @property
+    def lacks_documents(self) -> bool:
+        """True once a system has taken none of the documents of the run."""
+        return self._documents is not None and self._documents.is_refused
+
     def end_documents(self, *, failed: bool) -> None:
         """Delete the documents that only this process can delete, while its clients are still open."""
         if self._documents is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
+from pytest_ragcheck.errors import IngestionError
 from pytest_ragcheck.plugin.asking.asker import Asker
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.gate_evidence import with_evidence
@@ -28,6 +29,7 @@ from pytest_ragcheck.plugin.guests.interruption import shorten
 from pytest_ragcheck.plugin.guests.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
+from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, STOPPED
 from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
 
 if TYPE_CHECKING:
@@ -86,8 +88,20 @@ class QuestionSession:
         self._preflight = Preflight(session, limits_of(config).judging, checker.budget, folder)
 
     def record(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
-        """Return the record of the question: the prefetched one if made with the same backends, else a new one."""
+        """
+        Return the record of the question: the prefetched one if made with the same backends, else a new one.
+
+        If the system takes none of the documents of the run, this is the last question.
+        """
+        if self._session.shouldfail == NO_DOCUMENTS:
+            pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
+        evaluated = self._evaluated(item, question, backends)
+        if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents:
+            self._session.shouldfail = NO_DOCUMENTS
+        return evaluated
+
+    def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)
         if step.begin:
             prepared = [(key, self._prepared(each, backends, lasting=True)) for key, each in step.begin]

@@ -16,6 +16,9 @@ STOPPED = "ragcheck: the run was stopped"
 USELESS_JUDGE = "the judge did not pass its preflight"
 """Why a worker stops the run when the judge fails its preflight."""
 
+NO_DOCUMENTS = "the system takes no documents"
+"""Why the run stops after the first question that needs one."""
+
 TOLERATED = "ragcheck_tolerated"
 """Report attribute: the FAIL does not count against its question under the gate of the run."""
 

@@ -42,6 +42,9 @@ class Ingested:
     failures: Mapping[str, str] = field(default_factory=dict)
     """By our id, the reason why the document is not, or may not be, in the system."""
 
+    is_refused: bool = False
+    """True if the server takes no document at all, so that a further question would get the same error."""
+
     def to_json(self) -> str:
         """One JSON string, for other processes."""
         return json.dumps(asdict(self))
@@ -64,7 +67,8 @@ async def ingest(
     """
     Uploads the documents to the system.
 
-    Existing documents stay untouched. Exactly one new document of each name must be ours.
+    Existing documents stay untouched. Exactly one new document of each name must be ours. If the server has no route
+    for uploads, or does not read the first document in time, no further one is sent.
 
     Args:
         uploads: The documents; file names are unique.
@@ -79,13 +83,13 @@ async def ingest(
         batch = _Batch(routes=routes, ledger=ledger, room=room, tell=tell, timeout_seconds=timeout_seconds)
         ledger.write(base=routes.shown)
         first, *others = uploads
-        # The first upload runs alone: a server without the route gets one request, not a thousand.
-        if (failure := await batch.upload(first, before)) is not None and batch.no_route:
-            return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), failure))
+        # The first upload runs alone: a server that takes none gets one request, not a thousand.
+        if (failure := await batch.upload(first, before)) is not None and batch.is_refused:
+            return _refused(uploads, failure)
         reasons = [failure, *await asyncio.gather(*(batch.upload(upload, before) for upload in others))]
         after = _by_name(await room.run(routes.listed))
     except EndpointError as error:
-        return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
+        return _refused(uploads, str(error))
     ids: dict[str, str] = {}
     failures: dict[str, str] = {}
     for upload, reason in zip(uploads, reasons, strict=True):
@@ -129,8 +133,8 @@ class _Batch:
         self._tell = tell
         self._timeout_seconds = timeout_seconds
         self._done = 0
-        self.no_route = False
-        """Whether the server has no route for uploads."""
+        self.is_refused = False
+        """Whether the server has no route for uploads, or its worker reads none."""
 
     async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
         """The reason why the upload failed; None if it succeeded."""
@@ -139,7 +143,7 @@ class _Batch:
         try:
             batch_id = await self._room.run(partial(self._send, upload, before.get(name, [])))
         except EndpointError as error:
-            self.no_route = error.status in _NO_ROUTE
+            self.is_refused = error.status in _NO_ROUTE
             return f"{shown} was not taken: {error}"
         try:
             status = await self._routes.wait(
@@ -150,7 +154,7 @@ class _Batch:
                 asking=self._room.run,
             )
         except EndpointError as error:
-            self.no_route = error.status in _NO_ROUTE
+            self.is_refused = error.status in _NO_ROUTE
             return f"{shown} was uploaded, and the server does not say whether it was read: {error}"
         self._done += 1
         self._tell(self._done)
@@ -160,6 +164,7 @@ class _Batch:
                 f"{'; '.join(status.failures)}\nSee the server's log."
             )
         if not status.done:
+            self.is_refused = True
             return (
                 f"{self._routes.shown}: {shown} was uploaded, and not read within {self._timeout_seconds:g} s "
                 f"({status.completed} of {status.total} files)\nSee whether what reads documents in the server runs."
@@ -188,6 +193,10 @@ class _Batch:
             raise
         self._ledger.write(batch=batch_id, file_name=upload.file_name)
         return batch_id
+
+
+def _refused(uploads: Sequence[Upload], why: str) -> Ingested:
+    return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), why), is_refused=True)
 
 
 def _why_unknown(upload: Upload, new: Sequence[str], routes: DocumentRoutes) -> str | None:

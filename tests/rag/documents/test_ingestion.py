@@ -126,6 +126,14 @@ def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) 
     assert list(done.ids.values()) == ["shop:terms"]
 
 
+def test_a_server_that_does_not_read_the_first_document_gets_no_further_one(ledger: Ledger) -> None:
+    with DocumentServer(stuck="") as server:
+        done = put(server, ledger, timeout_seconds=0.1)
+        assert server.uploaded == ["shop_terms.txt"]
+    assert done.is_refused
+    assert done.failures["shop:hours"] == done.failures["shop:terms"]
+
+
 def test_two_new_documents_of_one_name_are_both_left(ledger: Ledger) -> None:
     def another_run(server: DocumentServer, name: str) -> None:
         server.documents["theirs"] = name
