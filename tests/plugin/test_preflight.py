@@ -164,6 +164,15 @@ def test_what_is_kept_of_it_may_be_damaged(project: Project, endpoint: FakeEndpo
             assert tried(judge) == 6 * times
 
 
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_workers_without_a_folder_to_share_each_try_it(project: Project, endpoint: FakeEndpoint) -> None:
+    project.write("ragcheck-results/.ragcheck", "a file")
+    with OpenAIServer(says_of_canaries()) as judge:
+        ran = run(project, endpoint, judge)
+    assert ran.outcomes == {"passed": 4}
+    assert len([line for line in ran.lines if line.startswith("no store:")]) == 1
+
+
 def test_switched_off_nothing_is_tried(project: Project, endpoint: FakeEndpoint) -> None:
     with OpenAIServer(verdict(groundedness=0.9)) as judge:
         assert run(project, endpoint, judge, "-orag_disable=preflight").outcomes == {"passed": 4}

@@ -83,7 +83,7 @@ class QuestionSession:
         self._schedule = Schedule(plan(session, switched_off=alone), fixtures)
         if part.is_worker:
             fixtures.before_last_item = self._finish
-        with_others = not forked and part.is_worker and part.shares_disk and not part.runs_everything
+        with_others = store is not None and part.is_worker
         folder = run_folder(config) if with_others else None
         self._preflight = Preflight(session, limits_of(config).judging, checker.budget, folder)
 
