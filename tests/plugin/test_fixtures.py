@@ -280,3 +280,34 @@ def test_rag_question_in_a_test_without_questions_says_what_to_do(project: Proje
         "test_own.py::test_own: there is no question. Mark the test with "
         '@pytest.mark.rag_questions("billing.rag.yaml"), or use rag_check.'
     ) in run.lines
+
+
+def test_what_narrow_fixtures_return_is_not_kept_until_the_end(project: Project) -> None:
+    project.conftest(
+        """
+import gc
+
+@pytest.fixture
+def rag_client():
+    return CannedRag()
+
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+
+@pytest.fixture
+def rag_settings(rag_settings):
+    return rag_settings.replace(threshold=0.5)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish():
+    gc.collect()
+    kept = [type(each).__name__ for each in gc.get_objects()]
+    (HERE / "kept.txt").write_text(f"{kept.count('Settings')} {kept.count('CannedJudge')}")
+"""
+    )
+    project.ask(*(good(f"q{number}") for number in range(40)))
+    assert project.run("-o", "rag_disable=", subprocess=True).outcomes == {"passed": 40}
+    settings, judges = map(int, (project.folder / "kept.txt").read_text(encoding="utf-8").split())
+    assert settings < 20
+    assert judges < 20

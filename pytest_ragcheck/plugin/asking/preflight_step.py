@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _KEPT = "ragcheck/preflight"
 
+_REMEMBERED = 8
+"""Number of judges that are not tried again; fixtures of narrow scope make a new judge for each item."""
+
 
 class Preflight:
     """
@@ -45,8 +49,9 @@ class Preflight:
         self._budget = budget
         self._folder = folder
         self._cache: Any = getattr(session.config, "cache", None)  # None with -p no:cacheprovider
-        self._found: dict[int, tuple[Any, str]] = {}
-        """The tried judges by their `id`, each with the reason why it is not usable; empty if it is usable."""
+        self._usable: deque[Any] = deque(maxlen=_REMEMBERED)
+        self._problem = ""
+        """Why a judge is not usable; empty while every tried one is."""
 
     def check(self, backends: Backends) -> None:
         """
@@ -62,14 +67,12 @@ class Preflight:
             or "judge" not in settings.run.metrics
         ):
             return
-        if id(backends.judge) not in self._found:
-            problem = ""
+        if not self._problem and not any(judge is backends.judge for judge in self._usable):
             for judge in judges_to_try(backends.judge):
-                problem = problem or self._try(judge, backends)
-            self._found[id(backends.judge)] = (backends.judge, problem)
-        _, problem = self._found[id(backends.judge)]
-        if problem:
-            run_of(self._session.config).judge_problem = problem
+                self._problem = self._problem or self._try(judge, backends)
+            self._usable.append(backends.judge)
+        if self._problem:
+            run_of(self._session.config).judge_problem = self._problem
             self._session.shouldfail = USELESS_JUDGE
             pytest.skip(STOPPED)
 
