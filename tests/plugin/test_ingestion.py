@@ -11,7 +11,7 @@ import pytest
 from pytest_ragcheck.cli import main
 from tests.check_documents import THERE
 from tests.check_documents import run as shared
-from tests.harness import exhaustive, three_ways
+from tests.harness import exhaustive, three_ways, two_ways
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
@@ -167,6 +167,18 @@ def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(p
     (line,) = run.short_summary
     assert "/upload: status 404 Not Found" in line
     assert "the system takes no documents" in run.text
+
+
+@two_ways
+def test_a_ledger_that_cannot_be_written_is_an_error_that_says_so(project: Project) -> None:
+    project.write("ragcheck-results/.ragcheck", "")
+    with DocumentServer() as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none")
+        assert server.uploaded == []
+    assert "the ledger of the uploads cannot be written: Not a directory" in run.text
+    assert "the system takes no documents" in run.text
+    assert "NotADirectoryError" not in run.text
 
 
 def test_without_being_asked_for_nothing_goes_up(project: Project) -> None:

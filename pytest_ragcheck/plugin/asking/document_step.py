@@ -23,7 +23,7 @@ from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, take_out
-from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest
+from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import uploads_of
 from pytest_ragcheck.redaction import shown_url
@@ -116,6 +116,12 @@ class RunDocuments:
             routes = _routes(client, name)
         except UsageError as error:
             return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
+        try:
+            return await self._ingest_into(uploads, client, routes, name)
+        except OSError as error:
+            return refused(uploads, self._no_ledger(error))
+
+    async def _ingest_into(self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str) -> Ingested:
         if self._part.is_worker and self._part.shares_disk:
             ingested = await self._ingest_once(uploads, client, routes, name)
             if ingested is not None:
@@ -142,8 +148,11 @@ class RunDocuments:
             nonlocal known
             known = True
             # A process that ended in the meantime may have removed the folder with the lock.
-            ledger.hold()
-            return (await self._put_in(uploads, routes, ledger)).to_json()
+            try:
+                ledger.hold()
+                return (await self._put_in(uploads, routes, ledger)).to_json()
+            except OSError as error:
+                return refused(uploads, self._no_ledger(error)).to_json()
 
         ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
         if not known and not await has(routes, ingested.ids, self._limiter):
@@ -151,6 +160,14 @@ class RunDocuments:
             ledger.release()
             return None
         return ingested
+
+    def _no_ledger(self, error: OSError) -> str:
+        folder = folder_of_documents(self._settings.run.output)
+        return (
+            f"{folder}: the ledger of the uploads cannot be written: {error.strerror}\n"
+            "Nothing is uploaded without it, since a later run could not delete it. Make the folder writable, or "
+            "choose another one by --rag-output."
+        )
 
     def _ledger(self, name: str) -> Ledger:
         return Ledger(folder_of_documents(self._settings.run.output) / f"{self._part.run_id}-{name}")

@@ -85,11 +85,11 @@ async def ingest(
         first, *others = uploads
         # The first upload runs alone: a server that takes none gets one request, not a thousand.
         if (failure := await batch.upload(first, before)) is not None and batch.is_refused:
-            return _refused(uploads, failure)
+            return refused(uploads, failure)
         reasons = [failure, *await asyncio.gather(*(batch.upload(upload, before) for upload in others))]
         after = _by_name(await room.run(routes.listed))
     except EndpointError as error:
-        return _refused(uploads, str(error))
+        return refused(uploads, str(error))
     ids: dict[str, str] = {}
     failures: dict[str, str] = {}
     for upload, reason in zip(uploads, reasons, strict=True):
@@ -104,6 +104,11 @@ async def ingest(
         if failure is not None:
             failures[upload.doc_id] = failure
     return Ingested(ids=ids, failures=failures)
+
+
+def refused(uploads: Sequence[Upload], why: str) -> Ingested:
+    """The result if no document can be uploaded."""
+    return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), why), is_refused=True)
 
 
 async def has(routes: DocumentRoutes, ids: Collection[str], room: Limiter) -> bool:
@@ -193,10 +198,6 @@ class _Batch:
             raise
         self._ledger.write(batch=batch_id, file_name=upload.file_name)
         return batch_id
-
-
-def _refused(uploads: Sequence[Upload], why: str) -> Ingested:
-    return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), why), is_refused=True)
 
 
 def _why_unknown(upload: Upload, new: Sequence[str], routes: DocumentRoutes) -> str | None:
