@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
-CHUNK_WORDS = 4
-"""A context of fewer words may be part of a passage by chance."""
+CHUNK_WORDS = 5
+"""A context of fewer words, such as a heading, may be part of a passage by chance."""
+
+_MOST_CHARACTERS = 20_000
+"""How much of a context is compared on each side of a common block."""
 
 
 def gold_keys(question: Question) -> frozenset[str]:
@@ -23,7 +29,8 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
 
     A context contains a passage if the endpoint gives it the passage's document id. It also does if one text
     contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
-    the passage, a part of it with four words or more, or a larger text with the whole passage.
+    the passage, a part of it with `CHUNK_WORDS` words or more, or a larger text with the whole passage. A chunk that is
+    cut elsewhere contains the passage if half of the words of the passage or more, and not fewer, stand in it in a row.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
@@ -54,4 +61,29 @@ def _folded(text: str) -> str:
 def _one_in_the_other(passage: str, context: str) -> bool:
     if not passage.strip():
         return False
-    return passage in context or (context.count(" ") > CHUNK_WORDS and context in passage)
+    if passage in context or (context.count(" ") > CHUNK_WORDS and context in passage):
+        return True
+    return _has_half(passage.split(), context)
+
+
+def _has_half(passage: list[str], context: str) -> bool:
+    """Return True if half of the passage's words stand in the context in a row."""
+    needed = max(-(-len(passage) // 2), CHUNK_WORDS)
+    # A run of that length contains one of these blocks as a whole.
+    size = (needed + 1) // 2
+    for start in range(0, len(passage) - size + 1, size):
+        block = f" {' '.join(passage[start : start + size])} "
+        at = context.find(block)
+        if at < 0:
+            continue
+        before = context[max(0, at - _MOST_CHARACTERS) : at].split()
+        after = context[at + len(block) : at + len(block) + _MOST_CHARACTERS].split()
+        run = size + _common(reversed(passage[:start]), reversed(before)) + _common(passage[start + size :], after)
+        if run >= needed:
+            return True
+    return False
+
+
+def _common(first: Iterable[str], second: Iterable[str]) -> int:
+    """Return the number of words that both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation + "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f")
 
 
 class Overlap:
@@ -48,8 +49,9 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
         ValueError: There are no accepted answers, so the measure does not apply.
 
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
-    articles, and with single spaces. One difference: that program ignores an accepted answer that normalises to nothing
-    (`A`, `-`) if there are others. Here every accepted answer counts.
+    articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
+    nothing (`A`, `-`) if there are others, while here every accepted answer counts; and it tells decomposed accents and
+    curly quotation marks from the plain ones, while here they are equal.
     """
     answer_tokens = _tokens(answer)
     return max(float(_tokens(accepted) == answer_tokens) for accepted in _some(acceptable))
@@ -72,7 +74,7 @@ def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     Raises:
         ValueError: There are no accepted answers, so the measure does not apply.
 
-    Source: the SQuAD v2 evaluation program; normalisation and the one difference as in `exact_match`.
+    Source: the SQuAD v2 evaluation program; normalisation and differences as in `exact_match`.
     """
     answer_tokens = _tokens(answer)
     return max(_f1(answer_tokens, _tokens(accepted)) for accepted in _some(acceptable))
@@ -85,7 +87,7 @@ def _some(acceptable: Sequence[str]) -> Sequence[str]:
 
 
 def _tokens(text: str) -> list[str]:
-    bare = text.lower().translate(_WITHOUT_PUNCTUATION)
+    bare = unicodedata.normalize("NFC", text).lower().translate(_WITHOUT_PUNCTUATION)
     return _ARTICLES.sub(" ", bare).split()
 
 
