@@ -7,36 +7,43 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, keys_among, keys_of
-from pytest_ragcheck.rag.shapes.reading import NotFound, Reading
+from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT as NAME
+from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
 CONTRACT = '{"answer": "...", "contexts": ["...", ...]}'
 
-_READING = Reading.from_text("answer=answer contexts=contexts")
+_READING = Reading.from_text(NAMED_SHAPES[NAME].response)
 
 
 def read_reply(reply: object) -> RagAnswer:
     """
     Return the answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
-    An empty answer is valid (the system abstained), and so is an empty list of contexts.
+    An empty answer is valid (the system abstained), and so is an empty list of contexts. `source_ids`, if the reply
+    has it, holds a text for each context.
 
     Raises:
         ReplyMismatch: The reply has another shape; the text describes the reply and the contract.
     """
     try:
         return _READING.read(reply)
-    except NotFound as missing:
-        raise in_the_contracts_words(missing, reply) from None
+    except ReplyMismatch as mismatch:
+        raise in_the_contracts_words(mismatch, reply) from None
 
 
-def in_the_contracts_words(missing: NotFound, reply: object) -> ReplyMismatch:
+def in_the_contracts_words(mismatch: ReplyMismatch, reply: object) -> ReplyMismatch:
     """Return the mismatch with instructions for a reply that keeps the contract."""
+    if isinstance(mismatch, IdsMismatch):
+        return ReplyMismatch(mismatch.found, "Return a text for each context, in their order, or no source_ids.")
+    if not isinstance(mismatch, NotFound):
+        return mismatch
     if not isinstance(reply, Mapping):
-        return ReplyMismatch(missing.found, f"Return an object, {CONTRACT}.")
-    return _no_answer(missing.found, reply) if missing.field == "answer" else _no_contexts(missing.found, reply)
+        return ReplyMismatch(mismatch.found, f"Return an object, {CONTRACT}.")
+    return _no_answer(mismatch.found, reply) if mismatch.field == "answer" else _no_contexts(mismatch.found, reply)
 
 
 def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:

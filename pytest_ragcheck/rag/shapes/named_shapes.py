@@ -33,7 +33,7 @@ class NamedShape:
 NAMED_SHAPES = {
     CONTRACT: NamedShape(
         request='{"query": "{query}", "top_k": "{top_k}"}',
-        response="answer=answer contexts=contexts",
+        response="answer=answer contexts=contexts source_ids=source_ids",
     ),
     "search-rag": NamedShape(
         request="GET questions={query}",

@@ -115,7 +115,7 @@ class Reading:
         """
         text = _text(found["answer"], _label("answer", self.answer))
         contexts = _contexts(found["contexts"], _label("contexts", self.contexts))
-        taken = {self.answer.text, self.contexts.text}
+        taken = {each.text for each in (self.answer, self.contexts, self.source_ids) if each}
         extra = {key: value for key, value in beside.items() if key not in taken}
         ids = self._ids(found.get("source_ids"), len(contexts), reply)
         return RagAnswer(text=text, contexts=contexts, source_ids=ids, extra=extra)
@@ -124,7 +124,7 @@ class Reading:
         if self.source_ids is None or ids is None:
             return None
         label = _label("source_ids", self.source_ids)
-        if not isinstance(ids, list):
+        if not isinstance(ids, Sequence) or isinstance(ids, str):
             raise IdsMismatch(f"{label} is {named(ids)}, not an array of strings", "Name an id for each context.")
         for index, each in enumerate(ids):
             if not isinstance(each, str):

@@ -48,8 +48,7 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
 def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | None) -> ReplyMismatch:
     """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
-    if isinstance(mismatch, NotFound):
-        mismatch = in_the_contracts_words(mismatch, reply)
+    mismatch = in_the_contracts_words(mismatch, reply)
     if setting:
         to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
     elif missing and reply and isinstance(reply, Mapping):
