@@ -280,7 +280,16 @@ SWALLOWING = """
 """
 
 
-@pytest.mark.parametrize("body", [BLOCKING, SWALLOWING], ids=["blocks the loop", "swallows its cancellation"])
+AGAIN = SWALLOWING.replace(
+    "pass", "if not (HERE / 'again.txt').exists(): (HERE / 'again.txt').touch(); os.kill(os.getpid(), signal.SIGINT)"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [BLOCKING, SWALLOWING, AGAIN],
+    ids=["blocks the loop", "swallows its cancellation", "swallows it while Ctrl-C is pressed again"],
+)
 def test_ctrl_c_waits_for_no_client_that_goes_on(project: Project, body: str) -> None:
     project.conftest(STUBBORN.replace("        BODY", body.strip("\n")))
     project.ask(good("terms"), good("hours"))
