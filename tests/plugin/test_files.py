@@ -18,6 +18,8 @@ from tests.canned import bad, broken, good
 from tests.harness import exhaustive, three_ways, two_ways
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.harness import Project
 
 
@@ -343,7 +345,7 @@ def test_a_failed_write_leaves_what_stood_there(project: Project) -> None:
     project.ask(good("terms"))
     project.run()
     output = project.folder / "ragcheck-results"
-    assert [path.name for path in output.iterdir() if path.name.startswith(".")] == [FOLDER]
+    assert {path.name for path in output.iterdir() if path.name.startswith(".")} == {FOLDER, ".gitignore"}
     assert output.joinpath("rag_summary.json").stat().st_mode & 0o044 == 0o044
 
 
@@ -364,3 +366,22 @@ def test_secrets_do_not_reach_the_files_or_the_terminal(project: Project, monkey
     for secret in ("verysecretvalue", "hunter2222", "k3yk3yk3y"):
         assert secret not in everything
     assert "groundedness 0.41 < 0.70: It says [redacted]." in run.text
+
+
+def test_the_default_output_folder_is_kept_out_of_git_and_another_is_left_alone(project: Project) -> None:
+    project.ask(good("terms"))
+    project.run()
+    project.run("--rag-output=own")
+    assert (project.folder / "ragcheck-results" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+    assert not (project.folder / "own" / ".gitignore").exists()
+
+
+def test_an_output_folder_that_is_a_link_out_of_the_project_is_noted(project: Project, tmp_path: Path) -> None:
+    project.ask(good("terms"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project.folder / "ragcheck-results").symlink_to(elsewhere)
+    assert f"results: ragcheck-results is a link out of this folder, to {elsewhere}" in project.run().lines
+    (project.folder / "inner").mkdir()
+    (project.folder / "near").symlink_to(project.folder / "inner")
+    assert not [line for line in project.run("--rag-output=near").lines if "is a link" in line]

@@ -34,7 +34,10 @@ class Written:
     """The reason why the last full results were kept; empty for a full run."""
 
     def lines(self, start: Path) -> Iterator[str]:
-        """Yield the paths of the summary and the predictions, relative to *start*, and why the run is partial."""
+        """Yield the paths of the summary and the predictions, relative to *start*, and notes about them."""
+        folder = self.summary.parent
+        if folder.is_relative_to(start) and not folder.resolve().is_relative_to(start.resolve()):
+            yield f"results: {folder.relative_to(start)} is a link out of this folder, to {folder.resolve()}"
         for path in (self.summary, self.predictions):
             yield f"results: {path.relative_to(start) if path.is_relative_to(start) else path}"
         if self.partial:
@@ -84,6 +87,7 @@ def write_results(
         questions=questions,
         partial=why_partial,
     )
+    _keep_out_of_git(folder)
     if not why_partial:
         _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
     return written
@@ -98,6 +102,13 @@ def write_shard(outcomes: Outcomes, folder: Path, redactor: Redactor) -> Path:
     """
     name = shard_name(safe_name(outcomes.agent_name), *(outcomes.shard or (1, 1)))
     return JsonWriter(folder, redactor).write(name, shard_document(outcomes, rows=iter))
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    """Write a `.gitignore` into the default output folder; another folder is the user's."""
+    if folder.name == "ragcheck-results":
+        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write("*\n")
 
 
 def is_result_of(path: Path, folder: Path, agent: str) -> bool:

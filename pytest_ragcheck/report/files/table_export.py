@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.files.results_reader import all_rows, key_of
 
 if TYPE_CHECKING:
@@ -24,11 +23,7 @@ def export_csv(results: Results) -> str:
     """Return a CSV row for each question; a cell without a measurement is empty."""
     rows = list(flat_rows(results))
     metrics = dict.fromkeys(name for row in rows for name in row if name not in _FIRST)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*_FIRST, *metrics], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text([*_FIRST, *metrics], rows)
 
 
 def export_jsonl(results: Results) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def frame_csv(compared: Agents) -> str:
         {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
         for agent in compared.agents
     ]
-    return _csv(["Agent", *map(_title, compared.metrics)], rows)
+    return csv_text(["Agent", *map(_title, compared.metrics)], rows)
 
 
 def questions_csv(compared: Agents) -> str:
@@ -82,7 +81,7 @@ def questions_csv(compared: Agents) -> str:
                 row[f"{name} verdict"] = found.verdict.value
                 row |= {f"{name} {metric}": value for metric, value in found.metrics.items()}
         rows.append(row)
-    return _csv(columns, rows)
+    return csv_text(columns, rows)
 
 
 def agents_document(compared: Agents) -> dict[str, Any]:
@@ -234,11 +233,3 @@ def _cell(text: str) -> str:
 
 def _title(metric: str) -> str:
     return _TITLES.get(metric, metric.replace("_", " ").title())
-
-
-def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
