@@ -44,6 +44,9 @@ class Judgement:
     cached: bool = False
     """True if the judgement comes from an earlier run."""
 
+    served_by: str = field(default="", compare=False)
+    """Model and fingerprint that the server named in its reply, such as `gpt-5-2025-08-07 fp_1`; empty without them."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Judgement:
         """The judgement whose `asdict` was written as JSON."""

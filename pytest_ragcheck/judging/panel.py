@@ -139,6 +139,7 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
         abstained=2 * sum(said) > len(said) if said else None,
         unsupported_claims=nearest.unsupported_claims,
         cached=all(judgement.cached for judgement in judgements),
+        served_by=nearest.served_by,
         votes=_votes(judgements),
     )
 

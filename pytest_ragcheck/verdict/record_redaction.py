@@ -31,6 +31,7 @@ def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgemen
         judgement,
         error_message=clean.text(judgement.error_message),
         unsupported_claims=tuple(map(clean.text, judgement.unsupported_claims)),
+        served_by=clean.text(judgement.served_by),
     )
 
 

@@ -47,12 +47,14 @@ def test_the_prompt_on_the_page_is_taken(tmp_path):
 
 
 def test_the_python_on_the_page_makes_a_judge():
-    (code,) = blocks("python")
+    code, of_azure = blocks("python")
     names: dict[str, Any] = {}
     exec(code, names)
     judge = names["judge"]
     assert isinstance(judge, OpenAIJudge)
     assert judge.identity.prompt_version == load_prompt("en").version
+    exec(of_azure, names)
+    assert names["judge"].identity.url == "https://name.openai.azure.com/openai"
     assert f"has the version `{judge.identity.prompt_version}`" in PAGE
 
 

@@ -70,6 +70,9 @@ class ModelReply(Generic[T]):
     text: str
     """The reply as received."""
 
+    served_by: str
+    """Model and fingerprint that the server names; see `Judgement`."""
+
 
 class Chat:
     """
@@ -102,12 +105,12 @@ class Chat:
         messages = [{"role": "user", "content": prompt}]
         reply = await self._reply(messages, wanted)
         try:
-            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
+            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text, served_by=reply.served_by)
         except JudgeReplyError as error:
             messages += _repair_turn(reply, wanted.repair.replace("{problem}", _problem(reply, error)))
         reply = await self._reply(messages, wanted)
         try:
-            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text)
+            return ModelReply(value=wanted.read(reply.text, nonce=nonce), text=reply.text, served_by=reply.served_by)
         except JudgeReplyError as error:
             advice = _MORE_TOKENS if reply.cut_off else wanted.advice
             failure = self.server.failures.of_reply(_problem(reply, error), reply.text, advice=advice)

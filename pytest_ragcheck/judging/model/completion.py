@@ -30,6 +30,9 @@ class ReplyText:
     reasoned: bool = False
     """True if the server sent the model's reasoning beside the text."""
 
+    served_by: str = ""
+    """Model and fingerprint that the server names; see `Judgement`."""
+
 
 class OtherContent(Exception):
     """
@@ -137,6 +140,7 @@ def reply_text(completion: Any) -> ReplyText:
         text=_joined(member(message, "content")),
         cut_off=finish_reason == "length",
         reasoned=any(member(message, name) for name in _REASONING),
+        served_by=" ".join(filter(None, (_word(member(completion, name)) for name in ("model", "system_fingerprint")))),
     )
 
 

@@ -117,7 +117,8 @@ class OpenAIJudge:
         nonce = self._nonces.of(question.question)
         prompt = self.prompt.render(question, answer, nonce=nonce)
         wanted = self._wanted if _may_hold_verdict(question, answer) else self._wanted_bare
-        return await self.chat.ask(prompt, wanted, nonce=nonce)
+        reply = await self.chat.reply(prompt, wanted, nonce=nonce)
+        return replace(reply.value, served_by=reply.served_by)
 
     async def aclose(self) -> None:
         """Closes the connections, but not the caller's client."""

@@ -172,6 +172,7 @@ def _judgement(record: Record) -> dict[str, Any] | None:
         "abstained": said.abstained,
         "material": record.material,
         **({"votes": {score: list(votes) for score, votes in said.votes.items()}} if said.votes else {}),
+        **({"served_by": said.served_by} if said.served_by else {}),
     }
 
 

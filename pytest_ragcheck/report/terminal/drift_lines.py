@@ -20,6 +20,11 @@ _MORE_REFUSALS, _LEAST = 0.05, 2
 
 def drift_lines(drift: WorldDrift) -> Iterator[str]:
     """A line for each change that is no verdict; nothing if the world is as it was."""
+    if drift.judge_models:
+        yield (
+            f"the judge's server has another model behind the same name: {', '.join(drift.judge_models[:_SHOWN])}, "
+            f"in the baseline {', '.join(drift.former_judge_models[:_SHOWN])}"
+        )
     if drift.ids_renamed:
         yield (
             f"the system's document ids have changed: {drift.n_known_ids} of {drift.n_ids} occur in the baseline, "

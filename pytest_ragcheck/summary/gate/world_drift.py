@@ -57,6 +57,12 @@ class WorldDrift:
     refusals: BeforeAndNow | None
     """How many answers abstain; None if the baseline does not say."""
 
+    judge_models: tuple[str, ...]
+    """Models that the judge's server names in this run; empty if the saved runs had one of them, or none."""
+
+    former_judge_models: tuple[str, ...]
+    """Models that the server of the same judge named in the saved runs; empty as above."""
+
     @property
     def ids_renamed(self) -> bool:
         """True if the system returns known texts under new ids."""
@@ -80,6 +86,7 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
     ids = {source_id for change in changes for source_id in change.now.source_ids or ()}
     texts = [text_digest(text) in known_texts for change in changes for text in change.now.contexts]
     gold = {passage.doc_id for change in changes for passage in change.now.question.gold_passages if passage.doc_id}
+    former, models = _replaced_models(changes)
     answered = [(saved, record) for saved, record in pairs if saved.text is not None]
     return WorldDrift(
         n=len(pairs),
@@ -92,7 +99,25 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         latency_median=_latency(answered, 50),
         latency_p95=_latency(answered, 95),
         refusals=_refusals(pairs),
+        judge_models=models,
+        former_judge_models=former,
     )
+
+
+def _replaced_models(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The models of the saved runs and of this one; both empty unless all are others behind the same judge."""
+    former: set[str] = set()
+    models: set[str] = set()
+    for change in changes:
+        said = change.now.judgement
+        if said is None or said.cached or not said.served_by:
+            continue
+        looks = [look for run in change.before.saved for look in run if look.judge == change.now.judge]
+        before = {look.judgement.served_by for look in looks if look.judgement is not None} - {""}
+        if before:
+            former |= before
+            models.add(said.served_by)
+    return ((), ()) if former & models else (tuple(sorted(former)), tuple(sorted(models)))
 
 
 def _contexts(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:

@@ -111,4 +111,5 @@ def _judgement(fields: Fields) -> Judgement:
         error_message=fields.text_or_null("error_message") or "",
         abstained=fields.boolean_or_null("abstained"),
         votes={score: tuple(each) for score, each in votes.items()},
+        served_by=fields.text_or_null("served_by") or "",
     )
