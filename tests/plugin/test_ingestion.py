@@ -276,6 +276,28 @@ def test_a_client_of_one_s_own_puts_the_documents_in_once_for_all_workers(projec
     assert ledgers(project) == []
 
 
+NEXT_RUN = """
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    # Between the last worker and the end of the controller another run begins.
+    if not hasattr(session.config, "workerinput"):
+        from pytest_ragcheck.engine.store.last_run import open_store
+        from pytest_ragcheck.redaction import Redactor
+
+        home = session.config.rootpath / "ragcheck-results" / ".ragcheck" / "rag"
+        open_store(home, "29991231", fingerprint={}, redactor=Redactor(), resume=False).store.close()
+"""
+
+
+def test_another_run_that_begins_loses_nothing_of_what_the_workers_deleted(project: Project) -> None:
+    with DocumentServer(there=BEFORE) as server:
+        run = run_many(project, OWN_CLIENT.format(url=server.url) + NEXT_RUN, "-n2")
+        assert server.documents == BEFORE
+    assert run.summary["documents"] == {"deleted": 3, "kept": 0, "left": []}
+    assert not list(project.folder.glob("ragcheck-results/.ragcheck/documents/*"))
+
+
 def test_a_system_of_the_same_name_in_every_worker_has_its_documents_in_each(project: Project) -> None:
     wait = both_workers(project)
     with DocumentServer(there=BEFORE, on_upload=wait) as one, DocumentServer(there=BEFORE, on_upload=wait) as other:

@@ -125,7 +125,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
         began = last.began
         last.folder.rename(folder)
         take_back_stop(folder)
-        for name in ("owners", "steps", "documents", LIMITS):
+        for name in ("owners", "steps", LIMITS):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:
         folder.mkdir()

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 from pytest_ragcheck.rag.documents.deletion import clean_up
 from pytest_ragcheck.rag.documents.documents_outcome import Documents
+from pytest_ragcheck.rag.documents.ledger import folder_of_documents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.documents.ledger import Ledger
-
-_FOLDER = "documents"
-"""Subfolder of the run folder, with one file for each worker that deleted documents."""
 
 
 async def finished(
@@ -47,12 +47,19 @@ def note(config: pytest.Config, done: Documents) -> None:
     run.documents = done if run.documents is None else run.documents + done
     part = part_of(config)
     if part.is_worker and part.shares_disk:
-        folder = home_of(settings_of(config)) / part.run_id / _FOLDER
+        folder = _folder(config)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{os.getpid()}.json").write_text(json.dumps(asdict(run.documents)), encoding="utf-8")
 
 
 def note_of_workers(config: pytest.Config) -> None:
     """Add the outcomes that the workers wrote, on the controller of xdist."""
-    for path in sorted((run_folder(config) / _FOLDER).glob("*.json")):
+    folder = _folder(config)
+    for path in sorted(folder.glob("*.json")):
         note(config, Documents.from_row(json.loads(path.read_bytes())))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(config: pytest.Config) -> Path:
+    """Return the folder with one file for each worker; it is not in the run folder, which the next run may remove."""
+    return folder_of_documents(settings_of(config).run.output) / f"outcome-{part_of(config).run_id}"
