@@ -67,6 +67,7 @@ def read_settings(
         {
             **absolute,
             **_judge(values, keys),
+            **_as_recorded(chosen, values),
             **_models(values, folder),
             **_gate(values, folder),
             **{f"{group}.headers": MappingProxyType(dict(each.headers)) for group, each in filled.items()},
@@ -126,6 +127,14 @@ def _judge(values: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]
     if "judge.name" not in values and (key or "judge.model" in values):
         found["judge.name"] = "openai"
     return found
+
+
+def _as_recorded(chosen: Mapping[str, Given | None], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return no judge for a replay, which keeps recorded verdicts unless the command line names a judge."""
+    given = (chosen["rag_judge"], chosen["rag_judge_model"])
+    if "run.replay" not in values or any(each is not None and each.origin.startswith("-") for each in given):
+        return {}
+    return {"judge.name": None, "judge.model": None}
 
 
 def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:

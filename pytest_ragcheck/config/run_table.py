@@ -146,7 +146,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_replay",
         becomes="run.replay",
         default=None,
-        help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system.",
+        help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system. "
+        "With --rag-judge that judge judges the recorded answers.",
         read=read_path,
         on_command_line=True,
         metavar="PREDICTIONS",

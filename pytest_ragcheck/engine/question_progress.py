@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.check import OPEN, asked_top_k, blank_record, check_question
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import QuestionTimeout
+from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
+from pytest_ragcheck.rag.http.retry import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -44,14 +45,19 @@ _BUSIEST_FIRST = (Stage.JUDGED, Stage.ASKED, Stage.REFUSED)
 class QuestionProgress:
     """The progress of one question through its stages."""
 
-    question: Question
-    limit_seconds: float
+    limit_seconds: float = math.inf
+    question: Question | None = None
+    """The question; None for the preflight, which asks many."""
+
     stage: Stage = Stage.QUEUED
     since: float = field(default_factory=time.monotonic)
     spent: dict[Stage, float] = field(default_factory=dict)
     """Seconds in earlier stages."""
 
     limit: TimeLimit = field(default_factory=TimeLimit)
+    refusal: str = ""
+    """The last error after which a request waits to be sent again, such as `HTTP 429 from the judge`."""
+
     _held: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
     """Number of the question's requests by stage; several judge requests can run at once."""
 
@@ -78,7 +84,8 @@ class QuestionProgress:
     @property
     def where(self) -> str:
         """The stage and its duration: `the judge has had it for 31 s`."""
-        return self.stage.value.format(f"{time.monotonic() - self.since:.0f} s")
+        words = self.stage.value.format(f"{time.monotonic() - self.since:.0f} s")
+        return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
     def timeout(self) -> QuestionTimeout:
         """Return the error of a question whose time is over."""
@@ -90,8 +97,9 @@ class QuestionProgress:
         spent = ", ".join(
             f"{word} {self.spent[stage]:.1f} s" for word, stage in words.items() if self.spent.get(stage, 0) >= 0.05
         )
+        last = f", the last time after {self.refusal}" if self.refusal and Stage.REFUSED in self.spent else ""
         return QuestionTimeout(
-            f"no verdict within {self.limit_seconds:g} s: {spent}\n"
+            f"no verdict within {self.limit_seconds:g} s: {spent}{last}\n"
             "See what takes so long there, or raise rag_timeout: a question has ten times as long."
         )
 
@@ -114,7 +122,9 @@ class _Followed:
             move(self.stage)
             try:
                 return await operation()
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, MeasurementError):
+                    self.course.refusal = _refusal(error, self.stage)
                 move(Stage.REFUSED)
                 raise
 
@@ -122,6 +132,12 @@ class _Followed:
             return await self.room.run(request)
         finally:
             move(None)
+
+
+def _refusal(error: MeasurementError, stage: Stage) -> str:
+    status = status_of(error)
+    server = "the judge" if stage is Stage.JUDGED else "the endpoint"
+    return f"{'no reply' if status is None else f'HTTP {status}'} from {server}"
 
 
 class ProgressBoard:

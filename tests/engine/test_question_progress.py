@@ -57,7 +57,7 @@ async def check(
     [
         (System(hangs="asked"), r"the endpoint had it for 0\.[2-9] s"),
         (System(hangs="judged"), r"the judge had it for 0\.[2-9] s"),
-        (System(refusals=9), r"between repeats it waited 0\.[2-9] s"),
+        (System(refusals=9), r"between repeats it waited 0\.[2-9] s, the last time after HTTP 502 from the endpoint"),
     ],
     ids=["the endpoint hangs", "the judge hangs", "repeats take too long"],
 )
@@ -115,6 +115,21 @@ def test_the_line_says_where_the_question_is_and_how_many_others_are_where() -> 
         f"waiting for asked: the endpoint has had it for 0 s {counts}",
         f"waiting for queued: it has waited its turn for 0 s {counts}",
     ]
+
+
+def test_the_line_names_the_error_after_which_a_request_waits() -> None:
+    async def scenario() -> str:
+        courses = ProgressBoard()
+        task = asyncio.ensure_future(check(System(refusals=9), courses, asking=RequestLimiter(8, retries=9)))
+        await asyncio.sleep(0.05)
+        line = courses.line(a_question("terms"), to_go=0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return line
+
+    assert "terms: it has waited to be sent again for 0 s, after HTTP 502 from the endpoint (" in asyncio.run(
+        scenario()
+    )
 
 
 def test_the_limit_holds_while_one_of_several_judgements_hangs() -> None:

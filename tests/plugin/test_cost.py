@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -81,6 +82,14 @@ def test_rows_and_summary_say_what_was_used_and_what_it_cost(six: Project) -> No
     assert [again[name] for name in again if "latency" not in name] == [
         performance[name] for name in performance if "latency" not in name
     ]
+
+
+def test_a_dry_run_counts_the_preflight_of_a_judge_that_no_run_has_tried(six: Project) -> None:
+    run = six.run("--rag-dry-run", "--rag-judge-model=m", "-o", "rag_disable=cache")
+    (line,) = [line for line in run.lines if line.startswith("preflight")]
+    assert re.fullmatch(r"preflight            6 calls to the judge, about \$0\.0\d+", line)
+    without = six.run("--rag-dry-run", "--rag-judge-model=m", "-o", "rag_disable=preflight")
+    assert not any(line.startswith("preflight ") for line in without.lines)
 
 
 @pytest.mark.parametrize("options", [("-p", "no:xdist"), ("-n2",)])

@@ -223,3 +223,13 @@ def test_what_it_costs_counts_towards_the_limit(project: Project, endpoint: Fake
     assert endpoint.requests == []
     assert ran.outcomes == {"skipped": 4}
     assert "--rag-max-cost of $5 is reached (spent $6.0000: preflight $6.0000)" in ran.text
+
+
+def test_the_terminal_names_the_refusal_that_the_preflight_waits_after(
+    project: Project, endpoint: FakeEndpoint
+) -> None:
+    with OpenAIServer(error(429, retry_after="1"), says_of_canaries()) as judge:
+        ran = run(project, endpoint, judge, "-orag_timeout=1")
+    waiting = "ragcheck: waiting for the preflight of the judge: it has waited to be sent again for "
+    (line, *_) = [line for line in ran.lines if line.startswith(waiting)]
+    assert line.endswith(" s, after HTTP 429 from the judge")

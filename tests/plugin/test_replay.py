@@ -69,6 +69,23 @@ def test_another_judge_judges_the_recorded_answers(project: Project) -> None:
     assert run.predictions["predictions"][0]["judge"]["kind"] == "offline"
 
 
+@pytest.mark.parametrize("given", ["ini", "environment"])
+def test_a_judge_that_is_not_given_on_the_command_line_judges_no_recorded_verdict_anew(
+    project: Project, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The offline judge would find no support in the contexts.
+    record(project, good("terms", expected_answer="a quarter of a year"))
+    project.write("conftest.py", "")
+    if given == "ini":
+        project.write("pytest.ini", "[pytest]\nrag_judge = offline\n")
+    else:
+        monkeypatch.setenv("RAGCHECK_JUDGE", "offline")
+    run = project.run("--rag-replay=recorded.json")
+    assert run.verdicts == {"terms": "PASS"}
+    assert run.predictions["predictions"][0]["judge"]["kind"] == "canned"
+    assert project.run("--rag-replay=recorded.json", "--rag-judge=offline").verdicts == {"terms": "FAIL"}
+
+
 def test_a_key_in_the_environment_is_no_choice_of_a_judge(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     record(project, good("terms"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-1234567890")

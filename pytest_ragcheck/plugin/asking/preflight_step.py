@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.engine.question_progress import QuestionProgress, Stage
 from pytest_ragcheck.engine.store.run_once import Once
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import read_trial, refusal, usable_trial, weak_note, with_trial
 from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_key
-from pytest_ragcheck.plugin.asking.session_loop import loop_of
+from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
+from pytest_ragcheck.plugin.collecting.cost_preview import KEPT_TRIALS
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.budget import Budget
     from pytest_ragcheck.judging.preflight.trial import TriedJudge
     from pytest_ragcheck.plugin.asking.plan import Backends
-
-_KEPT = "ragcheck/preflight"
 
 _REMEMBERED = 8
 """Number of judges that are not tried again; fixtures of narrow scope make a new judge for each item."""
@@ -82,7 +83,16 @@ class Preflight:
         trial = read_trial(self._kept().get(key))
         if trial is None:
             try:
-                told = loop_of(self._session.config).run(self._shared, judge, key)
+                progress = QuestionProgress()
+                told = loop_of(self._session.config).run(
+                    partial(self._shared, progress.room(self._room, Stage.JUDGED)),
+                    judge,
+                    key,
+                    every_seconds=seconds_between_lines(self._session.config),
+                    meanwhile=lambda: write_line(
+                        self._session.config, f"waiting for the preflight of the judge: {progress.where}"
+                    ),
+                )
             except StepFailed as failed:
                 return refusal(judge, str(failed), backends.settings)
             trial = Trial.from_json(told)
@@ -91,11 +101,11 @@ class Preflight:
             run_of(self._session.config).queue_note(note)
         return ""
 
-    async def _shared(self, judge: TriedJudge, key: str) -> str:
+    async def _shared(self, room: Limiter, judge: TriedJudge, key: str) -> str:
         async def step() -> str:
             with metered() as uses:
                 try:
-                    return (await usable_trial(judge, self._room)).to_json()
+                    return (await usable_trial(judge, room)).to_json()
                 finally:
                     if self._budget is not None:
                         self._budget.spend_on(uses, "preflight")
@@ -108,9 +118,9 @@ class Preflight:
 
     def _kept(self) -> dict[str, str]:
         """Return the passed trials of earlier runs by key."""
-        kept = self._cache.get(_KEPT, {}) if self._cache is not None else {}
+        kept = self._cache.get(KEPT_TRIALS, {}) if self._cache is not None else {}
         return kept if isinstance(kept, dict) else {}
 
     def _keep(self, key: str, told: str) -> None:
         if self._cache is not None and key:
-            self._cache.set(_KEPT, with_trial(self._kept(), key, told))
+            self._cache.set(KEPT_TRIALS, with_trial(self._kept(), key, told))

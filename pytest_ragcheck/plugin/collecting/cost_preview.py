@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.engine.estimate import estimate, estimate_lines, why_no_price
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.judge_choice import choose_judge
+from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.prices import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.questions.question import Question
 
+KEPT_TRIALS = "ragcheck/preflight"
+"""Key of the passed trials of judges in pytest's cache."""
+
 
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
     """Return the estimate of `--rag-dry-run`. Skipped questions cost nothing."""
@@ -31,7 +37,24 @@ def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:
         estimated = estimate(questions, settings, own_judge=is_overridden(config, "rag_judge"))
     except UsageError as error:
         return [f"dry run: {error}"]
-    return [*estimate_lines(estimated, settings), *_gate_lines(config, questions, estimated)]
+    preflight = _preflight_lines(config, settings, estimated)
+    return [*estimate_lines(estimated, settings), *preflight, *_gate_lines(config, questions, estimated)]
+
+
+def _preflight_lines(config: pytest.Config, settings: Settings, estimated: Estimate) -> Iterator[str]:
+    """Yield the calls of the preflight, which asks a model that no earlier run has tried."""
+    if not estimated.judge_calls or "preflight" in settings.run.disabled or settings.run.replay is not None:
+        return
+    judge = choose_judge(settings.replace(judge_api_key=settings.judge.api_key or DUMMY_API_KEY))
+    cache: Any = getattr(config, "cache", None)  # None with -p no:cacheprovider
+    kept = cache.get(KEPT_TRIALS, {}) if cache is not None else {}
+    for tried in judges_to_try(judge):
+        if trial_key(tried) in kept:
+            yield "preflight            none: an earlier run has tried the judge"
+            continue
+        calls = len(canaries_for(tried))
+        price = "" if estimated.usd is None else f", about ${estimated.usd * calls / estimated.judge_calls:.4f}"
+        yield f"preflight            {calls} calls to the judge{price}"
 
 
 def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated: Estimate) -> Iterator[str]:
