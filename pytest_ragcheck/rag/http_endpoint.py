@@ -53,15 +53,9 @@ class HttpEndpoint(HttpRoute):
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
     async def _ask(self, question: Any, progress: Progress) -> RagAnswer:
-        if self._connections is None:
-            return await self._ask_over(self._http, question, progress)
-        async with self._connections.client() as client:
-            return await self._ask_over(client, question, progress)
-
-    async def _ask_over(self, client: Any, question: Any, progress: Progress) -> RagAnswer:
         template = self._shape.request
         request = {"content": template.content(question), "headers": template.headers}
-        exchanged = await self._exchange(client, self._url_for(question), progress, self._asked, request)
+        exchanged = await self._exchange(self._url_for(question), progress, self._asked, request)
         return self._read(*exchanged, progress.stream)
 
     def _url_for(self, question: Any) -> Any:

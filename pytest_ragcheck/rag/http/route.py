@@ -115,19 +115,23 @@ class HttpRoute:
         """
         progress = Progress()
         with TimeLimit(self._timeout_seconds):
-            if self._connections is None:
-                response, body, _ = await self._exchange(self._http, self._url, progress, asked, request)
-            else:
-                async with self._connections.client() as client:
-                    response, body, _ = await self._exchange(client, self._url, progress, asked, request)
+            response, body, _ = await self._exchange(self._url, progress, asked, request)
             self._check(response, body, asked)
             return response, body
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
     async def _exchange(
-        self, client: Any, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
+        self, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
     ) -> tuple[AnyResponse, bytes, float]:
         """The reply, its body, and the seconds that both took."""
+        if self._connections is None:
+            return await self._exchange_over(self._http, url, progress, asked, request)
+        async with self._connections.client() as client:
+            return await self._exchange_over(client, url, progress, asked, request)
+
+    async def _exchange_over(
+        self, client: Any, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
+    ) -> tuple[AnyResponse, bytes, float]:
         headers = {**request.get("headers", {}), **self._headers}
         built = client.build_request(
             asked.method,
