@@ -235,3 +235,13 @@ def test_a_flag_in_quotes_is_read(said, abstained):
 
 def test_a_score_in_other_digits_than_ascii_is_no_score():
     assert 'groundedness is "٠.٩", not a number' in str(failure_of(verdict(groundedness="٠.٩")))
+
+
+@pytest.mark.parametrize(("headers", "bearer"), [({"api-key": "of-azure"}, None), ({"x-team": "a"}, "Bearer no-key")])
+def test_a_key_in_a_header_of_its_own_is_the_only_one_that_is_sent(headers, bearer):
+    with OpenAIServer() as server:
+        judged(server, api_key="no-key", base_url=f"{server.url}?api-version=2024-10-21", headers=headers)
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions?api-version=2024-10-21"
+    assert headers.items() <= request.headers.items()
+    assert request.headers.get("authorization") == bearer

@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
@@ -90,7 +91,10 @@ class ModelServer:
         for name, value in further.items():
             check_header(name, value)
         account = {**account, **further}
-        self._requests = _requests(address, {"authorization": f"Bearer {key}", **account}, timeout_seconds, client)
+        # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
+        keyless = key == DUMMY_API_KEY and any(map(is_secret_header, further))
+        bearer = {} if keyless else {"authorization": f"Bearer {key}"}
+        self._requests = _requests(address, {**bearer, **account}, timeout_seconds, client)
         # The openai package takes parameters that it does not know only as its extra_body.
         self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
         self._max_retries = max_retries if client is None else 0
