@@ -72,6 +72,8 @@ def test_what_changes_how_a_run_goes_does_not() -> None:
         "output": Path("x"),
         "retries": 0,
         "resume": True,
+        "max_cost": 0.5,
+        "report": "r.html",
     }
     assert fingerprint(BASE.replace(**others)) == fingerprint(BASE)
 
@@ -88,6 +90,9 @@ def test_no_secret_is_in_it() -> None:
     settings = BASE.replace(
         url="http://user:hunter2222@rag.example/q?api_key=k3yk3yk3y",
         headers={"Authorization": "Bearer t0kent0ken"},
+    )
+    settings = settings.replace(
+        judge_headers={"Authorization": "Bearer t0kent0ken"}, embedding_model="m@http://e/v1?api_key=k3yk3yk3y"
     )
     text = repr(fingerprint(settings))
     assert not [secret for secret in ("hunter2222", "k3yk3yk3y", "t0kent0ken", "j0dgekey") if secret in text]
