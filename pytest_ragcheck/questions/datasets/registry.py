@@ -48,6 +48,8 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
     Raises:
         UsageError: A choice is invalid; the text names all choices that do not support the tier.
     """
+    # Before the checks that need a package or a file: installing it would not help.
+    _check_tier(choices, known, tier)
     for choice in choices:
         check_choice(choice, known)
     names = [choice.dataset_name for choice in choices]
@@ -56,7 +58,10 @@ def check_choices(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset]
             f"{', '.join(twice)} is given twice, and two questions cannot have one node id. "
             f"Run them one after the other."
         )
-    wrong = [choice for choice in choices if tier not in known[choice.name].tiers]
+
+
+def _check_tier(choices: Sequence[DatasetChoice], known: Mapping[str, Dataset], tier: str) -> None:
+    wrong = [choice for choice in choices if choice.name in known and tier not in known[choice.name].tiers]
     if wrong:
         named = ", ".join(f"{each.dataset_name} (supports {', '.join(known[each.name].tiers)})" for each in wrong)
         raise UsageError(

@@ -110,6 +110,8 @@ def wrong_status(
     found = f"status {status} {excerpt(reason, 60)}".rstrip()
     usual = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
     advice = to_do.get(status) or usual.format(request=asked.shown, method=asked.method)
+    if status == HTTPStatus.METHOD_NOT_ALLOWED and asked.method == "POST" and status not in to_do:
+        advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"
         advice = (

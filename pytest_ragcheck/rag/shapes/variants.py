@@ -49,13 +49,25 @@ def _beside_the_contract(mismatch: ReplyMismatch, reply: object, setting: str | 
     """Return the mismatch with instructions for the endpoint, and with a setting as the alternative."""
     missing = isinstance(mismatch, NotFound)
     mismatch = in_the_contracts_words(mismatch, reply)
-    if setting:
+    if _is_of_a_server(reply):
+        to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_shape = server"
+    elif setting:
         to_do = f"{mismatch.to_do} Or leave the endpoint as it is, and set rag_response = {setting}"
     elif missing and reply and isinstance(reply, Mapping):
         to_do = f"{mismatch.to_do} {_WHERE_THEY_ARE}"
     else:
         return mismatch
     return ReplyMismatch(mismatch.found, to_do)
+
+
+def _is_of_a_server(reply: object) -> bool:
+    """Return True for a reply with sources and a session, which has the texts of its sources only if asked for them."""
+    return (
+        isinstance(reply, Mapping)
+        and isinstance(reply.get("answer"), str)
+        and isinstance(reply.get("sources"), list)
+        and not {"session_id", "citations"}.isdisjoint(reply)
+    )
 
 
 def fitting_response(reply: object) -> str | None:

@@ -116,7 +116,8 @@ BROKEN = {
         fault=to_posts(reply("", 405)),
         fails_at="post",
         seen="status 405 Method Not Allowed (no body)",
-        mend="The route has to take POST: check the path in the URL, and the methods of the route.",
+        mend="The route has to take POST: check the path in the URL, and the methods of the route. "
+        "If it takes GET with ?questions=TEXT, set rag_shape = search-rag.",
     ),
     "wants a slash at the end": Broken(
         fault=to_posts(reply("", 307, location="/query/")),

@@ -402,3 +402,28 @@ def test_who_is_cancelled_in_the_delay_leaves_the_room_to_others() -> None:
         assert await limiter.run(failing()) == "done"
 
     asyncio.run(scenario())
+
+
+class EverySecond(Busy):
+    """A system that refuses every second request, whatever runs beside it."""
+
+    async def __call__(self) -> str:
+        self.limit = 1000 if self.requests % 2 == 0 else 0
+        return await super().__call__()
+
+
+@pytest.mark.parametrize("share", [1, 2])
+@pytest.mark.parametrize("at_once", [1, 16])
+def test_a_system_that_refuses_every_second_request_answers_all(at_once: int, share: int) -> None:
+    system = EverySecond(0, status=503, seconds=0.05, retry_after=None)
+    limiters = limiters_of_processes(at_once, share)
+    done: list[str] = []
+
+    async def one(limiter: RequestLimiter) -> None:
+        done.append(await limiter.run(system))
+
+    async def everything() -> None:
+        await asyncio.gather(*(one(limiter) for limiter in limiters * (300 // share)))
+
+    leap(everything())
+    assert done == ["done"] * 300

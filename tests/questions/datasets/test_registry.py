@@ -51,6 +51,12 @@ def test_a_dataset_runs_in_the_tiers_that_it_supports_and_in_no_other(name: str,
             check_choices(choices, known_datasets(), tier=tier)
 
 
+def test_a_wrong_tier_is_named_before_a_missing_file_or_package() -> None:
+    for name in ("qasper", "qasper=nowhere.json"):
+        with pytest.raises(UsageError, match=r"^the tier 'generation' is not supported by qasper"):
+            check_choices([read_choice(name)], known_datasets(), tier="generation")
+
+
 def test_all_wrong_pairs_are_named_at_once_as_a_value_error() -> None:
     choices = [read_choice(f"{name}={path}") for name, path in OWN.items()]
     with pytest.raises(ValueError, match="is not supported by") as caught:

@@ -123,6 +123,19 @@ def test_no_setting_is_named_where_no_known_one_fits(reply):
             f"{RETURN} Or leave the endpoint as it is, and say by rag_response where {BOTH}.",
         ),
         ({}, RETURN),
+        (
+            {
+                "answer": ANSWER,
+                "sources": [{"document_id": "a"}],
+                "session_id": None,
+                "citations": ["a"],
+                "metrics": {},
+            },
+            (
+                'Return the texts of "sources" as "contexts", an array of strings. '
+                "Or leave the endpoint as it is, and set rag_shape = server"
+            ),
+        ),
         ({"answer": ANSWER, "contexts": ["a", None]}, "Return the text of each passage."),
     ],
 )
