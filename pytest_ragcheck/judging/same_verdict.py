@@ -1,4 +1,4 @@
-"""A judge that is not asked about an answer on which a verdict stands."""
+"""Reuses known verdicts on the same question, answer and contexts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 class SameVerdict:
     """
-    A judge whose earlier verdicts stand: of a saved run, or of this one.
+    A judge that reuses the verdicts of a saved run, or of this one, and asks another judge for the rest.
 
     Args:
-        asked: The judge that is asked about any other answer.
-        verdicts: Judgements by the digest of what the judge was given.
+        asked: The judge of all other answers.
+        verdicts: Judgements by `material_digest`.
     """
 
     def __init__(self, asked: Judge, verdicts: Mapping[str, Judgement]) -> None:
@@ -31,13 +31,13 @@ class SameVerdict:
         self._verdicts = verdicts
 
     def stands(self, question: Question, answer: RagAnswer) -> Judgement | None:
-        """Return the verdict that stands, marked as cached; None if the judge has to be asked."""
+        """Returns the known verdict, marked as cached; None if there is none."""
         known = self._verdicts.get(material_digest(question, answer))
         return None if known is None else replace(known, cached=True)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Return the verdict that stands, or ask the judge.
+        Returns the known verdict, or that of the judge.
 
         Raises:
             JudgeError: The judge gave no judgement.

@@ -23,10 +23,10 @@ LONGEST_REPLY = 1_000_000
 """In characters; a model's thinking takes tens of thousands."""
 
 _MOST_FALSE_STARTS = 1_000
-"""Each costs a count of the lines before it, for the text of Python's error."""
+"""For each one Python counts the lines before it, for the text of its error."""
 
 _MOST_READ_AGAIN = 4
-"""A reply is read for false starts at most so many times its length; a brace within a brace is read twice."""
+"""Limit of the characters read in false starts, as a multiple of the reply's length."""
 
 _REPEATED_SHOWN = 3
 _OBJECT_START = re.compile(r'\{(?=\s*["}])')
@@ -218,7 +218,7 @@ def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
     if repeated := [name for name in form.model_fields if times[name] > 1]:
         raise _Unreadable(f"{_named(repeated)} stands in the reply more than once")
     try:
-        # What nobody asked for is not looked into.
+        # Further fields are not checked.
         return form.model_validate({key: _plain(value) for key, value in pairs if key in form.model_fields})
     except ValidationError as error:
         raise _Unreadable("; ".join(map(_problem, error.errors(include_url=False)))) from None

@@ -27,7 +27,7 @@ _DECADE = re.compile(r"[12]\d\d0")
 _CENTURY_NUMBER = re.compile(r"\d{1,2}")
 _BOUNDING = UNITS.union(*LOWER_BOUNDS, *UPPER_BOUNDS)
 _PLAIN_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
-# Smaller whole numbers are years or small counts, which nobody rounds: 1946 is not 1900.
+# Smaller whole numbers are years or small counts, which are not rounded: 1946 is not 1900.
 _LEAST_ROUNDED = 10_000
 _LEAST_DIGITS_OF_ROUNDED = 2
 

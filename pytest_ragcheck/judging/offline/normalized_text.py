@@ -152,7 +152,7 @@ _ENDS = re.compile(
     r"""[.!?…\n。！？｡।](?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*["'”’»)\]*]*(?=\s)|(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*["'”’」』）]*)"""
 )
 _MARKERS = re.compile(r"(?:(?:[-*•‣–—#>]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?:\s+|$)){1,3}")
-_AFTER_A_LETTER = ("", ".", ")")  # of a marker; what begins with a letter and goes on otherwise has none
+_AFTER_A_LETTER = ("", ".", ")")  # of a marker
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
