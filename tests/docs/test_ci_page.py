@@ -222,10 +222,11 @@ def test_the_action_is_red_for_a_quote_that_is_not_closed(maintainer: Reader) ->
     assert (ran.status, ran.output.strip()) == (1, "arguments: No closing quotation. Close each quote.")
 
 
-def test_the_action_pins_the_actions_that_it_uses() -> None:
-    text = (PROJECT / "action" / "action.yml").read_text(encoding="utf-8")
-    used = re.findall(r"uses: (.*)", text)
-    assert used
+def test_every_workflow_pins_the_actions_that_it_uses() -> None:
+    pages = [PROJECT / "action" / "action.yml", PROJECT / "pytest_ragcheck" / "cli" / "project" / "starter_files.py"]
+    pages += (PROJECT / "docs").rglob("*.md")
+    used = [each for path in pages for each in re.findall(r"uses: ([^.\n].*)", path.read_text(encoding="utf-8"))]
+    assert len(used) > 10
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used), used
 
 

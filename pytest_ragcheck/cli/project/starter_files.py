@@ -53,8 +53,8 @@ jobs:
     runs-on: ubuntu-latest
 {working_directory}\
     steps:
-      - uses: actions/checkout@v5
-      - uses: actions/setup-python@v6
+      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
+      - uses: actions/setup-python@e797f83bcb11b83ae66e0230d6156d7c80228e7c # v6.0.0
         with:
           python-version: "3.12"
       - run: pip install {requirements}
@@ -66,7 +66,7 @@ jobs:
           # RAGCHECK_JUDGE: openai
           # RAGCHECK_JUDGE_MODEL: the model's name
           # OPENAI_API_KEY: ${{{{ secrets.OPENAI_API_KEY }}}}
-      - uses: actions/upload-artifact@v5
+      - uses: actions/upload-artifact@330a01c490aca151604b8cf639adc76d48f6c5d4 # v5.0.0
         if: always()
         with:
           name: ragcheck-results
