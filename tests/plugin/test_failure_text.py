@@ -206,3 +206,21 @@ def test_the_whole_reason_goes_into_the_files(project: Project) -> None:
     project.ask(bad("prices", reason=reason))
     (row,) = project.run().predictions["predictions"]
     assert row["reason"] == reason.strip()
+
+
+def test_a_fail_is_a_plain_text_for_pytest_rich(project: Project) -> None:
+    project.ask(bad("prices"))
+    project.extend_conftest(
+        """
+class Reporter:
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            (HERE / "shown.txt").write_text(report.longrepr)
+
+def pytest_configure(config):
+    config.pluginmanager.register(Reporter(), "rich-terminal-reporter")
+"""
+    )
+    project.run()
+    shown = (project.folder / "shown.txt").read_text(encoding="utf-8")
+    assert shown.startswith("groundedness 0.41 < 0.70: No price is in the contexts.\n")

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
-from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr
+from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.collected_questions import renamed
 from pytest_ragcheck.questions.files.reader import read_question_file
@@ -94,6 +94,8 @@ class QuestionItem(pytest.Function):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **options: Any) -> Any:
         """Return a FAIL as text, and any other exception with its traceback."""
         if isinstance(excinfo.value, QuestionFailed):
+            if self.config.pluginmanager.has_plugin(PYTEST_RICH):
+                return excinfo.value.record.text()
             return failure_repr(excinfo, excinfo.value.record, whole=self.config.getoption("tbstyle", "") != "line")
         return super().repr_failure(excinfo, *args, **options)
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 
+PYTEST_RICH = "rich-terminal-reporter"
+"""The name of pytest-rich's reporter, which shows a string, but nothing of a representation without a traceback."""
+
+
 def failure_repr(excinfo: pytest.ExceptionInfo[BaseException], record: Record, *, whole: bool = True) -> Any:
     """
     Return the text of the record without a traceback. The short summary shows its first line.
