@@ -162,6 +162,8 @@ class RequestLimiter:
             if status_of(error) != LIMITED and served_at == -math.inf:
                 patience = 0.0
             tries.is_alone = now - limit.refused_since < patience
+            if patience and not tries.is_alone and tries.began <= limit.refused_since:
+                raise error  # this request alone has waited for the whole time
             tries.failed += not tries.is_alone
         limit.refused(running, began=started, now=now)
         if now + wait - max(tries.began, served_at) > self._patience_seconds:

@@ -404,6 +404,26 @@ def test_who_is_cancelled_in_the_delay_leaves_the_room_to_others() -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize(("status", "patience"), [(503, 30), (429, 65)])
+def test_a_request_that_was_refused_for_all_the_patience_is_not_repeated_once_more(status: int, patience: int) -> None:
+    system = Busy(1, status=status, retry_after=None)
+
+    waited: list[float] = []
+
+    async def one_and_another() -> None:
+        limiter = RequestLimiter(1, retries=2)
+        await limiter.run(system)
+        system.limit = 0
+        began = now()
+        with pytest.raises(EndpointStatusError):
+            await limiter.run(system)
+        waited.append(now() - began)
+
+    leap(one_and_another())
+    # The longest pause is 8 s, and up to a quarter more.
+    assert patience <= waited[0] <= patience + 10
+
+
 class EverySecond(Busy):
     """A system that refuses every second request, whatever runs beside it."""
 
