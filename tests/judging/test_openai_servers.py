@@ -157,6 +157,14 @@ def test_geminis_list_of_errors_is_read_with_its_delay():
     assert str(raised).endswith("\nThe server says: Quota.")
 
 
+def test_geminis_wrong_key_is_named_after_one_request():
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
+    refused = json_reply([{"error": {"code": 400, "message": "API key not valid.", "details": details}}], status=400)
+    with OpenAIServer(refused) as server, pytest.raises(JudgeUnavailable, match="refused the key: HTTP 400"):
+        judged(server)
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("reply", "named"),
     [(AZURE_FILTER, " (jailbreak)"), (LITELLM_FILTER, ""), (completion("", finish_reason="content_filter"), "")],

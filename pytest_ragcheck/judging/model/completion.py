@@ -94,10 +94,19 @@ class Refused(Exception):
         """The parameter at fault, such as `temperature`; None if none is named."""
 
     @property
+    def wrong_key(self) -> bool:
+        """True if the body says that the key is wrong, as Gemini does with status 400."""
+        return any(member(detail, "reason") == "API_KEY_INVALID" for detail in self._details)
+
+    @property
+    def _details(self) -> list[Any]:
+        details = member(self.said, "details")
+        return details if isinstance(details, list) else []
+
+    @property
     def retry_delay_seconds(self) -> float | None:
         """The wait that the body requests, >= 0, as Gemini's `retryDelay` does; None without one."""
-        details = member(self.said, "details")
-        for detail in details if isinstance(details, list) else ():
+        for detail in self._details:
             if match := _SECONDS.fullmatch(str(member(detail, "retryDelay"))):
                 return float(match[1])
         return None

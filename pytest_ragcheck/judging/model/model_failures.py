@@ -38,7 +38,8 @@ class ServerFailures:
         """The server replied with an error."""
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
-        text = (_MOVED if location else _status_template(status, refused.code)).format(
+        template = _TEMPLATES[401] if refused.wrong_key else _status_template(status, refused.code)
+        text = (_MOVED if location else template).format(
             judge=f"{self.wording.who} at {self.url}",
             model=f"model {self.model!r}",
             status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",

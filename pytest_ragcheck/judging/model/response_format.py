@@ -122,4 +122,5 @@ async def _unless_refused(create: Callable[[RequestFormat], Awaitable[T]], form:
 
 
 def _may_be_about_the_form(error: Refused) -> bool:
-    return error.status in _REFUSING_STATUSES and error.code not in _OTHER_CAUSES and error.declined is None
+    other_cause = error.code in _OTHER_CAUSES or error.wrong_key or error.declined is not None
+    return error.status in _REFUSING_STATUSES and not other_cause
