@@ -61,6 +61,9 @@ class Model:
     edited: float = 0.0
     """Share of the questions whose labels were edited; they are not compared."""
 
+    unasserted_drop: float = 0.0
+    """By how much a metric without a threshold is lower today: f1 of wordier answers, recall by renamed ids."""
+
     broken: int = 0
     """Questions that fail today and from now on."""
 
@@ -98,8 +101,8 @@ class World:
     answers: dict[str, float] = field(default_factory=dict)
     """The true level of each answer."""
 
-    recorded: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    """The scores that stand for each answer."""
+    looks: dict[str, Look] = field(default_factory=dict)
+    """The recorded look of each answer, whose scores stand."""
 
     days: dict[tuple[str, int, int], float] = field(default_factory=dict)
     asks: int = 0
@@ -120,7 +123,7 @@ class World:
 
     def ask(self, number: int, day: int) -> str:
         """The answer of one look."""
-        model, chance = self.model, self.chance
+        model = self.model
         self.asks += 1
         level, text = self.levels[number], str(number)
         today = day == self.known
@@ -133,7 +136,7 @@ class World:
         if model.document_sd:
             level += self._of_day("document", number // model.document_size, day, model.document_sd)
         if model.free_wording or (model.look_rate and text.endswith("bad")):
-            text = f"{text} {chance.getrandbits(60):x}"
+            text = f"{text} {len(self.answers)}"
         self.answers[text] = level
         return text
 
@@ -145,24 +148,22 @@ class World:
         if model.judge_day_sd:
             level += self._of_day("judge", 0, day, model.judge_day_sd)
         if model.judge == "normal" and not model.shared_judge_noise:
-            noise = model.judge_sd
-            return tuple([min(1.0, max(0.0, chance.gauss(level, noise))) for _ in range(model.metrics)])
+            gauss, noise = chance.gauss, model.judge_sd
+            scores = [gauss(level, noise) for _ in range(model.metrics)]
+            return tuple([0.0 if score < 0 else 1.0 if score > 1 else score for score in scores])
         shared = chance.gauss(0, 1)
-        return tuple(self._score(level, shared) for _ in range(model.metrics))
+        return tuple([self._score(level, shared) for _ in range(model.metrics)])
 
     def look(self, number: int, day: int) -> Look:
         """One look as a run records it: an answer that is known keeps its scores."""
         answer = self.ask(number, day)
-        fresh = answer not in self.recorded
-        if fresh:
-            self.recorded[answer] = self.judge(answer, day)
-        scores = self.recorded[answer]
-        return Look(
-            answer=answer,
-            scores=dict(zip(METRICS, scores, strict=False)),
-            passed=min(scores) >= self.model.threshold,
-            fresh=fresh and day == self.known,
-        )
+        found = self.looks.get(answer)
+        if found is None:
+            scores = self.judge(answer, day)
+            passed = min(scores) >= self.model.threshold
+            found = Look(answer=answer, scores=self._named(scores, day), passed=passed, fresh=day == self.known)
+            self.looks[answer] = found
+        return found
 
     def questions(self) -> list[ComparedQuestion]:
         """All runs up to today."""
@@ -191,8 +192,13 @@ class World:
         """What the gate asks for, done today."""
         if isinstance(request, AskAgain):
             return self.look(int(request.key[1]), self.known)
-        judged = (self.judge(answer, self.known) for answer in request.answers)
-        return tuple(dict(zip(METRICS, scores, strict=False)) for scores in judged)
+        return tuple([self._named(self.judge(answer, self.known), self.known) for answer in request.answers])
+
+    def _named(self, scores: tuple[float, ...], day: int) -> dict[str, float]:
+        named = dict(zip(METRICS, scores, strict=False))
+        if self.model.unasserted_drop:
+            named["unasserted"] = 1.0 - (self.model.unasserted_drop if day == self.known else 0.0)
+        return named
 
     def _saved(self, number: int, day: int) -> KnownRun:
         looks = [self.look(number, day)]
@@ -264,6 +270,8 @@ NULL = (
     Model(title="15 % of labels edited", edited=0.15).with_free_wording(),
     Model(title="threshold raised to 0.95", threshold=0.95).with_free_wording(),
     Model(title="judge -0.03 today, same answers", lenient=-0.03),
+    Model(title="right but wordier, f1 -0.4", unasserted_drop=0.4).with_free_wording(),
+    Model(title="ids renamed, recall -1, same answers", unasserted_drop=1.0),
 )
 """Nothing changed, or nothing that is the system's fault."""
 
@@ -272,8 +280,9 @@ OUTSIDE = (
         title="documents 0.05 by day, not declared", document_size=10, document_sd=0.05, declared=False
     ).with_free_wording(),
     Model(title="documents 0.1 by day, declared", document_size=10, document_sd=0.1).with_free_wording(),
+    Model(title="documents without noise, not declared", document_size=10, declared=False).with_free_wording(),
 )
-"""Outside of what the gate promises."""
+"""Outside of what the gate promises, and a model beside it whose documents share nothing."""
 
 
 def broken(count: int) -> tuple[Model, ...]:

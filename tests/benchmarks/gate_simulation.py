@@ -1,10 +1,14 @@
 """
 How often the gate turns red with nothing changed, and with a change of a known size.
 
-    python -m tests.benchmarks.gate_simulation [--part PART] [--runs N] [--model TEXT] [--size N] [--known N] [--seed N]
+    python -m tests.benchmarks.gate_simulation [--part PART] [--runs N] [--certain] [--size N ...] [--known N]
+        [--model TEXT] [--jobs N] [--results FILE] [--tables]
 
 Each run has saved runs, a run of today, and the gate's own session, whose requests a simulated system and judge serve.
-PART is `nothing`, `outside`, `changed`, `stated` or `confirmed`. A cell is run again by its model, size and saved runs.
+The results file has a line for each cell and is written as the runs are made: the command goes on where it ended, and
+makes only the runs that a cell lacks. After a change of the procedure, begin with a new file.
+`--certain` goes on to 10,000 runs in each cell with a rate whose interval reaches above 1.3 %.
+`--tables` prints the tables of docs/explanation/statistics.md from the results file alone.
 Beside the gate stand three tests of the last saved run and today at 1 %: the paired t test, the test of McNemar, and,
 for changes, a test of the mean that is told the noise: its level is taken from runs of the same model without a change.
 """
@@ -13,115 +17,160 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import random
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from statistics import fmean, median, stdev
+from functools import cache
+from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
 from pytest_ragcheck.summary.gate.procedure.gate_session import gate
-from pytest_ragcheck.summary.gate.wilson_interval import wilson
 from pytest_ragcheck.summary.paired import student_quantile
 from tests.benchmarks.gate_models import NULL, OUTSIDE, Model, World, broken
+from tests.benchmarks.gate_results import RESULTS, Tally, read_results, write_results
+from tests.benchmarks.gate_tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
+    from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Look
+    from tests.benchmarks.gate_results import Results
 
+PARTS = ("nothing", "outside", "changed", "stated", "confirmed")
 SIZES, HISTORIES = (20, 50, 100, 300, 1000), (1, 2, 5)
+NEEDED = (1, 6), (2, 4), (5, 3)
+"""Saved runs, and how many broken questions are red beside them."""
+
 ERROR_RATE = 0.01
 
 LOST = Model(title="a document lost", document_size=10, lost_document=True)
 MEANS = Model(title="", judge_sd=0.1, free_wording=True)
 STATED = replace(MEANS, judge="unbounded")
 
+_HIGHEST, _CERTAIN = 0.013, 10_000
+_CHUNK_QUESTIONS = 25_000
+"""Questions of the runs that one job makes before their results are written."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One row of the table."""
+    """One rate of a table."""
 
+    part: str
     model: Model
     size: int
     known: int
-    gate: str = "regression"
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """The key of the results."""
+        return self.part, self.model.title, self.size, self.known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What came of one simulated run."""
 
-    findings: GateFindings
+    red: bool
     t_red: bool
     mcnemar_red: bool
     drop: float
     """By how much the raw mean dropped, as a test that is told the noise sees it."""
 
+    visible_drop: float | None
+    warned: bool
+    """True if the run warns of documents that share noise."""
+
     asks: int
     judgements: int
 
 
-def cells(part: str) -> Iterator[Cell]:
-    """The rows of one part."""
-    if part in ("nothing", "outside"):
-        for model in NULL if part == "nothing" else OUTSIDE:
-            yield from (Cell(model=model, size=size, known=known) for size in SIZES for known in HISTORIES)
-    elif part == "changed":
-        for known, count in ((1, 6), (2, 4), (5, 3)):
-            yield from (Cell(model=m, size=n, known=known) for m in broken(count) for n in (30, 100, 200))
-        yield from (Cell(model=m, size=200, known=1) for m in (LOST, LOST.with_lenient_judge()))
-        for drop, size, known in ((0.02, 200, 5), (0.05, 100, 1), (0.1, 50, 1)):
-            dropped = replace(MEANS, title=f"every answer -{drop:g}, judge 0.1", drop=drop)
-            yield from (Cell(model=m, size=size, known=known) for m in (dropped, dropped.with_lenient_judge()))
-        refuses = Model(title="1 of 3 refused", broken_share=1 / 3, broken_level=0.0)
-        wrong = Model(title="1 of 10 wrong", broken_share=0.1)
-        for model in (refuses, wrong):
-            yield from (Cell(model=m, size=n, known=1) for m in (model, model.with_lenient_judge()) for n in (25, 100))
+def cells(part: str) -> list[Cell]:
+    """The rates of one part."""
+    if part == "changed":
+        found = _changed()
     elif part == "stated":
-        for known, needed in ((1, 6), (2, 4), (5, 3)):
-            yield from (Cell(model=broken(count)[0], size=100, known=known) for count in (needed - 1, needed))
-        for size, known in ((20, 1), (50, 1), (100, 1), (200, 1), (50, 5), (200, 5)):
-            drop = _stated_drop(size, known)
-            model = replace(STATED, title=f"every answer -{drop:.3f}, as stated", drop=drop)
-            yield Cell(model=model, size=size, known=known)
+        found = _stated()
+    elif part == "confirmed":
+        one = Model(title="1 broken", broken=1)
+        noisy = replace(one, title="1 broken, judge 0.15", judge_sd=0.15)
+        found = ((model, 100, 1) for model in (*NULL, *OUTSIDE, one, noisy))
     else:
-        confirmed = [Model(title="1 broken", broken=1), Model(title="1 broken, judge 0.15", broken=1, judge_sd=0.15)]
-        yield from (Cell(model=model, size=100, known=1, gate="confirmed") for model in (*NULL, *OUTSIDE, *confirmed))
+        models = NULL if part == "nothing" else OUTSIDE
+        found = ((model, size, known) for model in models for size in SIZES for known in HISTORIES)
+    return [Cell(part=part, model=model, size=size, known=known) for model, size, known in found]
+
+
+def _changed() -> Iterator[tuple[Model, int, int]]:
+    for known, count in NEEDED:
+        yield from ((model, size, known) for model in broken(count) for size in (30, 100, 200))
+    yield from ((model, 200, 1) for model in (LOST, LOST.with_lenient_judge()))
+    for drop, size, known in ((0.02, 200, 5), (0.05, 100, 1), (0.1, 50, 1)):
+        dropped = replace(MEANS, title=f"every answer -{drop:g}, judge 0.1", drop=drop)
+        yield from ((model, size, known) for model in (dropped, dropped.with_lenient_judge()))
+    refuses = Model(title="1 of 3 refused", broken_share=1 / 3, broken_level=0.0)
+    for model in (refuses, Model(title="1 of 10 wrong", broken_share=0.1)):
+        yield from ((each, size, 1) for each in (model, model.with_lenient_judge()) for size in (25, 100))
+
+
+def _stated() -> Iterator[tuple[Model, int, int]]:
+    for known, needed in NEEDED:
+        yield from ((broken(count)[0], 100, known) for count in (needed - 1, needed))
+    for size, known in ((10, 1), (20, 1), (50, 1), (100, 1), (200, 1), (10, 5), (50, 5), (200, 5)):
+        drop = _stated_drop(size, known)
+        yield replace(STATED, title=f"every answer -{drop:.3f}, as stated", drop=drop), size, known
 
 
 def _stated_drop(size: int, known: int) -> float:
     """The drop that unchanged runs say would be seen, in the median."""
-    chance = random.Random(f"{size} {known}")
-    means = [simulated(Cell(model=STATED, size=size, known=known), chance).findings.mean for _ in range(50)]
-    return median(found.visible_drop for found in means if found is not None and found.visible_drop is not None)
+    cell = Cell(part="", model=STATED, size=size, known=known)
+    drops = [simulated(cell, number).visible_drop for number in range(100)]
+    return median(drop for drop in drops if drop is not None)
 
 
-def simulated(cell: Cell, chance: random.Random) -> Run:
-    """One run of the cell."""
-    world = World(model=cell.model, size=cell.size, known=cell.known, chance=chance)
+def simulated(cell: Cell, number: int) -> Run:
+    """One run of the cell; the same number gives the same run."""
+    world = World(model=cell.model, size=cell.size, known=cell.known, chance=random.Random(f"{number} {cell.key}"))
     questions = world.questions()
-    findings = drive(gate(questions, gate=cell.gate), world.serve)
-    asks, judgements = world.asks, world.judgements
-    model = cell.model
-    now = [world.judge(question.now.answer or "", cell.known) for question in questions]
-    saved = [[tuple(run.looks[0].scores.values()) for run in question.known] for question in questions]
-    differences = [fmean(b) - fmean(a[-1]) for a, b in zip(saved, now, strict=True)]
-    flips = [(min(a[-1]) >= model.threshold, min(b) >= model.threshold) for a, b in zip(saved, now, strict=True)]
+    findings = drive(gate(questions, gate="confirmed" if cell.part == "confirmed" else "regression"), world.serve)
+    asks, judgements, lowest = world.asks, world.judgements, cell.model.threshold
+    saved = [[_asserted(each, run.looks[0]) for run in each.known] for each in questions]
+    # The other tests know no recorded answer, and judge each of them again.
+    now = [
+        _asserted(each, each.now) if each.now.fresh else world.judge(each.now.answer or "", cell.known)
+        for each in questions
+    ]
+    differences = [_mean(b) - _mean(a[-1]) for a, b in zip(saved, now, strict=True)]
+    flips = [(min(a[-1]) >= lowest, min(b) >= lowest) for a, b in zip(saved, now, strict=True)]
+    told = cell.part == "changed"
     return Run(
-        findings=findings,
+        red=findings.red,
         t_red=_t_red(differences),
         mcnemar_red=_mcnemar_red(down=flips.count((True, False)), up=flips.count((False, True))),
-        drop=fmean(fmean(map(fmean, a)) - fmean(b) for a, b in zip(saved, now, strict=True)),
+        drop=_mean([_mean([*map(_mean, a)]) - _mean(b) for a, b in zip(saved, now, strict=True)]) if told else 0.0,
+        visible_drop=None if findings.mean is None else findings.mean.visible_drop,
+        warned=cell.part == "outside" and findings.documents_share_noise,
         asks=asks,
         judgements=judgements,
     )
 
 
+def _asserted(question: ComparedQuestion, look: Look) -> list[float]:
+    return [look.scores[metric] for metric in question.thresholds]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
 def _t_red(differences: Sequence[float]) -> bool:
-    deviation = stdev(differences)
-    statistic = fmean(differences) * math.sqrt(len(differences))
-    return statistic < -student_quantile(1 - ERROR_RATE, len(differences) - 1) * deviation
+    n, mean = len(differences), _mean(differences)
+    deviation = math.sqrt(sum((each - mean) ** 2 for each in differences) / (n - 1))
+    return mean * math.sqrt(n) < -student_quantile(1 - ERROR_RATE, n - 1) * deviation
 
 
 def _mcnemar_red(*, down: int, up: int) -> bool:
@@ -129,76 +178,83 @@ def _mcnemar_red(*, down: int, up: int) -> bool:
     return sum(math.comb(n, k) for k in range(down, n + 1)) <= ERROR_RATE * 2**n if n else False
 
 
-def _told_rate(cell: Cell, runs: Sequence[Run], times: int, seed: int) -> float:
-    """How often the mean is below the level that its runs without a change reach in one of 100."""
-    model = replace(cell.model, broken=0, broken_share=0.0, lost_document=False, drop=0.0)
-    chance = random.Random(f"{seed} {cell} told")
-    unchanged = sorted(simulated(replace(cell, model=model), chance).drop for _ in range(times))
-    level = unchanged[math.ceil((1 - ERROR_RATE) * times) - 1]
-    return fmean(run.drop > level for run in runs)
+@cache
+def _told_level(cell: Cell) -> float:
+    """The drop that its runs without a change exceed in one of 100."""
+    unchanged = replace(cell, model=replace(cell.model, broken=0, broken_share=0.0, lost_document=False, drop=0.0))
+    runs = sorted(simulated(unchanged, number).drop for number in range(-400, 0))
+    return runs[math.ceil((1 - ERROR_RATE) * len(runs)) - 1]
 
 
-def row(cell: Cell, times: int, seed: int) -> str:
-    """One row of the table."""
-    chance = random.Random(f"{seed} {cell}")
-    runs = [simulated(cell, chance) for _ in range(times)]
-    red = sum(run.findings.red for run in runs)
-    low, high = wilson(red, times)
-    model = cell.model
-    changed = bool(model.broken or model.broken_share or model.lost_document or model.drop)
-    drops = [run.findings.mean.visible_drop for run in runs if run.findings.mean is not None]
-    shown = [drop for drop in drops if drop is not None]
-    needed = [run.findings.count.needed for run in runs if run.findings.count is not None]
-    columns = (
-        model.title,
-        cell.size,
-        cell.known,
-        times,
-        f"{red / times:.4f}",
-        f"{low:.4f} to {high:.4f}",
-        f"{fmean(run.t_red for run in runs):.3f}",
-        f"{fmean(run.mcnemar_red for run in runs):.3f}",
-        f"{_told_rate(cell, runs, max(times, 100), seed):.3f}" if changed else "",
-        median(each for each in needed if each is not None) if any(needed) else "",
-        f"{median(shown):.3f}" if shown else "",
-        f"{fmean(run.asks for run in runs):.1f}",
-        f"{fmean(run.judgements for run in runs):.0f}",
+def tallied(cell: Cell, first: int, times: int) -> Tally:
+    """So many runs of the cell, from the run of this number on."""
+    level = _told_level(cell) if cell.part == "changed" else math.inf
+    runs = [simulated(cell, number) for number in range(first, first + times)]
+    return Tally(
+        runs=times,
+        red=sum(run.red for run in runs),
+        t_red=sum(run.t_red for run in runs),
+        mcnemar_red=sum(run.mcnemar_red for run in runs),
+        told_red=sum(run.drop > level for run in runs),
+        asks=sum(run.asks for run in runs),
+        judgements=sum(run.judgements for run in runs),
+        warned=sum(run.warned for run in runs),
     )
-    return f"| {' | '.join(map(str, columns))} |"
 
 
-HEADER = (
-    "model",
-    "questions",
-    "saved runs",
-    "runs",
-    "red",
-    "95 % interval",
-    "paired t",
-    "McNemar",
-    "told the noise",
-    "broken seen from",
-    "drop seen from",
-    "asks",
-    "judgements",
-)
+def simulate(chosen: Sequence[Cell], path: Path, *, runs: int, certain: bool, jobs: int) -> None:
+    """Makes the runs that the cells lack, and writes the results as they come."""
+    results = read_results(path)
+
+    def run(to_run: Sequence[Cell], wanted: int) -> None:
+        while lacking := [(cell, done) for cell in to_run if (done := _runs(results, cell)) < wanted]:
+            sizes = [
+                min(wanted - done, max(10, _CHUNK_QUESTIONS // (cell.size * cell.known))) for cell, done in lacking
+            ]
+            for (cell, _), tally in zip(lacking, pool.map(tallied, *zip(*lacking, strict=True), sizes), strict=True):
+                results[cell.key] = results.get(cell.key, Tally()) + tally
+                write_results(path, results)
+
+    with ProcessPoolExecutor(jobs, initializer=os.nice, initargs=(19,)) as pool:
+        run(chosen, runs)
+        if certain:
+            # A cell that has begun is run to the end: stopping at a low rate would make all rates lower.
+            near = [each for each in chosen if _runs(results, each) > runs or results[each.key].ends[1] > _HIGHEST]
+            run(near, _CERTAIN)
+
+
+def _runs(results: Results, cell: Cell) -> int:
+    return results.get(cell.key, Tally()).runs
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the table."""
+    """Simulates, and prints a line for each cell, or the tables."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate_simulation")
-    parser.add_argument("--part", choices=("nothing", "outside", "changed", "stated", "confirmed"), default="nothing")
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--certain", action="store_true")
     parser.add_argument("--model", default="")
-    parser.add_argument("--size", type=int)
+    parser.add_argument("--size", type=int, nargs="+")
     parser.add_argument("--known", type=int)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--tables", action="store_true")
     given = parser.parse_args(arguments)
-    print(f"| {' | '.join(HEADER)} |\n| {' | '.join('---' for _ in HEADER)} |")
-    for cell in cells(given.part):
-        chosen = given.size in (None, cell.size) and given.known in (None, cell.known)
-        if chosen and given.model in cell.model.title:
-            print(row(cell, given.runs, given.seed), flush=True)
+    if given.tables:
+        print(*tables(read_results(given.results)), sep="\n")
+        return 0
+    chosen = [
+        cell
+        for part in given.part or PARTS
+        for cell in cells(part)
+        if given.model in cell.model.title
+        and (given.size is None or cell.size in given.size)
+        and given.known in (None, cell.known)
+    ]
+    simulate(chosen, given.results, runs=given.runs, certain=given.certain, jobs=given.jobs)
+    results = read_results(given.results)
+    for cell in chosen:
+        print(*cell.key, results[cell.key], sep=" | ")
     return 0
 
 

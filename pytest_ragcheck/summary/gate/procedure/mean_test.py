@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HOPELESS = 0.2
 """A p above this after one judgement of each answer asks for no second one."""
 
-_POWER = 0.83
+_POWER = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
