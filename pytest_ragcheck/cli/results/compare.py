@@ -22,9 +22,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "compare",
-        help="hold the results of several agents against each other",
-        description="Shows agents side by side: their means, how far each differs from the first, question by "
-        "question, with intervals at 95 %, and the questions of which they make different things. "
+        help="compare the results of several agents",
+        description="Compares agents question by question: their means, the difference of each from the first with its "
+        "95 % interval, and the questions with different verdicts. "
         "Exit status: 0 compared, 2 wrong usage.",
     )
     parser.add_argument(

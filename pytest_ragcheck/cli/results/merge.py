@@ -26,11 +26,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "merge",
-        help="put the shards of a run together",
-        description="Makes of the results of all shards (pytest --rag-shard=I/N) the files that one run would have "
-        "written, and decides over them as one run's gate would: by what the shards were held to, unless said "
-        "otherwise. Exit status: 0 green; 1 red: an ERROR, a FAIL that the gate does not tolerate, or the gate itself; "
-        "2 wrong usage.",
+        help="merge the shards of a run",
+        description="Merges the results of all shards (pytest --rag-shard=I/N) into the files of one run, and applies "
+        "the gate of the shards to them, or the one given here. Exit status: 0 green; 1 red: an ERROR, a FAIL that the "
+        "gate does not tolerate, or the gate itself; 2 wrong usage, or a shard cannot be read.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="where the shards wrote their results")
     add_output_folder(parser)

@@ -25,8 +25,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "report",
         help="make a page, Markdown or a table of the results of a run",
-        description="Makes of the result files of a run one HTML file that needs nothing else, Markdown for a pull "
-        "request, or a flat table, with what the run's gate decided, or what another makes of it. "
+        description="Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
+        "or a flat table, with the decision of the run's gate, or of the one given here. "
         "Exit status: 0 written, whatever was decided; 2 wrong usage.",
     )
     parser.add_argument(
