@@ -102,7 +102,7 @@ class Question:
     """The line in `path` where the question begins, from 1."""
 
     lacks_gold: bool = field(default=False, compare=False)
-    """True if other questions of its set have gold passages and this question has none."""
+    """True if other questions of its dataset have gold passages and this question has none; False in a file."""
 
     def __post_init__(self) -> None:
         # One list with every accepted answer makes a question equal to itself after writing and reading.
@@ -166,7 +166,8 @@ class QuestionSet:
     """The origin of a dataset; None for a question file."""
 
     def __post_init__(self) -> None:
-        if any(question.gold_passages for question in self.questions):
+        # In a file written by hand, a question without gold passages was only not labelled yet.
+        if self.origin is not None and any(question.gold_passages for question in self.questions):
             marked = tuple(
                 q if q.gold_passages or q.lacks_gold else replace(q, lacks_gold=True) for q in self.questions
             )

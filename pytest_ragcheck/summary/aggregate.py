@@ -56,7 +56,7 @@ class Totals:
     """`latency_*_seconds` over the questions that the endpoint answered; empty without any."""
 
     n_without_gold: int | None
-    """How many questions count as 0 in retrieval for want of gold passages; None where it was not measured."""
+    """The number of answerable questions without gold passages; None if retrieval was not measured."""
 
     @property
     def num_examples(self) -> int:
@@ -190,8 +190,10 @@ def _blame(measured: Iterable[Record]) -> dict[str, int]:
 
 
 def _without_gold(measured: Iterable[Record]) -> int | None:
-    retrieved = [record for record in measured if not record.scores.keys().isdisjoint(RETRIEVAL)]
-    return sum(record.question.lacks_gold for record in retrieved) if retrieved else None
+    records = list(measured)
+    retrieved = {record.question.dataset_name for record in records if not record.scores.keys().isdisjoint(RETRIEVAL)}
+    questions = [record.question for record in records if record.question.dataset_name in retrieved]
+    return sum(each.answerable and not each.gold_passages for each in questions) if retrieved else None
 
 
 def _abstention(measured: Iterable[Record]) -> dict[str, float]:

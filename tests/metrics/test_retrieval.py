@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from pytest_ragcheck.metrics.retrieval import (
     recall_at_k,
     reciprocal_rank,
 )
+from pytest_ragcheck.questions.question import Origin
 from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from tests.making import a_question, a_set
 
@@ -140,10 +142,13 @@ def test_a_question_is_measured_on_its_contexts() -> None:
     assert values["ndcg_at_5"] == pytest.approx(1 / log2(3))
 
 
-def test_a_question_without_gold_is_zero_where_others_of_its_set_have_some_and_else_not_measured() -> None:
+def test_a_question_without_gold_is_not_measured_in_a_file_and_zero_in_a_dataset_in_which_others_have_some() -> None:
     alone, gold = a_question("alone"), a_question("gold", gold_passages=(REFUNDS,))
     assert scored(alone, REFUNDS.text) == {}
-    lacking, _ = a_set("billing", alone, gold).questions
+    of_file = a_set("billing", alone, gold)
+    assert scored(of_file.questions[0], REFUNDS.text) == {}
+    origin = Origin(source="file.json", split=None, available=2, left_out=0, samples=None, seed=0)
+    lacking, _ = replace(of_file, origin=origin).questions
     assert set(scored(lacking, REFUNDS.text).values()) == {0.0}
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_ragcheck import GoldPassage
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import NO_JUDGE, Counts, aggregate
@@ -136,9 +137,10 @@ def test_what_is_blamed_is_counted_where_anything_is() -> None:
 
 
 def test_questions_that_lack_gold_are_counted_where_retrieval_was_measured() -> None:
-    gold = a_record("a", scores={"mrr": 1.0})
-    lacking = a_record(question=a_question("b", lacks_gold=True), scores={"mrr": 0.0})
-    unanswerable = a_record(question=a_question("c", lacks_gold=True, answerable=False))
+    passage = GoldPassage(text="Refunds are possible for 30 days.")
+    gold = a_record(question=a_question("a", gold_passages=(passage,)), scores={"mrr": 1.0})
+    lacking = a_record(question=a_question("b"), scores={"mrr": 0.0})
+    unanswerable = a_record(question=a_question("c", answerable=False))
     other = a_record(question=a_question("d", dataset_name="other"))
     summary = aggregate(some_outcomes(gold, lacking, unanswerable, other))
     assert summary.totals.n_without_gold == summary.datasets["billing"].n_without_gold == 1

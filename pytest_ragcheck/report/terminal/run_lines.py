@@ -9,7 +9,14 @@ from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
-from pytest_ragcheck.scores.catalogue import JUDGED, NO_EMBEDDING_MODEL, OVERALL, RAGAS_BY_EMBEDDINGS, SEMANTIC
+from pytest_ragcheck.scores.catalogue import (
+    JUDGED,
+    NO_EMBEDDING_MODEL,
+    OVERALL,
+    RAGAS_BY_EMBEDDINGS,
+    RETRIEVAL,
+    SEMANTIC,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -117,6 +124,19 @@ def _metric_lines(summary: Summary) -> Iterator[str]:
             )
 
 
+def _gold_lines(outcomes: Outcomes, without_gold: int) -> Iterator[str]:
+    as_zero = sum(
+        record.question.answerable
+        and not record.question.gold_passages
+        and not record.scores.keys().isdisjoint(RETRIEVAL)
+        for record in outcomes.measured
+    )
+    if as_zero:
+        yield f"retrieval counts as 0 on {as_zero}: no gold passages, though others of the dataset have some"
+    if without_gold > as_zero:
+        yield f"retrieval not measured on {without_gold - as_zero}: no gold passages"
+
+
 def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield what the numbers leave out, and the parts of the system that the failures point at."""
     for metric, reasons in summary.dropped.items():
@@ -125,8 +145,7 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     lacking = Counter(metric for record in outcomes.measured for metric in record.overall_lacks)
     if lacking:
         yield f"{OVERALL} without {', '.join(f'{metric} on {count}' for metric, count in lacking.items())}"
-    if without_gold := summary.totals.n_without_gold:
-        yield f"retrieval counts as 0 on {without_gold}: no gold passages, though others of the dataset have some"
+    yield from _gold_lines(outcomes, summary.totals.n_without_gold or 0)
     if summary.totals.blame:
         counts = summary.totals.blame
         parts = ", ".join(f"{part} {count}" for part, count in counts.items())
