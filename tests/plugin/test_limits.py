@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from tests.harness import Project
@@ -96,3 +99,13 @@ def test_no_more_requests_run_at_once_in_four_workers_than_the_limit(
     # On a busy machine the limit need not be reached.
     assert 1 <= most_at_once(project, "asked") <= asked
     assert 1 <= most_at_once(project, "judged") <= (judged or asked)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to lower")
+def test_connections_are_capped_by_the_limit_of_open_files(project: Project) -> None:
+    project.write("conftest.py", "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n")
+    project.write("many.rag.json", json.dumps([{"id": f"q{n}", "question": f"What is {n}?"} for n in range(200)]))
+    with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "--rag-concurrency=256", subprocess=True)
+    assert run.outcomes == {"passed": 200}
+    assert "at most 12 requests run at once, not 256, by the limit of open files" in run.lines

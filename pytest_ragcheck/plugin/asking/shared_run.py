@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,10 @@ def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
         alone=not part.is_worker,
         tell=lambda error: run.queue_note(f"the store is out of use: {error}. {_WITHOUT}"),
     )
+
+
+_OTHER_FILES = 40
+"""Open files of a process beside its connections: pytest, the store, the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +137,26 @@ def budget_of(config: pytest.Config) -> Budget | None:
 
 def _slots(config: pytest.Config, name: str, number: int) -> Slots:
     part = part_of(config)
+    if (most := _most_connections()) < number:
+        run_of(config).queue_note(f"at most {most} requests run at once, not {number}, by the limit of open files")
+        number = most
     if not part.is_worker:
         return Slots(number)
     table = _shared_table(config, name)
     # A process that cannot share the limit gets an equal part of it.
     return Slots(max(1, number // part.share)) if table is None else Slots(number, processes=part.share, table=table)
+
+
+def _most_connections() -> int:
+    """Return how many requests the limit of open files allows, beside the other files of the process."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return sys.maxsize
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return max(1, (allowed - _OTHER_FILES) // 2)  # one half each for the endpoint and the judge
 
 
 def _shared_table(config: pytest.Config, name: str) -> SharedTable | None:
