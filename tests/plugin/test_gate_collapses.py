@@ -224,6 +224,21 @@ def test_an_accepted_answer_is_the_recorded_one(project: Project, capsys: pytest
     assert "baseline ragcheck-baseline.json: 1 still failing, 11 as before" in run.lines
 
 
+def test_a_known_failure_is_asked_again_under_regression_and_its_looks_are_saved(project: Project) -> None:
+    before = World(n=12, answers={4: "A wrong answer to q4."})
+    project.write("conftest.py", SERVER)
+    before.write(project)
+    project.run("--rag-gate=each")
+    assert main(["baseline", "save"]) == 0
+    asked = count(project, "asked")
+    assert today(project, before, "--rag-gate=regression").exit_status == 0
+    assert count(project, "asked") - asked == 12 + 2
+    assert main(["baseline", "save"]) == 0
+    baseline = json.loads((project.folder / "ragcheck-baseline.json").read_text(encoding="utf-8"))
+    looks = {row["question_id"]: [len(run) for run in row["runs"]] for row in baseline["predictions"]}
+    assert (looks["q4"], looks["q5"]) == ([1, 3], [1, 1])
+
+
 def test_a_baseline_in_the_root_folder_is_compared_with_by_default(project: Project) -> None:
     before = World(n=12)
     saved(project, before)

@@ -153,7 +153,13 @@ def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, A
 def _further_looks(given: Mapping[str, Any], row: BaselineRow) -> list[dict[str, Any]]:
     """Looks of the same run whose answers are not kept: those of asking again, and a repeat with another verdict."""
     again = [reply for reply in given.get("gate", {}).get("replies", ()) if isinstance(reply, dict)]
-    looks = [{"verdict": "PASS" if look["passed"] else "FAIL", "metrics": look["scores"]} for look in again]
+    looks = [
+        {
+            "verdict": "PASS" if look["passed"] else "FAIL",
+            "metrics": {metric: value for metric, value in look["scores"].items() if metric in given["thresholds"]},
+        }
+        for look in again
+    ]
     if not looks and row.passes and row.fails:
         looks = [{"verdict": "FAIL" if row.verdict is Verdict.PASS else "PASS", "metrics": given["metrics"]}]
     return looks
