@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def damage(values: Iterable[object]) -> Iterator[str]:
-    """The mistakes of all result files that a command's arguments name, and of those beside them."""
+    """The mistakes of the result files that a command reads."""
     for path in dict.fromkeys(each for value in values for each in _result_files(value)):
         yield from mistakes_in_result(path)
 

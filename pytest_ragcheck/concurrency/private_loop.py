@@ -122,7 +122,7 @@ class PrivateLoop:
 
     def close(self) -> None:
         """
-        End the loop with all its tasks, and its thread; a further `run` starts both anew.
+        End the loop with all its tasks, and its thread; a further `run` starts both again.
 
         A loop that never started costs nothing to close. A blocked loop is abandoned.
         """

@@ -1,4 +1,4 @@
-"""Runs plain calls beside an event loop."""
+"""Runs plain functions in threads for an event loop."""
 
 from __future__ import annotations
 

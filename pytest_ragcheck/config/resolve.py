@@ -190,7 +190,7 @@ def _headers(
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys in the environment, all of which are secrets, even those that this run does not use."""
+    """Return the keys in the environment. All are secrets, also those that this run does not use."""
     names = ("RAGCHECK_JUDGE_API_KEY", "RAGCHECK_EMBEDDING_API_KEY", "OPENAI_API_KEY")
     found = {name: environment.get(name, "").strip() for name in names}
     return {name: key for name, key in found.items() if key}

@@ -70,7 +70,7 @@ class SecretPattern:
     """One kind of secret, found by its form or its context."""
 
     hints: tuple[str, ...]
-    """Lower-case strings, one of which every match contains; searching for them first is faster."""
+    """Every match contains one of these lower-case strings; searching for them first is faster."""
 
     pattern: re.Pattern[str]
     """Group 1 is kept, group 2 is the possible secret."""

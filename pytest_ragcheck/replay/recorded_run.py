@@ -102,8 +102,8 @@ class Recording:
 
         Args:
             question: The question in its current form.
-            judge: Who judges what the recorded judge did not; None: nobody is to judge. An `Unasked` without an
-                identity takes the recorded verdicts, whoever gave them.
+            judge: The judge of answers without a recorded verdict; None for no judge. An `Unasked` without an
+                identity takes the recorded verdicts of any judge.
             metrics: Those of the run.
             settings: Those of the run.
         """

@@ -1,4 +1,4 @@
-"""What a run is held to as a whole."""
+"""The rules by which the gate decides on a whole run."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
 
 COMPARING = ("confirmed", "regression")
-"""The gates that compare with saved runs, and ask and judge again where that decides."""
+"""The gates that compare with saved runs, and ask and judge again if needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """The settings of the gate; each is that of `Settings` of the same name."""
+    """The settings of the gate."""
 
     gate: str = "each"
     """`each`, `confirmed`, `regression`, or `rate:R`."""
 
     tolerance: float = 0.01
-    """By how much a metric's mean may drop under `regression`, 0..1: D of `regression:D`."""
+    """Drop of a metric's mean that `regression` tolerates, 0..1: D of `regression:D`."""
 
     false_alarms: float = 0.01
-    """How often `regression` may turn red with nothing changed, 0..1."""
+    """Rate of false alarms of `regression`, 0..1."""
 
     missing: str = "regression"
-    """Whether a question of the baseline that is gone is a `regression` or `allowed`."""
+    """`regression` or `allowed`: the effect of a question that only the baseline has."""
 
     other_baseline: str = "refuse"
-    """`refuse` or `compare`: what becomes of a baseline that was made otherwise."""
+    """`refuse` or `compare`: the treatment of a baseline of other settings."""
 
     @classmethod
     def of(cls, settings: Settings) -> GateRules:
-        """Those of a run with the settings."""
+        """Return the rules of the settings."""
         rules = gate_and_tolerance(settings.gate.rule) | allowances(settings.gate.baseline_allows)
         return cls(false_alarms=settings.gate.false_alarms, **rules)
 
     @property
     def lowest_rate(self) -> float | None:
-        """The lowest share of passing questions, 0..1; None where the gate is no rate."""
+        """The required share of passing questions, 0..1; None for other gates than `rate`."""
         kind, _, rate = self.gate.partition(":")
         return float(rate) if kind == "rate" else None
 

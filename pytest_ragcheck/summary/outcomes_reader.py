@@ -1,4 +1,4 @@
-"""The result files of a run -> its `Outcomes`, as far as a gate looks at them."""
+"""Reads the outcomes of a run from its result files, as far as the gate needs them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def outcomes_of(predictions: Document, summary: Document, questions: Iterable[Document]) -> Outcomes:
     """
-    What a gate needs of a run: verdicts, scores, texts and identities; no contexts, costs or documents.
+    Return verdicts, scores, texts and identities, without contexts, costs and documents.
 
     Args:
         predictions: The predictions document.
-        summary: The summary beside it.
-        questions: The questions documents beside it; what is in none has no gold passages and no quarantine.
+        summary: The summary of the same run.
+        questions: The questions documents of the run. A question in none of them has no gold and no quarantine.
     """
     asked = {(file["dataset_name"], row["id"]): row for file in questions for row in file["questions"]}
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
@@ -54,7 +54,7 @@ def outcomes_of(predictions: Document, summary: Document, questions: Iterable[Do
 
 
 def terms_of_summary(summary: Document) -> GateRules:
-    """What the run was held to, as its summary says; the defaults where it was held to nothing as a whole."""
+    """Return the rules of the gate in the summary; the defaults if the run had none."""
     gate = summary.get("gate", {})
     return GateRules(**{name: gate[name] for name in GateRules.__slots__ if name in gate})
 

@@ -1,4 +1,4 @@
-"""A predictions file as JSON, read with care: what it is instead, and which field of which row is wrong."""
+"""Reads predictions files, and names the wrong field or the actual kind of a file."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 SCHEMA_VERSION = "1"
-"""Of the predictions files that can be read."""
+"""The version of readable predictions files."""
 
 AS_WRITTEN = "Take the file as the run wrote it."
 _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
-"""By a key that each has and a predictions file has not, the result files that could be meant."""
+"""Other result files, by a key that a predictions file does not have."""
 
 
 class HasBytes(Protocol):
-    """A file, in a folder or in a git revision."""
+    """A file in a folder or in a git revision."""
 
     def read_bytes(self) -> bytes:
-        """Returns what the file holds."""
+        """Returns the content."""
         ...
 
 
 class Unusable(Exception):
-    """What is wrong with the file and what to do; which file it is, the reader says."""
+    """The file cannot be used; the message has the reason and the remedy, and the caller adds the name."""
 
 
 def read_document(path: HasBytes, *, give: str, anew: str) -> dict[str, Any]:
     """
-    The predictions document in a file.
+    Return the predictions document in a file.
 
     Args:
         path: The file.
-        give: What to give instead of what is none.
-        anew: How to come to one of this version.
+        give: The remedy for a file of another kind.
+        anew: The remedy for a file of another version.
 
     Raises:
-        Unusable: It is no predictions file of this version.
+        Unusable: The file is not a predictions file of this version.
     """
     document = _json(path, give)
     if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
@@ -59,7 +59,7 @@ def read_document(path: HasBytes, *, give: str, anew: str) -> dict[str, Any]:
 
 
 def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
-    """The rows under `predictions` or `errors`."""
+    """Yield the rows under `predictions` or `errors`."""
     found = document.get(part)
     if not isinstance(found, list):
         raise Unusable(f'it has no list under "{part}". {AS_WRITTEN}')
@@ -78,60 +78,60 @@ class Fields:
         self.place = place
 
     def text(self, key: str) -> str:
-        """A text."""
+        """Return a text."""
         value = self.row.get(key)
         if not isinstance(value, str):
             raise self.mistake(key)
         return value
 
     def text_or_null(self, key: str) -> str | None:
-        """A text; None for null and where it is missing."""
+        """Return a text; None for null or a missing key."""
         return None if self.row.get(key) is None else self.text(key)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Return a list of texts."""
         value = self.row.get(key)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self.mistake(key)
         return tuple(value)
 
     def number_or_null(self, key: str) -> float | None:
-        """A finite number; None for null and where it is missing."""
+        """Return a finite number; None for null or a missing key."""
         value = self.row.get(key)
         if value is not None and not _is_number(value):
             raise self.mistake(key)
         return value
 
     def whole_or_null(self, key: str) -> int | None:
-        """A whole number; None for null and where it is missing."""
+        """Return a whole number; None for null or a missing key."""
         value = self.number_or_null(key)
         if value is not None and not isinstance(value, int):
             raise self.mistake(key)
         return value
 
     def boolean_or_null(self, key: str) -> bool | None:
-        """True or False; None for null and where it is missing."""
+        """Return True or False; None for null or a missing key."""
         value = self.row.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.mistake(key)
         return value
 
     def numbers(self, key: str) -> dict[str, float]:
-        """An object of finite numbers."""
+        """Return an object of finite numbers."""
         value = self.row.get(key)
         if not isinstance(value, dict) or not all(map(_is_number, value.values())):
             raise self.mistake(key)
         return value
 
     def list_of_numbers(self, key: str) -> list[float]:
-        """A list of finite numbers."""
+        """Return a list of finite numbers."""
         value = self.row.get(key)
         if not isinstance(value, list) or not all(map(_is_number, value)):
             raise self.mistake(key)
         return value
 
     def object_or_null(self, key: str) -> Fields | None:
-        """The fields of an object; None for null and where it is missing."""
+        """Return the fields of an object; None for null or a missing key."""
         value = self.row.get(key)
         if value is None:
             return None
@@ -140,13 +140,13 @@ class Fields:
         return Fields(value, f'{self.place}, under "{key}",')
 
     def mistake(self, key: str) -> Unusable:
-        """That the field is not what it should be."""
+        """Return the error for a field with a wrong value."""
         found = shown(self.row[key]) if key in self.row else "nothing"
         return Unusable(f'{self.place} has {found} under "{key}". {AS_WRITTEN}')
 
 
 def shown(value: Any) -> str:
-    """The value as ASCII JSON, of a long one the beginning."""
+    """Return the value as ASCII JSON, shortened."""
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
@@ -164,7 +164,7 @@ def _json(path: HasBytes, give: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise Unusable(f"line {error.lineno} is not JSON: {error.msg}. {AS_WRITTEN}") from None
-    except (ValueError, RecursionError):  # a whole number of thousands of digits, or brackets nested as deep
+    except (ValueError, RecursionError):  # thousands of digits or of nested brackets
         raise Unusable(f"it is no JSON that can be read. {AS_WRITTEN}") from None
 
 

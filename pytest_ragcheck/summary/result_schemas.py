@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 RESULT_KINDS = ("predictions", "summary")
-"""The result files with a schema; a questions file is a question file."""
+"""The result files with a schema; questions files have the schema of question files."""
 
 
 def result_schema_text(kind: str) -> str:
-    """The JSON Schema of one of `RESULT_KINDS`."""
+    """Return the JSON Schema of one of `RESULT_KINDS`."""
     return files("pytest_ragcheck.summary").joinpath(f"schemas/{kind}.schema.json").read_text(encoding="utf-8")
 
 
 def kind_of_document(document: object) -> str | None:
-    """The kind of a result file's JSON value; None if it is no result file."""
+    """Return the kind of a result file, given its JSON value; None for another file."""
     if not isinstance(document, dict):
         return None
     if "overall_metrics" in document or "metric_statistics" in document:
@@ -32,7 +32,7 @@ def kind_of_document(document: object) -> str | None:
 
 
 def schema_mistakes(kind: str, document: object) -> Iterator[str]:
-    """Each mistake as `place: what`, such as `predictions[3].verdict: ...`, in the order of the document."""
+    """Yield each mistake as `place: mistake`, such as `predictions[3].verdict: ...`, in document order."""
     errors = sorted(_validator(kind).iter_errors(document), key=lambda error: list(map(str, error.absolute_path)))
     for error in errors:
         yield f"{_place(error.absolute_path)}: {_what(error)}"
@@ -55,7 +55,7 @@ def _place(path: Iterable[Any]) -> str:
 
 
 def _what(error: Any) -> str:
-    """The mistake in one line; jsonschema's own text repeats the whole value."""
+    """Return the mistake in one line; jsonschema's message repeats the whole value."""
     found = shown(error.instance)
     match error.validator:
         case "required":

@@ -66,7 +66,7 @@ def _compared(given: Sequence[Path]) -> Agents:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What the files begin with, which is the agent's name; with the folder where that is not enough."""
+    """Return the agent's name from the file name, with the folder if several are equal."""
     short = [path.name.removesuffix(ENDING) for path in paths]
     counts = Counter(short)
     names = [name if counts[name] == 1 else str(path.with_name(name)) for name, path in zip(short, paths, strict=True)]

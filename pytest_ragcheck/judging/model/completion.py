@@ -218,7 +218,7 @@ def _filters(result: Any) -> tuple[str, ...]:
 def _joined(content: Any) -> str:
     if isinstance(content, str):
         return content
-    # Some servers send a list of parts, some of which are thinking.
+    # Some servers send a list of parts, and some parts are thinking.
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))

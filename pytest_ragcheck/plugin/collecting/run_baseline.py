@@ -1,4 +1,4 @@
-"""What the processes that ask questions need of the baseline."""
+"""The baseline for the processes that ask questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 DRIFT_SAMPLE = 20
-"""Most unchanged answers that are judged anew, to measure the drift of the judge."""
+"""Maximum number of unchanged answers that are judged again, to measure the drift of the judge."""
 
 
 class RunBaseline:
@@ -30,7 +30,7 @@ class RunBaseline:
     The baseline of a run whose gate compares with saved runs.
 
     Args:
-        config: Of the process.
+        config: The config of the process.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -41,14 +41,14 @@ class RunBaseline:
 
     @classmethod
     def of(cls, config: pytest.Config) -> RunBaseline | None:
-        """The baseline of the run; None if its gate compares with none, or the run asks nothing."""
+        """Return the baseline of the run; None if its gate compares with none, or the run asks nothing."""
         settings = settings_of(config)
         if terms_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
             return None
         return cls(config)
 
     def row(self, question: Question) -> BaselineRow | None:
-        """The row of a question that was asked in the same words; None if no saved run measured it."""
+        """Return the row of a question with the same text; None if no saved run measured it."""
         clean = self._settings.redactor.text
         row = self.baseline.rows.get((clean(question.dataset_name), clean(question.id)))
         if row is None or row.verdict is Verdict.ERROR or row.question != clean(question.question):
@@ -56,11 +56,11 @@ class RunBaseline:
         return row
 
     def is_in_drift_sample(self, row: BaselineRow) -> bool:
-        """True if the question is among those whose unchanged answer is judged anew."""
+        """Return True if the question is in the sample whose unchanged answers are judged again."""
         return row.key in self._drift_sample
 
     def has_renamed_ids(self, record: Record) -> bool:
-        """True if most contexts are known texts, and none of their document ids is known."""
+        """Return True if most contexts are known texts under unknown document ids."""
         if not record.source_ids or not record.contexts or not self._known_ids:
             return False
         known = [text_digest(text) in self._known_texts for text in record.contexts]

@@ -43,7 +43,7 @@ class Entries:
     """By the server's id, the file names of our documents on the server."""
 
     unclear: dict[str, list[str]] = field(default_factory=dict)
-    """By file name, new ids of which exactly one is ours, if it is not known which."""
+    """By file name, the new ids if exactly one of them is ours and it is unknown which one."""
 
     kept: bool = False
     """Whether the documents stay until a cleanup by command."""

@@ -1,4 +1,4 @@
-"""The drift of contexts, ids, latency and refusals as a person reads it."""
+"""The lines about changed contexts, ids, latency and refusals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 _SHOWN = 5
 _FEWER_CONTEXTS = 0.95
 _SLOWER = 1.25
-"""Ratios beyond which a difference is named."""
+"""Ratios beyond which a difference is shown."""
 
 _MORE_REFUSALS, _LEAST = 0.05, 2
-"""Share of the questions, and number of them, from which a difference of the refusals is named."""
+"""The least difference of refusals that is shown, as a share of the questions and as a number."""
 
 
 def drift_lines(drift: WorldDrift) -> Iterator[str]:
-    """A line for each change that is no verdict; nothing if the world is as it was."""
+    """Yield a line for each change; none without changes."""
     if drift.judge_models:
         yield (
             f"the judge's server has another model behind the same name: {', '.join(drift.judge_models[:_SHOWN])}, "

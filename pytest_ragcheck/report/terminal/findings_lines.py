@@ -1,4 +1,4 @@
-"""The findings of the gate as a person reads them."""
+"""The lines of the gate's findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = {
 
 
 def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str, list[tuple[Change, str]]]:
-    """The newly failing questions by what the gate found, with its words on each."""
+    """Return the newly failing questions by finding, each with its explanation."""
     found = {each.question.key: each for each in findings.candidates}
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in (_UNCONFIRMED, *_TITLES.values())}
     for change in comparison.newly_failing:
@@ -44,7 +44,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
 
 
 def findings_headline(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
-    """The reasons of a red gate, in one line without the name of the baseline."""
+    """Return the reasons of a red gate in one line, without the name of the baseline."""
     groups = examined_groups(comparison, findings)
     counts = {title: len(groups.get(title, ())) for title in _HELD}
     counts["changed but not judged"] = decision.judging.n_not_judged if decision.judging is not None else 0
@@ -58,7 +58,7 @@ _HELD = (_UNCONFIRMED, _TITLES[Outcome.CONFIRMED], _TITLES[Outcome.NOT_MEASURED]
 
 
 def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
-    """The questions and the means that turn the gate red."""
+    """Yield the questions and the means that turn the gate red."""
     groups = examined_groups(comparison, findings)
     yield from Writer(comparison).examined({title: groups[title] for title in _HELD if title in groups})
     if findings.count is not None:
@@ -71,7 +71,7 @@ def held_lines(comparison: Comparison, findings: GateFindings) -> Iterator[str]:
 
 
 def findings_lines(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
-    """The findings beside the comparison, for the end of a run."""
+    """Yield the findings for the end of a run."""
     if decision.judging is not None:
         yield from _judging(decision.judging)
     stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
@@ -131,7 +131,7 @@ def _judging(judging: Judging) -> Iterator[str]:
 
 
 def _mean_shift(examined: Sequence[Examined]) -> float:
-    """How much lower today's judge puts the recorded answers than their saved runs did, on average."""
+    """Return the mean drop of the scores of recorded answers by today's judge."""
     shifts = []
     for each in examined:
         if each.side_by_side is not None:
@@ -143,7 +143,7 @@ def _mean_shift(examined: Sequence[Examined]) -> float:
 
 
 def _is_unconfirmed(change: Change) -> bool:
-    """True if the question failed in results of a run whose gate examined nothing."""
+    """Return True if the question failed in a run whose gate examined nothing."""
     return evidence_of(change.now) is None and not change.now.asked_again
 
 

@@ -1,4 +1,4 @@
-"""What the gate decided, as a person reads it: first what is held against the run, then what is not and why."""
+"""The lines of the gate's decision: first the reasons for red, then the tolerated changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHERWISE = (
 
 
 def decision_lines(decision: Decision) -> Iterator[str]:
-    """What the gate found, for the end of a run; nothing where it had nothing to look at."""
+    """Yield the lines for the end of a run; none if the gate examined nothing."""
     comparison = decision.comparison
     if comparison is not None and decision.otherwise:
         yield printable(f"baseline {comparison.baseline.name}: refused: {'; '.join(decision.otherwise)}")
@@ -42,12 +42,12 @@ def decision_lines(decision: Decision) -> Iterator[str]:
 
 
 def decision_text(decision: Decision) -> str:
-    """Why the gate is red, its failure text, whose first line says it all; empty where it is green."""
+    """Return the failure text of the gate, whose first line is the summary; empty if the gate is green."""
     return "\n\n".join(_red_texts(decision))
 
 
 def decision_headline(decision: Decision) -> str:
-    """The same in one line."""
+    """Return the failure text in one line."""
     return "; ".join(text.partition("\n")[0] for text in _red_texts(decision))
 
 
@@ -82,8 +82,8 @@ def _rate_line(rate: Rate) -> str:
 
 
 def _share(rate: Rate) -> str:
-    """The rate with its interval, which is for the reader alone."""
+    """Return the rate with its interval, which does not affect the decision."""
     n = rate.passed + rate.failed
     low, high = wilson(rate.passed, n)
-    # Cut and not rounded, so that 0.8996 is not seen to be 0.90.
+    # Truncated, so that 0.8996 is not shown as 0.90.
     return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"

@@ -1,4 +1,4 @@
-"""`Baseline` and `Outcomes` -> `Comparison`: what became better or worse, what is new and what is gone."""
+"""Compares a run with its baseline, question by question."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 _FILE_DECIMALS = 6
-"""A threshold in the file has no more."""
+"""Decimal places of a threshold in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One question that is in the baseline and in the run."""
+    """A question that both the baseline and the run have."""
 
     before: BaselineRow
     now: Record
     reworded: bool
-    """Whether the question has another text now."""
+    """True if the text of the question has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A run against a baseline. Every question of either stands in exactly one of the groups."""
+    """The comparison of a run with a baseline. Every question of either is in exactly one of the groups."""
 
     baseline: Baseline
     newly_failing: tuple[Change, ...]
     """PASS before, FAIL now."""
 
     expected_failing: tuple[Change, ...]
-    """PASS before, FAIL now, and it is not held against the run: xfail, or in quarantine."""
+    """PASS before, FAIL now, and tolerated: xfail, or in quarantine."""
 
     still_failing: tuple[Change, ...]
     """FAIL or ERROR before, FAIL now."""
@@ -50,22 +50,22 @@ class Comparison:
 
     still_passing: tuple[Change, ...]
     apart: tuple[Change, ...]
-    """Asked otherwise than in every saved run: the labels changed, and no recorded score means the same."""
+    """The labels differ from those of every saved run, so that no recorded score is comparable."""
 
     not_measured: tuple[Change, ...]
-    """ERROR now, whatever before."""
+    """ERROR now."""
 
     missing: tuple[BaselineRow, ...]
-    """No longer there."""
+    """In the baseline, and not in the project any more."""
 
     not_run: tuple[BaselineRow, ...]
-    """Skipped, deselected, or out of what the run was asked to do."""
+    """In the baseline and not run: skipped, deselected, or outside of the selected tests."""
 
     new: tuple[Record, ...]
     """Not in the baseline."""
 
     missing_allowed: bool = False
-    """Whether a question may be missing."""
+    """True if questions may be missing."""
 
     @property
     def lost(self) -> tuple[BaselineRow, ...]:
@@ -74,12 +74,12 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether the gate is red."""
+        """True if the gate `each` is red."""
         return bool(self.newly_failing or self.lost)
 
     @property
     def compared(self) -> tuple[Change, ...]:
-        """The questions that have a PASS or a FAIL now, by group."""
+        """The questions with a PASS or a FAIL in this run, by group."""
         return (
             *self.newly_failing,
             *self.expected_failing,
@@ -90,12 +90,12 @@ class Comparison:
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """The questions that have another text now; each stands in its group too."""
+        """The questions whose text has changed; each is also in its group."""
         return tuple(change for change in (*self.compared, *self.not_measured) if change.reworded)
 
     @property
     def judged_otherwise(self) -> tuple[Change, ...]:
-        """The questions that a judge with another prompt, or with other rules, decided before."""
+        """The questions that were judged with another prompt or other rules before."""
         return tuple(
             change
             for change in self.compared
@@ -123,15 +123,15 @@ def compare(
     reworded_apart: bool = False,
 ) -> Comparison:
     """
-    The run against the baseline.
+    Compare the run with the baseline.
 
     Args:
-        baseline: Read before the run writes its own results: they may replace it.
+        baseline: The baseline, read before the run writes results that may replace it.
         outcomes: All questions of the run.
-        clean: Takes secrets out of a text, as was done with the texts of the baseline.
-        would_meet: Whether a question that is nowhere in the run, by dataset name and id, would be in it if it were
-            still there: the run went where it was.
-        missing_allowed: Whether a question may be missing.
+        clean: Redacts a text, because the texts of the baseline are redacted.
+        would_meet: Returns True if the run searched the place of a question, given its dataset name and id, so that
+            its absence means that it is gone.
+        missing_allowed: True if questions may be missing.
         reworded_apart: True if a question with another text is not compared.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
@@ -169,7 +169,7 @@ def compare(
 
 
 def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
-    """The row with the verdict of its latest run as it is under today's labels and thresholds."""
+    """Return the row with the verdict of its latest run under today's labels and thresholds."""
     evidence = evidence_of(record)
     if evidence is None or not evidence.known:
         return row

@@ -1,4 +1,4 @@
-"""The predictions of a full run become a baseline, which keeps the answers of several runs."""
+"""Makes a baseline with the answers of several runs from predictions files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def baseline_documents(
     document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any] | None, contexts: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
-    The document of a baseline with the run added, and that of its contexts.
+    Return the document of the baseline with the run added, and the document of its contexts.
 
     Args:
         document: The predictions file of the run to save.
-        now: The same, read.
+        now: The same file, read.
         earlier: The document of the baseline that is extended; its runs stay for each question with the same text.
         contexts: The texts of that baseline's contexts, by digest.
     """
@@ -51,11 +51,11 @@ def accepted_documents(
     accepted: Collection[Key],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
-    The document of a baseline whose accepted questions have the run's answers only, and that of its contexts.
+    Return the document of the baseline with only the run's answers to the accepted questions, and its contexts.
 
     Args:
         document: The predictions file of the run.
-        now: The same, read.
+        now: The same file, read.
         earlier: The document of the baseline, whose other rows stay.
         contexts: The texts of that baseline's contexts, by digest.
         accepted: Identities of questions; the baseline drops those that the run lacks.
@@ -74,7 +74,7 @@ def accepted_documents(
 
 
 def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], known: Baseline) -> list[Key]:
-    """The questions to which the baseline has no such answer, or has one although the run lacks the question."""
+    """Return the questions whose answer the baseline lacks, and those that the run lacks."""
     measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
     return [
         *(key for key, given in measured.items() if key not in before or not _is_recorded(given, before[key])),
@@ -95,7 +95,7 @@ def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
 
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    """The baseline's row of a question: the runs of the known row, and this run's."""
+    """Return the row of a question with the known runs and this run."""
     answers, runs = _answers_and_runs(known)
     looks = [_full_answer(given, texts), *_further_looks(given, now)]
     runs.append([_place(answer, answers) for answer in looks])
@@ -134,7 +134,7 @@ def _ends_of(earlier: Mapping[str, Any] | None) -> list[str]:
 
 
 def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """The distinct answers of the earlier runs, and by run the places of its looks among them."""
+    """Return the distinct answers of the earlier runs, and for each run the indexes of its answers."""
     if "answers" in known:
         return list(known["answers"]), [list(run) for run in known["runs"]]
     if not known:
@@ -144,14 +144,14 @@ def _answers_and_runs(known: Mapping[str, Any]) -> tuple[list[dict[str, Any]], l
 
 
 def _full_answer(given: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:
-    """The answer of a row of a predictions file; the texts of its contexts go among *texts*."""
+    """Return the answer of a row of a predictions file, and add its contexts to *texts*."""
     digests = [text_digest(text) for text in given.get("contexts", ())]
     texts.update(zip(digests, given.get("contexts", ()), strict=True))
     return {**{name: given[name] for name in _OF_AN_ANSWER if given.get(name) is not None}, "contexts": digests}
 
 
 def _further_looks(given: Mapping[str, Any], row: BaselineRow) -> list[dict[str, Any]]:
-    """Looks of the same run whose answers are not kept: those of asking again, and a repeat with another verdict."""
+    """Return the further looks of the run without their answers: requests of the gate, and deviating repeats."""
     again = [reply for reply in given.get("gate", {}).get("replies", ()) if isinstance(reply, dict)]
     looks = [
         {
@@ -166,7 +166,7 @@ def _further_looks(given: Mapping[str, Any], row: BaselineRow) -> list[dict[str,
 
 
 def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
-    """Where the answer is among the distinct ones; it is added if it is new. Equal words are one answer."""
+    """Return the index of the answer, which is added if it is new."""
     identity = _identity(answer)
     for place, known in enumerate(answers):
         if _identity(known) == identity:

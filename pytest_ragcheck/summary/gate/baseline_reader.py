@@ -1,4 +1,4 @@
-"""The predictions file of an earlier run -> `Baseline`, which a run is compared with."""
+"""Reads a baseline: the predictions file of an earlier run, or the compact form with several runs."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ GIVE = "Make a baseline with ragcheck baseline save."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRow:
-    """What the baseline says of one question; its identity is `dataset_name` and `id`."""
+    """One question of the baseline, identified by `dataset_name` and `id`."""
 
     dataset_name: str
     id: str
     question: str
-    """The text that was asked."""
+    """The text of the question."""
 
     verdict: Verdict
     answer: str | None = None
-    """What the system said; None on ERROR."""
+    """The answer of the latest run; None on ERROR."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """The measured scores by metric; of an ERROR none are known."""
+    """The measured scores by metric; empty on ERROR."""
 
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """The minimum of every metric that was asserted, 0..1."""
 
     prompt_version: str | None = None
-    """Version of the judge's prompt or rules; None without a judge or where it has none."""
+    """Version of the judge's prompt or rules; None if there is none."""
 
     judge: tuple[str, str | None] | None = None
     """Kind and model of the judge; None without one."""
 
     tier: str | None = None
-    """How the question was asked; None where the file does not say."""
+    """The tier; None if the file does not name it."""
 
     top_k: int | None = None
-    """How many contexts were asked for; None where the file does not say."""
+    """The requested number of contexts; None if the file does not name it."""
 
     passes: int = 0
-    """How often the question passed, of all times that the baseline knows of, >= 0."""
+    """Number of passes over all saved runs, >= 0."""
 
     fails: int = 0
-    """How often it failed, >= 0."""
+    """Number of failures over all saved runs, >= 0."""
 
     error_kind: str = ""
-    """On ERROR which kind, such as `endpoint_timeout`; else empty."""
+    """The kind of an ERROR, such as `endpoint_timeout`; else empty."""
 
     saved: tuple[tuple[SavedAnswer, ...], ...] = ()
     """The looks of each saved run that measured the question, oldest run first; empty on ERROR."""
@@ -71,41 +71,41 @@ class BaselineRow:
 
     @property
     def looks(self) -> int:
-        """How often the baseline knows of the question to have passed or failed, >= 0."""
+        """Number of passes and failures over all saved runs, >= 0."""
         return self.passes + self.fails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What a full run came to, by question."""
+    """The questions of the saved runs, with their answers."""
 
     name: str
-    """The file, as it is shown."""
+    """The name of the file in messages."""
 
     rows: Mapping[tuple[str, str], BaselineRow]
-    """By identity, those with a PASS or a FAIL first, each in the order of the file."""
+    """The questions by identity: first those with a PASS or a FAIL, then ERRORs, each in the order of the file."""
 
     timestamp: str = ""
-    """When its run ended, ISO 8601; empty where the file does not say."""
+    """The end of the latest run, ISO 8601; empty if the file does not name it."""
 
     runs: tuple[str, ...] = ()
-    """When each saved run ended, oldest first."""
+    """The end of each saved run, oldest first."""
 
     n_without_contexts: int = 0
-    """How many questions have an answer whose contexts are not in the file beside the baseline."""
+    """Number of questions with an answer whose contexts the contexts file lacks."""
 
 
 def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
     """
-    The baseline in a predictions file.
+    Return the baseline in a file.
 
     Args:
         path: The file, in a folder or in a git revision.
-        name: How texts call it.
-        advice: What a text says to give instead of another file.
+        name: The name of the baseline in messages.
+        advice: The remedy in the message about a file of another kind.
 
     Raises:
-        UsageError: It is not the predictions file of a full run; the text says what it is and what to do.
+        UsageError: The file is not a baseline or the predictions file of a full run.
     """
     try:
         document = _predictions_of_a_full_run(path, advice)
@@ -154,7 +154,7 @@ def _by_identity(
 
 
 def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[tuple[str, BaselineRow]]:
-    """Each row with its place in the file."""
+    """Yield each row with its place in the file."""
     for fields in rows(document, "predictions"):
         yield fields.place, _prediction(fields, contexts)
     for fields in rows(document, "errors"):

@@ -1,4 +1,4 @@
-"""Whether a run and its baseline measured the same thing in the same way."""
+"""Finds differences that make a run and its baseline incomparable."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SHOWN = 5
 
 def differences(comparison: Comparison) -> tuple[str, ...]:
     """
-    What makes the two no comparison, such as `judge: offline then, openai gpt-5 now`; empty where nothing does.
+    Return what makes them incomparable, such as `judge: offline then, openai gpt-5 now`; empty if they are comparable.
 
-    What a file does not say, as files of earlier versions do not, differs from nothing.
+    Values that the baseline lacks, such as in files of earlier versions, count as equal.
     """
     measured = [change for change in comparison.compared if change.before.verdict is not Verdict.ERROR]
     return tuple(
@@ -54,7 +54,7 @@ def _judge_before(row: BaselineRow) -> str | None:
 
 def _judge_now(change: Change) -> str | None:
     judge = change.now.judge
-    # Tests and other programs write rows that name the prompt alone.
+    # Rows of other programs may name only the prompt.
     if judge is None or (change.before.judge is None and change.before.prompt_version is not None):
         return None
     return _named(judge.kind, judge.model)
@@ -69,7 +69,7 @@ def _prompt_now(record: Record) -> str | None:
 
 
 def _metrics(measured: Iterable[Change]) -> str:
-    """The metrics that no question has any more; what a single question says of itself is its own matter."""
+    """Return the metrics that no question has any more."""
     before: dict[str, None] = {}
     now: set[str] = set()
     for change in measured:

@@ -1,4 +1,4 @@
-"""What a whole run is held to, and whether it holds: the same for a run of pytest's, for shards and for files."""
+"""Decides whether a whole run is red, in a pytest run and in the commands that read result files."""
 
 from __future__ import annotations
 
@@ -27,63 +27,63 @@ Key = tuple[str, str]
 """Dataset name and id of a question."""
 
 EXPECTED = "expected to fail"
-"""Why a FAIL is tolerated of which pytest was told, by a mark or in the question's file, to expect it."""
+"""The reason why an expected FAIL is tolerated; a mark or the question file declares it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """How many questions passed, of those that gate."""
+    """The number of passing questions among those that the gate counts."""
 
     passed: int
     failed: int
     lowest: float
-    """The share that has to pass, 0..1."""
+    """The required share of passing questions, 0..1."""
 
     @property
     def is_too_low(self) -> bool:
-        """Never where no question has a verdict."""
+        """True if the share is below the required one; False without verdicts."""
         n = self.passed + self.failed
         return bool(n) and self.passed / n < self.lowest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the gate makes of a run."""
+    """The decision of the gate on a run, with its reasons."""
 
     terms: GateRules
     comparison: Comparison | None
-    """With the baseline; None where there is none."""
+    """The comparison with the baseline; None without one."""
 
     otherwise: tuple[str, ...] = ()
-    """Why the baseline is refused; empty where it is not."""
+    """The reasons why the baseline is refused; empty if it is accepted."""
 
     findings: GateFindings | None = None
-    """Under the gates `confirmed` and `regression`, of a baseline that is not refused."""
+    """The findings of the gates `confirmed` and `regression`; None if the baseline is refused."""
 
     judging: Judging | None = None
-    """How the answers were judged, under the same gates."""
+    """The drift of the judge, for the same gates."""
 
     drift: WorldDrift | None = None
-    """Changes that are no verdicts, under the same gates."""
+    """Other changes since the saved runs, for the same gates."""
 
     rate: Rate | None = None
-    """Under the gate `rate`."""
+    """The share of passing questions, for the gate `rate`."""
 
     @property
     def baseline_red(self) -> bool:
-        """Whether what the baseline says turns the run red."""
+        """True if the comparison with the baseline turns the run red."""
         if self.comparison is None:
             return False
         if self.findings is not None:
-            # A gate that could not look is not green.
+            # A gate that could not examine a question is not green.
             unexamined = self.findings.not_measured or (self.judging is not None and self.judging.n_not_judged)
             return self.findings.red or bool(unexamined) or bool(self.comparison.lost)
-        # Under a rate the comparison is for the reader.
+        # With the gate `rate`, the comparison is only shown.
         return bool(self.otherwise) or (self.terms.gate == "each" and self.comparison.worse)
 
     @property
     def held(self) -> frozenset[Key]:
-        """The questions for which the gate is red, by their own dataset name and id."""
+        """Dataset name and id of the questions that turn the gate red."""
         if not self.baseline_red or self.comparison is None or self.otherwise:
             return frozenset()
         if self.findings is not None:
@@ -93,18 +93,18 @@ class Decision:
 
     @property
     def red(self) -> bool:
-        """Whether the run as a whole is red; single questions may be red by themselves."""
+        """True if the gate turns the run red; single questions may also be red."""
         return self.baseline_red or (self.rate is not None and self.rate.is_too_low)
 
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
     """
-    What the gate makes of the run.
+    Return the decision of the gate on the run.
 
     Args:
-        outcomes: Of the whole run.
-        comparison: Of the same, where it has a baseline; the gates `confirmed` and `regression` have one.
-        terms: What it is held to.
+        outcomes: The outcomes of the whole run.
+        comparison: The comparison with the baseline; the gates `confirmed` and `regression` need one.
+        terms: The rules of the gate.
     """
     otherwise: tuple[str, ...] = ()
     findings = judging = drift = None
@@ -134,26 +134,26 @@ def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) 
 
 def why_tolerated(record: Record, terms: GateRules, before: BaselineRow | None, *, baseline: str) -> str:
     """
-    Why a FAIL is not held against its question; empty where it is.
+    Return the reason why the gate tolerates a FAIL; empty if it does not.
 
     Args:
         record: A FAIL.
-        terms: What the run is held to.
-        before: What the baseline says of the question; None where it says nothing.
-        baseline: How texts call the baseline.
+        terms: The rules of the gate.
+        before: The question in the baseline; None if it is not there.
+        baseline: The name of the baseline in messages.
     """
     if record.question.quarantine is not None:
         return f"in quarantine: {record.question.quarantine}"
     if terms.lowest_rate is not None:
         return f"the gate is {terms.gate}"
-    # The comparing gates compare scores, and a maximum is none.
+    # The comparing gates compare scores; a maximum applies to a measurement that is not a score.
     if terms.gate not in COMPARING or before is None or record.exceeded:
         return ""
     return _against(record, before, baseline)
 
 
 def _against(record: Record, before: BaselineRow, baseline: str) -> str:
-    """What the baseline says of a question that fails."""
+    """Return the reason by which the baseline tolerates a failing question."""
     evidence = evidence_of(record)
     again = ", ".join(record.asked_again)
     why = f"PASS in {baseline}: the gate decides{f' (asked again: {again})' if again else ''}"
@@ -176,13 +176,13 @@ def tolerated(
     outcomes: Outcomes, terms: GateRules, baseline: Baseline | None, *, clean: Callable[[str], str]
 ) -> dict[Key, str]:
     """
-    By dataset name and id each FAIL that does not turn a run red by itself, and why not.
+    Return, by dataset name and id, the reason of each FAIL that does not turn the run red by itself.
 
     Args:
-        outcomes: Of the run.
-        terms: What it is held to.
-        baseline: What it is compared with; None where it is compared with nothing.
-        clean: Takes secrets out of a text, as was done with the texts of the baseline.
+        outcomes: The outcomes of the run.
+        terms: The rules of the gate.
+        baseline: The baseline; None without one.
+        clean: Redacts a text, because the texts of the baseline are redacted.
     """
     found = {}
     for record in outcomes.measured:

@@ -1,4 +1,4 @@
-"""How many requests a gate can make beyond the first answers, before the run asks anything."""
+"""Estimates the requests of a gate before the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateEstimate:
-    """The most that a gate requests, if every answer is new and fails."""
+    """The maximum requests of a gate, if every answer is new and fails."""
 
     asks: int
     judgements: int
@@ -28,7 +28,7 @@ def gate_estimate(rows: Sequence[BaselineRow], gate: str) -> GateEstimate:
     Return the estimate.
 
     Args:
-        rows: What the baseline has of the questions of the run.
+        rows: The rows of the baseline for the questions of the run.
         gate: `confirmed` or `regression`.
     """
     asks = judgements = 0

@@ -1,4 +1,4 @@
-"""What the process that asked a question found out for the gate, and its form in the result files."""
+"""The replies to the requests of the gate for one question, and their form in the result files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReplies:
     """
-    One question beside its saved runs, with every reply that the gate's requests got.
+    One question with its saved runs and the replies to the requests of the gate.
 
     Asking needs the client and the judge of the item, and the decision needs all questions. The process of the item
     makes the requests and keeps the replies; the decision runs the same procedure over the kept replies.
@@ -51,7 +51,7 @@ class GateReplies:
     """Further judgements of today by digest of the answer, for the test of the means."""
 
     drift: tuple[Scores, Scores] | None = None
-    """Recorded and today's scores of an unchanged answer that was judged anew; None if it was not."""
+    """Recorded and new scores of an unchanged answer that was judged again; None if it was not."""
 
     not_judged: bool = False
     """True if the answers changed and could not all be judged today, so that no mean is over them."""
@@ -63,7 +63,7 @@ class GateReplies:
     """When each saved run of the baseline ended, which tells one baseline from another."""
 
     def compared(self, record: Record) -> ComparedQuestion:
-        """The question as the procedure takes it; `known` must not be empty."""
+        """Return the question in the form of the procedure; `known` must not be empty."""
         question = record.question
         return ComparedQuestion(
             key=(question.dataset_name, question.id),
@@ -75,13 +75,13 @@ class GateReplies:
         )
 
     def examined(self, record: Record, *, deterministic_judge: bool) -> Examined:
-        """The question after the procedure has had the kept replies; a missing one counts as not measured."""
+        """Run the procedure over the kept replies; a missing reply counts as not measured."""
         kept = iter(self.replies)
         steps = examine(self.compared(record), gate=self.gate, deterministic_judge=deterministic_judge)
         return drive(steps, lambda _: next(kept, None))
 
     def to_document(self) -> dict[str, Any]:
-        """JSON values only, of which `from_document` makes the evidence again."""
+        """Return the evidence as JSON values."""
         return {
             "gate": self.gate,
             "thresholds": dict(self.thresholds),
@@ -102,7 +102,7 @@ class GateReplies:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> GateReplies:
-        """The evidence that `to_document` wrote."""
+        """Return the evidence that `to_document` wrote."""
         drift = document.get("drift")
         return cls(
             gate=document["gate"],
@@ -122,7 +122,7 @@ class GateReplies:
 
 
 def evidence_of(record: Record) -> GateReplies | None:
-    """The evidence that came with the record; None if the gate did not look at the question."""
+    """Return the evidence of the record; None if the gate did not examine the question."""
     return GateReplies.from_document(record.evidence) if record.evidence else None
 
 

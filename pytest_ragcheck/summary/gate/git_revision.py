@@ -1,4 +1,4 @@
-"""A file as a git revision has it."""
+"""Reads a file of a git revision."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _LIMIT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InGit:
-    """One file of one revision of the repository that its path lies in."""
+    """A file of a git revision."""
 
     rev: str
     """A commit, tag or branch."""
 
     path: Path
-    """Where the file is in a work tree; it need not be there now."""
+    """The path of the file in the work tree, where it need not exist."""
 
     def read_bytes(self) -> bytes:
         """
-        What the file holds in the revision.
+        Return the content of the file in the revision.
 
         Raises:
-            Unusable: git does not have it, or there is no git.
+            Unusable: The revision has no such file, or git is not installed.
         """
         folder = next(folder for folder in self.path.parents if folder.is_dir())
         place = f"{self.rev}:./{self.path.relative_to(folder).as_posix()}"
@@ -48,7 +48,7 @@ class InGit:
 
 
 def committed(path: Path) -> datetime | None:
-    """When the file's last change was committed; None where git does not know, or it has changed since."""
+    """Return the time of the file's last commit; None if git does not know it, or the file has changed since."""
     try:
         changed = _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name)
         last = _git(path.parent, "log", "-1", "--format=%ct", "--", path.name)

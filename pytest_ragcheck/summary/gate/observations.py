@@ -1,4 +1,4 @@
-"""How often one run looked at a question, and what it saw."""
+"""Counts how often a question passed and failed in one run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 LOOKS_AGAIN = 2
-"""How often a newly failing question is asked once more, where it fails each time."""
+"""Maximum number of further requests for a newly failing question."""
 
 
 def looks(
     verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
 ) -> tuple[int, int]:
-    """How often a question passed and how often it failed in one run, by the answers that it was given there."""
+    """Return the number of passes and of failures of a question over all its answers in one run."""
     asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
     answers = max((len(values) for values in asserted.values()), default=1)
     if answers == 1:

@@ -1,4 +1,4 @@
-"""Runs the procedure of the gate over the kept replies of all questions of a run."""
+"""Runs the procedure of the gate over the kept replies of a run."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from pytest_ragcheck.verdict.record import Record
 
 _DETERMINISTIC = ("offline", "none")
-"""Kinds of judges that give the same answer the same scores."""
+"""Kinds of judges that always score the same answer alike."""
 
 _SMALL_DRIFT, _DRIFT_LEVEL = 0.01, 0.01
-"""A smaller drift of the judge's mean is not remarked upon, nor one that chance makes more often than this."""
+"""The least drift of the judge's mean that is reported, and its largest p-value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """How many answers kept their recorded verdict, and how far today's judge is from the recording."""
+    """The number of recorded verdicts that stand, and the drift of the judge since they were recorded."""
 
     n_same: int
-    """Questions whose answer is a recorded one."""
+    """Number of questions with a recorded answer."""
 
     n_changed: int
     drift: Mapping[str, float]
-    """By metric the mean of today's scores less the recorded ones, over unchanged answers that were judged anew."""
+    """By metric, the mean difference of new and recorded scores of unchanged answers that were judged again."""
 
     drift_is_real: bool
     """True if the drift is larger than the noise of those judgements."""
 
     n_drift: int
-    """How many unchanged answers were judged anew."""
+    """Number of unchanged answers that were judged again."""
 
     n_not_judged: int = 0
     """Questions whose changed answers could not all be judged today, so that the mean is not over them."""
@@ -63,11 +63,11 @@ def is_deterministic(record: Record) -> bool:
 
 def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
     """
-    What the procedure finds, from the replies that came with the records.
+    Return the findings of the procedure over the kept replies.
 
     Args:
-        changes: The questions that can be compared.
-        terms: With `confirmed` or `regression` as the gate.
+        changes: The comparable questions.
+        terms: Rules with the gate `confirmed` or `regression`.
     """
     gate = procedure_for(terms.gate, len(changes))
     deterministic = all(is_deterministic(change.now) for change in changes)
@@ -99,7 +99,7 @@ def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
 
 
 def judging_of(changes: Sequence[Change]) -> Judging:
-    """How the answers of the questions were judged."""
+    """Return the number of recorded verdicts that stand, and the drift of the judge."""
     found = [evidence for change in changes if (evidence := evidence_of(change.now)) is not None]
     drifts = [evidence.drift for evidence in found if evidence.drift is not None]
     differences: dict[str, list[float]] = {}
@@ -120,7 +120,7 @@ def judging_of(changes: Sequence[Change]) -> Judging:
 
 
 def _is_real(differences: Sequence[float], n_metrics: int) -> bool:
-    """True if the mean difference is not small, and more than chance has of so many metrics in two directions."""
+    """Return True if the mean difference is large enough, and significant after correction for the metrics."""
     mean = sum(differences) / len(differences)
     p = lower_sum_p([(-abs(each) if each * mean > 0 else abs(each), 0.0) for each in differences])
     return abs(mean) >= _SMALL_DRIFT and 2 * n_metrics * p <= _DRIFT_LEVEL
@@ -142,7 +142,7 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 
 
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
-    """The question of a run that asked nothing again, by its scores alone."""
+    """Return the replies of a run that asked nothing again, from its scores alone."""
     thresholds = record.thresholds
     values = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
     now = Look(answer=None, scores=values, passed=record.verdict is Verdict.PASS)

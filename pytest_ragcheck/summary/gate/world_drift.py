@@ -1,4 +1,4 @@
-"""Compares contexts, ids, latency and refusals of a run with the latest saved run: changes that are no verdicts."""
+"""Compares contexts, ids, latency and refusals of a run with those of the latest saved run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RENAMED_IDS, _KNOWN_TEXTS = 0.1, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeforeAndNow:
-    """One number of the latest saved run, and the same of this run."""
+    """A number of the latest saved run and of this run."""
 
     before: float
     now: float
@@ -31,11 +31,11 @@ class BeforeAndNow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldDrift:
-    """What differs from the latest saved run, over the questions that both measured."""
+    """Differences from the latest saved run, over the questions that both measured."""
 
     n: int
     n_ids: int
-    """How many document ids the run returned."""
+    """Number of document ids that the run returned."""
 
     n_known_ids: int
     known_texts: float
@@ -48,14 +48,14 @@ class WorldDrift:
     """Mean number of contexts of a question; None if the baseline keeps none."""
 
     top_k: float | None
-    """Mean number of contexts that were asked for; None if no question says it."""
+    """Mean requested number of contexts; None if it is unknown."""
 
     latency_median: BeforeAndNow | None
     """Seconds; None if one of the runs has no times."""
 
     latency_p95: BeforeAndNow | None
     refusals: BeforeAndNow | None
-    """How many answers abstain; None if the baseline does not say."""
+    """Number of abstentions; None if the baseline does not know it."""
 
     judge_models: tuple[str, ...]
     """Models that the judge's server names in this run; empty if the saved runs had one of them, or none."""
@@ -71,10 +71,10 @@ class WorldDrift:
 
 def world_drift(changes: Sequence[Change]) -> WorldDrift:
     """
-    The drift of the rest of the world.
+    Return the differences.
 
     Args:
-        changes: Questions that both the baseline and the run measured.
+        changes: The questions that both runs measured.
     """
     pairs = [(change.before.saved[-1][0], change.now) for change in changes if change.before.saved]
     known_ids = {

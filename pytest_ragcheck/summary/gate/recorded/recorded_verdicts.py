@@ -30,7 +30,7 @@ class KnownVerdict:
 
     @classmethod
     def of(cls, record: Record) -> dict[str, KnownVerdict]:
-        """The verdict of a record under the digest of what the judge was given; empty without a judgement."""
+        """Return the verdict of a record by the digest of the judge's input; empty without a judgement."""
         if record.judgement is None or not record.material:
             return {}
         scores = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
@@ -38,7 +38,7 @@ class KnownVerdict:
 
 
 def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judge) -> dict[str, KnownVerdict]:
-    """The recorded verdicts of this judge by what it was given; the first verdict on an answer stands."""
+    """Return the recorded verdicts of the judge by the digest of its input; the first verdict on an answer counts."""
     identity, labels = judge_identity(judge), label_digests(question)
     found: dict[str, KnownVerdict] = {}
     for each in saved:
@@ -49,7 +49,7 @@ def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judg
 
 
 class SameScore:
-    """A metric that may ask a server, and measures new answers only."""
+    """A metric that may call a server and measures only new answers."""
 
     local = False
 
@@ -66,5 +66,5 @@ class SameScore:
 
 
 def with_known(metrics: Sequence[Metric], known: Mapping[str, KnownVerdict]) -> tuple[Metric, ...]:
-    """The metrics; those that may ask a server measure new answers only."""
+    """Return the metrics; those that may call a server measure only new answers."""
     return tuple(metric if metric.local else SameScore(metric, known) for metric in metrics)

@@ -31,21 +31,21 @@ async def look_of_today(
     room: Limiter,
 ) -> Look | None:
     """
-    The recorded answer with its scores under today's labels, and its verdict under today's thresholds.
+    Return the recorded answer with its scores under today's labels and its verdict under today's thresholds.
 
     Recorded scores stand if the labels are those of the saved run. Otherwise the metrics that need no judge measure
     the answer again. Judged scores stand unless the expected answers changed.
 
     Args:
         saved: The recorded answer.
-        question: The question as it is asked today.
+        question: The question of this run.
         thresholds: Minimum of each metric that is asserted today.
         metrics: The metrics of the run.
-        weights: Those of the overall score.
+        weights: The weights of the overall score.
         room: Runs the metrics.
 
     Returns:
-        None if an asserted metric has no score that means the same today: the question is asked otherwise.
+        None if an asserted metric has no comparable score, because the labels changed.
     """
     scores = dict(saved.scores)
     if _labels_changed(saved, question) or not thresholds.keys() <= scores.keys():
@@ -66,7 +66,7 @@ def _labels_changed(saved: SavedAnswer, question: Question) -> bool:
 
 
 def _expected_changed(saved: SavedAnswer, question: Question) -> bool:
-    """True if the judge would be given something else; False if the saved run does not say."""
+    """Return True if the input of the judge changed; False if the saved run does not have its digest."""
     if saved.labels is not None:
         return saved.labels.get(EXPECTED) != label_digests(question)[EXPECTED]
     answer = saved.answer

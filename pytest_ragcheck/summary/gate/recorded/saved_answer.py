@@ -1,4 +1,4 @@
-"""One answer that a saved run gave to a question, and digests that recognize it in a later run."""
+"""An answer of a saved run, and the digests that identify it in a later run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
 _DIGITS = 16
-"""Hex digits of a digest in a baseline: 64 bits tell a million texts apart."""
+"""Hex digits of a digest in a baseline; 64 bits keep a million texts apart."""
 
 EXPECTED, GOLD, MENTIONS = "expected", "gold", "mentions"
-"""The parts of a question that say what a right answer is."""
+"""The parts of a question that define a right answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,50 +32,50 @@ class SavedAnswer:
     """The measured scores by metric."""
 
     text: str | None = None
-    """What the system said; None if the file keeps no answers."""
+    """The answer; None if the file keeps no answers."""
 
     context_digests: tuple[str, ...] = ()
     contexts: tuple[str, ...] | None = None
-    """The texts of the contexts; None if the file of the contexts lacks one."""
+    """The texts of the contexts; None if the contexts file lacks one."""
 
     source_ids: tuple[str, ...] | None = None
     """The system's document ids of the contexts; None if it gives none."""
 
     labels: Mapping[str, str] | None = None
-    """Digests by part of the question, see `label_digests`; None if the file does not say."""
+    """The `label_digests` of the question; None if the file does not have them."""
 
     judge: JudgeIdentity | None = None
     judgement: Judgement | None = None
     material: str = ""
-    """Digest of what the judge was given; empty without a judgement."""
+    """Digest of the judge's input; empty without a judgement."""
 
     latency_seconds: float | None = None
 
     @property
     def digest(self) -> str | None:
-        """Digest of the answer and its contexts; None if the answer is not known."""
+        """Digest of the answer and its contexts; None without an answer."""
         return None if self.text is None else answer_digest(self.text, self.context_digests)
 
     @property
     def answer(self) -> RagAnswer | None:
-        """The answer, to be scored again; None if a text is not known."""
+        """The answer for rescoring; None if a text is missing."""
         if self.text is None or self.contexts is None:
             return None
         return RagAnswer(text=self.text, contexts=self.contexts, source_ids=self.source_ids)
 
 
 def text_digest(text: str) -> str:
-    """16 hex digits over a text."""
+    """Return 16 hex digits over a text."""
     return digest_of(text)[:_DIGITS]
 
 
 def answer_digest(text: str, context_digests: Sequence[str]) -> str:
-    """16 hex digits over an answer and the digests of its contexts; document ids are not in it."""
+    """Return 16 hex digits over an answer and the digests of its contexts, without document ids."""
     return digest_of([text, list(context_digests)])[:_DIGITS]
 
 
 def label_digests(question: Question) -> dict[str, str]:
-    """A digest of each part of the question that says what a right answer is."""
+    """Return a digest of each part of the question that defines a right answer."""
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
     parts = {
         EXPECTED: [question.answerable, list(question.acceptable_answers)],

@@ -1,4 +1,4 @@
-"""The answers of the saved runs in a row of a baseline, and the file of their contexts beside the baseline."""
+"""Reads the answers of saved runs in a row of a baseline, and the contexts file of the baseline."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def contexts_path(path: Path) -> Path:
-    """The file beside a baseline that has the texts of its contexts."""
+    """Return the path of the contexts file of a baseline."""
     return path.with_name(f"{path.stem}.contexts.json")
 
 
 def read_contexts(path: Path | InGit) -> dict[str, str]:
-    """The texts of the contexts by digest; empty if the file is missing or is no such file."""
+    """Return the texts of the contexts by digest; empty if the file is missing or of another kind."""
     file = replace(path, path=contexts_path(path.path)) if isinstance(path, InGit) else contexts_path(path)
     try:
         found = json.loads(file.read_bytes())
@@ -36,12 +36,12 @@ def read_contexts(path: Path | InGit) -> dict[str, str]:
 
 def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> tuple[tuple[SavedAnswer, ...], ...]:
     """
-    The looks of each saved run at the question, oldest run first.
+    Return the looks of each saved run at the question, oldest run first.
 
     Args:
         fields: The row of a full predictions file, or of a compact baseline with or without answers.
         contexts: Texts by digest.
-        flaky: True if the file knows that the question passed and failed; of use if it keeps no further answers.
+        flaky: True if the question both passed and failed, for files that keep no further answers.
     """
     if "answers" in fields.row:
         return _of_compact(fields, contexts)
@@ -77,7 +77,7 @@ def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
 
 def _of_predictions(fields: Fields) -> SavedAnswer:
     if not isinstance(fields.row.get("contexts"), list):
-        # A compact baseline of an earlier version has neither answers nor contexts.
+        # A compact baseline of an earlier version has no answers.
         return replace(_common(fields), text=None)
     texts = fields.texts("contexts")
     return replace(_common(fields), contexts=texts, context_digests=tuple(map(text_digest, texts)))
