@@ -56,6 +56,7 @@ OPEN = _Open()
 
 _WHY_UNMEASURED = {
     "latency_seconds": "the client gave no latency. Leave the maximum out.",
+    "first_token_seconds": "the answer was not streamed, or is empty. Leave the maximum out.",
     "cost_usd": "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
 }
 

@@ -40,8 +40,8 @@ GATE: tuple[Setting, ...] = (
         name="rag_max",
         becomes="gate.maximums",
         default=MappingProxyType({}),
-        help="Maximum of latency_seconds or cost_usd of a question, which is then asserted. May be given several "
-        "times.",
+        help="Maximum of latency_seconds, first_token_seconds or cost_usd of a question, which is then asserted. "
+        "May be given several times.",
         read=read_maximum,
         collect=as_mapping,
         on_command_line=True,

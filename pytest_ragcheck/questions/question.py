@@ -66,7 +66,7 @@ class Question:
 
     thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     """
-    Minimum by metric, 0..1, and maximum of `latency_seconds` and `cost_usd`, > 0.
+    Minimum by metric, 0..1, and maximum of `latency_seconds`, `first_token_seconds` and `cost_usd`, > 0.
 
     Of the question, or else of its file; without the thresholds of the run.
     """

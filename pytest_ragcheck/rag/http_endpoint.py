@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,14 @@ from pytest_ragcheck.rag.stream.event_parsers import parser_for
 from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import Shape
+
+_DRAIN_SECONDS = 0.02
+"""Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
 
 
 class HttpEndpoint(HttpRoute):
@@ -77,21 +83,31 @@ class HttpEndpoint(HttpRoute):
         if parser is None or not response.is_success:
             return await super()._read_body(response, progress)
         progress.stream = StreamedReply(parser, self._shape.stream, started=progress.started)
-        start, size = bytearray(), 0
-        async for chunk in response.aiter_bytes():
-            size += len(chunk)
+        start, stream = bytearray(), progress.stream
+        chunks = response.aiter_bytes()
+        async for chunk in chunks:
             if len(start) < LOOKED_AT_BYTES:
                 start += chunk
-            progress.stream.feed(chunk)
-            if progress.stream.is_done or size > self._max_reply_bytes:
+            stream.feed(chunk)
+            if stream.is_done:
+                await self._drain(chunks)
                 break
-        return bytes(start) if size <= self._max_reply_bytes else bytes(size)
+            if stream.size_bytes > self._max_reply_bytes:
+                break
+        return bytes(start)
+
+    async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
+        """Read the end of the reply after the end of its stream if it comes at once, to keep the connection."""
+        with suppress(self._library.RequestError), TimeLimit(_DRAIN_SECONDS):
+            async for _ in chunks:
+                pass
 
     def _read(
         self, response: AnyResponse, body: bytes, latency_seconds: float, stream: StreamedReply | None
     ) -> RagAnswer:
-        self._check(response, body, self._asked)
+        self._check(response, body, self._asked, None if stream is None else stream.size_bytes)
         if stream is not None:
+            latency_seconds = stream.latency_seconds or latency_seconds
             try:
                 answer = stream.answer()
             except ReplyMismatch as mismatch:

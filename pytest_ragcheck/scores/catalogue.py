@@ -107,7 +107,7 @@ METRICS = (
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
 """The metrics that `--rag-min` and a question's `thresholds` accept; other keys of a question assert the rest."""
 
-BOUNDED = ("latency_seconds", "cost_usd")
+BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")
 """The measurements of a question that may have a maximum; lower is better for each."""
 
 

@@ -120,7 +120,11 @@ class Record:
     @property
     def bounded(self) -> dict[str, float | None]:
         """Return the measurements that have a maximum, with their values; None if one could not be measured."""
-        values = {"latency_seconds": self.latency_seconds, "cost_usd": self.cost.usd}
+        values = {
+            "latency_seconds": self.latency_seconds,
+            "first_token_seconds": self.first_token_seconds,
+            "cost_usd": self.cost.usd,
+        }
         return {metric: values[metric] for metric in self.maximums}
 
     @property

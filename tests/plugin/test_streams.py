@@ -40,6 +40,19 @@ def test_a_streamed_answer_is_judged_whole_and_its_first_token_is_timed(project:
     assert "First token" in (project.folder / "report.html").read_text(encoding="utf-8")
 
 
+def test_the_time_of_the_first_token_has_a_maximum(project: Project) -> None:
+    run = run_over(project, WHOLE, "--rag-max=first_token_seconds=0.000001")
+    assert run.verdicts == {"window": "FAIL"}
+    [row] = run.predictions["predictions"]
+    assert row["reason"].startswith("first_token_seconds 0.")
+    run = run_over(project, events({"answer": "", "contexts": []}), "--rag-max=first_token_seconds=1")
+    kind, message = run.errors_by_id["window"]
+    assert (kind, message) == (
+        "unscored",
+        "first_token_seconds could not be measured: the answer was not streamed, or is empty. Leave the maximum out.",
+    )
+
+
 def test_a_stream_that_breaks_off_is_an_error_of_its_own_kind(project: Project) -> None:
     run = run_over(project, [*WHOLE, b"data: {"])
     kind, message = run.errors_by_id["window"]

@@ -28,7 +28,8 @@ DEFAULTS_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "top_k": "How many contexts are asked for, from 1, unless a question says it itself.",
         "thresholds": "Minimum, 0 to 1: one number for answer_correctness and groundedness, or one for each metric. "
-        "Of latency_seconds and cost_usd it is the maximum. Those of a question go over these, metric by metric.",
+        "Of latency_seconds, first_token_seconds and cost_usd it is the maximum. Those of a question go over these, "
+        "metric by metric.",
         "tags": "pytest markers of all questions; those of a question are added.",
     }
 )
@@ -49,7 +50,7 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "doc_id.",
         "answerable": "false: the system has to decline to answer, and the question has no expected answer.",
         "thresholds": "Minimum for this question, 0 to 1: one number for answer_correctness and groundedness, or one "
-        "for each metric. Of latency_seconds and cost_usd it is the maximum.",
+        "for each metric. Of latency_seconds, first_token_seconds and cost_usd it is the maximum.",
         "top_k": "How many contexts are asked for, from 1.",
         "tags": "pytest markers, such as refunds for `pytest -m refunds`: a letter, then letters, digits, _ and -.",
         "skip": "Why the question is not asked, or true.",

@@ -28,6 +28,10 @@ class ReplyMismatch(ValueError):
         self.to_do = to_do
 
 
+class NotJson(ReplyMismatch):
+    """A text that is not JSON, or that breaks off."""
+
+
 def parse_json(body: bytes, content_type: str = "") -> Any:
     """
     The JSON value that *body* holds.
@@ -39,7 +43,7 @@ def parse_json(body: bytes, content_type: str = "") -> Any:
     """
     text = _decode(body, content_type)
     try:
-        value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite)
+        value = _DECODER.decode(text)
     except ReplyMismatch:
         raise
     except RecursionError:
@@ -87,6 +91,10 @@ def _finite(digits: str) -> float:
     return number
 
 
+# json.loads would make a decoder for each of the events of a stream.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite)
+
+
 def _too_deep() -> ReplyMismatch:
     return ReplyMismatch(f"the reply is nested more than {DEEPEST} levels deep", "Return a flat object.")
 
@@ -113,9 +121,11 @@ def _not_json(text: str, content_type: str, error: ValueError) -> ReplyMismatch:
             f"the reply is not JSON but an {quoted(text)}",
             "Check that the URL is that of the API's route, and that no login page or proxy answers in its place.",
         )
-    if content_type.lower().startswith("text/event-stream") or text.startswith(("data:", "event:")):
+    is_declared = content_type.lower().startswith("text/event-stream")
+    if is_declared or text.startswith(("data:", "event:")):
+        to_do = "Set rag_stream = auto" if is_declared else "Send it with Content-Type: text/event-stream"
         return ReplyMismatch(
-            f"the reply is a stream of events ({quoted(text)})", "Set rag_stream = auto, or return one JSON object."
+            f"the reply is a stream of events ({quoted(text)})", f"{to_do}, or return one JSON object."
         )
     return _syntax_error(text, error)
 
@@ -125,11 +135,11 @@ def _syntax_error(text: str, error: ValueError) -> ReplyMismatch:
         return ReplyMismatch("the reply holds a whole number with too many digits to be read", "Return a smaller one.")
     where = f"line {error.lineno}, column {error.colno}"
     if error.msg == "Extra data" and text.lstrip().startswith(("{", "[")):
-        return ReplyMismatch(
+        return NotJson(
             f"the reply goes on after its JSON has ended, at {where}: {quoted(text)}", "Return one JSON object."
         )
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-        return ReplyMismatch(
+        return NotJson(
             f"the reply's JSON breaks off, at {where}: {quoted(text)}", "Return the whole of it, as valid JSON."
         )
-    return ReplyMismatch(f"the reply is not JSON ({error.msg} at {where}): {quoted(text)}", "Return JSON.")
+    return NotJson(f"the reply is not JSON ({error.msg} at {where}): {quoted(text)}", "Return JSON.")

@@ -176,10 +176,11 @@ class HttpRoute:
                     raise  # otherwise the status is the better reason
         return bytes(body)
 
-    def _check(self, response: AnyResponse, body: bytes, asked: SentRequest) -> None:
+    def _check(self, response: AnyResponse, body: bytes, asked: SentRequest, size_bytes: int | None = None) -> None:
+        """Raise for a bad status, and for a body above the limit, of which *body* may be only the start."""
         if not response.is_success:
             raise self._wrong_status(response, decoded(body[:LOOKED_AT_BYTES], response.encoding), asked)
-        if len(body) > self._max_reply_bytes:
+        if (len(body) if size_bytes is None else size_bytes) > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
             raise self.unusable(response, body, ReplyMismatch(found, "Return fewer or shorter contexts."))
 

@@ -23,6 +23,9 @@ class NamedShape:
     stream_end: str | None = None
     """An expression that is true in the event that ends a stream; None: the server's end of the reply ends it."""
 
+    stream_error: str | None = None
+    """An expression for the error that an event reports, beyond the key `error` and events of the type `error`."""
+
     is_cumulative: bool = False
     """True if each event has the whole answer so far, instead of its next piece."""
 
@@ -76,6 +79,8 @@ NAMED_SHAPES = {
             "source_ids=data.reference.chunks[].document_name"
         ),
         stream_end="data == `true`",
+        # The answer of such an event is "**ERROR**: ...".
+        stream_error="code != `0` && message",
         is_cumulative=True,
         leaves_out_contexts=True,
     ),

@@ -28,6 +28,9 @@ class StreamReading:
     end: Expression | None = None
     """True in the event that ends the stream; None: the server's end of the reply ends it."""
 
+    error: Expression | None = None
+    """The error that an event reports, beyond the key `error` and events of the type `error`."""
+
     is_cumulative: bool = False
     """True if each event has the whole answer so far, instead of its next piece."""
 
@@ -65,8 +68,9 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
     reading = _read("response", named.response if response is None else response, Reading.from_text)
     stream = StreamReading(
         parts=Reading.from_text(named.event) if named.event is not None and response is None else reading,
-        end=None if named.stream_end is None or response is not None else Expression(named.stream_end),
-        is_cumulative=named.is_cumulative and response is None,
+        end=None if named.stream_end is None else Expression(named.stream_end),
+        error=None if named.stream_error is None else Expression(named.stream_error),
+        is_cumulative=named.is_cumulative,
         leaves_out_contexts=named.leaves_out_contexts and response is None,
     )
     return Shape(

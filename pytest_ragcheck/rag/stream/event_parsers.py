@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_JSON_LINES = frozenset(
+    f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "jsonlines", "x-jsonlines", "json-lines")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,6 @@ def parser_for(content_type: str) -> EventParser | None:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "text/event-stream":
         return ServerSentEvents()
-    if media_type in {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}:
+    if media_type in _JSON_LINES:
         return JsonLines()
     return None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
-from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import named
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 
@@ -44,25 +43,40 @@ class StreamedReply:
         self._first: Any = None
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
+        self._gap = ""
+        """Where the contexts that stand lack an element, which JMESPath leaves out; empty if they lack none."""
+
         self._extra: dict[str, Any] = {}
+        self._has_text = False
+        """True if a payload was plain text, so that brackets and quotes are text too."""
+
         self._has_ended = False
         self._problem: StreamMismatch | None = None
         self.is_done = False
         """True after the event that ends the stream by its payload, and after one that reports an error."""
+
+        self.size_bytes = 0
+        """Number of the bytes so far, decompressed."""
+
+        self.latency_seconds: float | None = None
+        """From sending the request to `is_done`; None before."""
 
         self.first_token_seconds: float | None = None
         """From sending the request to the first piece of the answer that is not empty; None without one."""
 
     def feed(self, chunk: bytes) -> None:
         """Read the events that end in the chunk, and nothing once the stream is done."""
+        self.size_bytes += len(chunk)
         try:
             for event in self._parser.feed(chunk):
                 self._take(event)
                 if self.is_done:
-                    return
+                    break
         except StreamMismatch as problem:
             self._problem = problem
             self.is_done = True
+        if self.is_done:
+            self.latency_seconds = time.perf_counter() - self._started
 
     def answer(self) -> RagAnswer:
         """
@@ -96,6 +110,8 @@ class StreamedReply:
                     f"no event of the stream has the {field}; the first of {self._events} is {named(self._first)}",
                     f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
                 )
+        if self._gap:
+            raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or mend the event.")
         answer = self._found["answer"]
         found = self._found | {"answer": answer if isinstance(answer, str) else "".join(answer)}
         return self._reading.parts.assemble(found, self._extra)
@@ -112,11 +128,24 @@ class StreamedReply:
         for field in FIELDS:
             found = self._reading.parts.part(field, value)
             if found is not None:
-                self._found[field] = self._joined(found) if field == "answer" else found
-        if isinstance(value, Mapping):
+                self._keep(field, found, value)
+        if isinstance(value, dict):
             self._extra.update((key, each) for key, each in value.items() if each is not None)
         end = self._reading.end
         self._has_ended = self._has_ended or (end is not None and bool(end.find(value)))
+
+    def _keep(self, field: str, found: Any, value: object) -> None:
+        if field == "answer":
+            self._found[field] = self._joined(found)
+            return
+        # `sources[].text` gives an empty array for sources without texts.
+        if found == [] and self._found.get(field):
+            return
+        self._found[field] = found
+        if field == "contexts":
+            expression = self._reading.parts.contexts
+            gap = expression.dead_end(value)
+            self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} leads nowhere: {gap}"
 
     def _joined(self, piece: object) -> object:
         if not isinstance(piece, str):
@@ -133,24 +162,31 @@ class StreamedReply:
 
     def _value(self, event: StreamEvent) -> Any:
         """Return the JSON value of the event; a text that is no JSON stands for itself."""
-        text = event.data.lstrip()
-        if not self._parser.takes_text or text[:1] in (b"{", b"[", b'"'):
+        start = event.data.lstrip()[:1]
+        # A piece of plain text may begin with a bracket or a quote. After one, only an object is taken for JSON.
+        if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not self._has_text):
             try:
                 return parse_json(event.data)
             except ReplyMismatch as mismatch:
-                raise StreamMismatch(f"event {self._events} of the stream: {mismatch.found}", mismatch.to_do) from None
+                is_text = isinstance(mismatch, NotJson) and (start != b"{" or self._has_text)
+                if not (is_text and self._parser.takes_text):
+                    found = f"event {self._events} of the stream: {mismatch.found}"
+                    raise StreamMismatch(found, mismatch.to_do) from None
+        self._has_text = True
         try:
             return event.data.decode()
         except UnicodeDecodeError:
             raise StreamMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
-        error = value.get("error") if isinstance(value, Mapping) else None
-        if event.type == "error" or (isinstance(value, Mapping) and value.get("event") == "error"):
+        error, kind = (value.get("error"), value.get("event")) if isinstance(value, dict) else (None, None)
+        if "error" in (event.type, kind):
             error = error or value
+        if not error and self._reading.error is not None:
+            error = self._reading.error.find(value)
         if not error:
             return
-        if isinstance(error, Mapping):
+        if isinstance(error, dict):
             error = error.get("message") or error.get("detail") or error
         said = f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
         raise StreamMismatch(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FIRST = (
     *("dataset_name", "question_id", "question", "expected_answer", "prediction", "verdict", "reason", "error_kind"),
-    *("blame", "latency_seconds", "n_contexts", "tags"),
+    *("blame", "latency_seconds", "first_token_seconds", "n_contexts", "tags"),
 )
 
 
@@ -49,6 +49,7 @@ def _flat(row: Document, asked: Document) -> dict[str, Any]:
         "error_kind": row.get("kind"),
         "blame": row.get("blame"),
         "latency_seconds": row.get("latency_seconds"),
+        "first_token_seconds": row.get("first_token_seconds"),
         "n_contexts": len(row["contexts"]) if "contexts" in row else None,
         "tags": " ".join(asked.get("tags", ())) or None,
         **row.get("metrics", {}),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.rag.client import RagClient
 from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply, raw
 
@@ -90,6 +90,34 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
             id="plain text as payload",
         ),
         pytest.param(
+            streamed([sse("30", " dä", "ys"), sse({"contexts": END["contexts"], "note": "[1"}), sse({"contexts": []})]),
+            {"response": "answer=[@][?type(@) == 'string'] | [0] contexts=contexts"},
+            id="an empty array does not replace the contexts",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "30 däys"}, {"parts": [{"text": END["contexts"][0]}]}, {"parts": [{"id": 1}]})]),
+            {"response": "answer=answer contexts=parts[].text"},
+            id="an event with ids alone",
+        ),
+        pytest.param(
+            streamed([sse(delta("30 "), delta("däys"), {**delta(finish_reason="stop"), "docs": END["contexts"]})]),
+            {**OPENAI, "response": "answer=choices[0].delta.content contexts=docs"},
+            id="openai-chat with a response beside it",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse(
+                        {"data": {"answer": "30", "docs": END["contexts"]}},
+                        {"data": {"answer": "30 däys"}},
+                        {"data": True},
+                    )
+                ]
+            ),
+            {"shape": "ragflow", "response": "answer=data.answer contexts=data.docs"},
+            id="ragflow with a response beside it",
+        ),
+        pytest.param(
             streamed(
                 [
                     sse(delta(role="assistant"), delta("30"), delta(" dä"), delta("ys")),
@@ -157,7 +185,7 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
     assert answer.first_token_seconds is not None
     assert answer.latency_seconds is not None
     assert 0 < answer.first_token_seconds <= answer.latency_seconds
-    if options.get("shape") in {"dify", "ragflow", "open-webui"}:
+    if options.get("shape") in {"dify", "ragflow", "open-webui"} and "response" not in options:
         assert answer.source_ids == ("terms.md",)
 
 
@@ -228,6 +256,41 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             "endpoint_stream",
             'event 1 of the stream reports an error: "quota"',
             id="an error of dify",
+        ),
+        pytest.param(
+            streamed(
+                [
+                    sse(
+                        {"code": 500, "message": "no quota", "data": {"answer": "**ERROR**: no quota", "reference": []}}
+                    ),
+                    sse({"code": 0, "message": "", "data": True}),
+                ]
+            ),
+            {"shape": "ragflow"},
+            "endpoint_stream",
+            'event 1 of the stream reports an error: "no quota"',
+            id="an error of ragflow",
+        ),
+        pytest.param(
+            streamed([sse(delta("30"))]),
+            {**OPENAI, "response": "answer=choices[0].delta.content contexts=`[]`"},
+            "endpoint_stream",
+            "before its end (choices[0].finish_reason)",
+            id="without its end, with a response beside the shape",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "30", "sources": [{"text": "a"}, {"id": 2}]})]),
+            {"response": "answer=answer contexts=sources[].text"},
+            "endpoint_stream",
+            'event 1 of the stream: contexts=sources[].text leads nowhere: sources[1] has no "text"',
+            id="a context without its text",
+        ),
+        pytest.param(
+            streamed([WHOLE], "text/plain"),
+            {},
+            "endpoint_reply",
+            "Send it with Content-Type: text/event-stream",
+            id="a stream that is declared as text",
         ),
         pytest.param(
             streamed(itertools.chain([sse({"error": "down"})], itertools.repeat(b": ping\n\n")), pause_seconds=0.01),
@@ -333,6 +396,29 @@ def test_a_stream_that_goes_wrong_is_an_error_that_says_where(
     error = fail(behaviour, **options)
     assert error.kind == kind
     assert text in str(error)
+
+
+def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
+    stream = streamed([sse("The", ' "window"', " is", "[1]", '"', '"30"', " {", "days}", END)])
+    answer = ask(stream, response="answer=[@][?type(@) == 'string'] | [0] contexts=contexts")
+    assert answer.text == 'The "window" is[1]""30" {days}'
+
+
+def test_a_reply_that_is_too_large_is_quoted_from_its_start() -> None:
+    error = fail(streamed(itertools.repeat(sse({"answer": "again "}))), max_reply_bytes=100_000)
+    assert isinstance(error, EndpointReplyError)
+    assert error.body.startswith('data: {"answer": "again "}')
+
+
+def test_a_connection_is_used_again_after_the_last_event() -> None:
+    async def run(url: str) -> None:
+        async with RagClient(url) as client:
+            for _ in range(3):
+                assert (await client.query("How long?")).text == "30 däys"
+
+    with FakeEndpoint(streamed([WHOLE, sse("[DONE]")])) as endpoint:
+        asyncio.run(run(endpoint.url))
+    assert endpoint.connections == 1
 
 
 def test_a_line_of_ten_megabytes_is_read() -> None:
