@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.errors import RagcheckError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType, TracebackType
@@ -19,6 +21,9 @@ _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 _ROLES = {"judging/checked_judgement.py": "rag_judge", "metrics/user_metric.py": "metric", "rag/ask.py": "rag_client"}
 """The user's object by the module that calls it; the first one found counts, because `ask.py` calls all of them."""
+
+_CALLERS_OF_USERS = {("rag/ask.py", "settled"), ("concurrency/threads.py", "run")}
+"""The functions that call the objects of users, by module and name."""
 
 
 @cache
@@ -38,6 +43,27 @@ def from_users_frame(found: TracebackType | None) -> TracebackType | None:
     while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
         entry = entry.tb_next
     return entry or found
+
+
+def is_own_failure(error: BaseException) -> bool:
+    """
+    Return True if this package raised the exception unawares, rather than a user's client, judge or callable.
+
+    The innermost frame of the package or of a user decides. Libraries are passed over: either can call them. A user's
+    object can be a library's, so the functions that call users' objects count as theirs.
+    """
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, RagcheckError) or not isinstance(error, Exception):
+        return False
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for code in reversed(codes):
+        path = Path(code.co_filename).resolve()
+        if is_users(code.co_filename):
+            return False
+        if _PACKAGE in path.parents:
+            return (path.relative_to(_PACKAGE).as_posix(), code.co_name) not in _CALLERS_OF_USERS
+    return False
 
 
 def shown_place(filename: str, line: int | None) -> str:

@@ -229,7 +229,8 @@ class Prefetcher:
                 raise
             else:
                 # A client that always cancels itself would be called again forever.
-                self._raised[job.key] = RuntimeError("the client or the judge let its own cancellation out")
+                let_out = RuntimeError("the client or the judge let its own cancellation out")
+                self._raised[job.key] = let_out.with_traceback(error.__traceback__)
 
     def _ended(self, key: Hashable) -> None:
         self._tasks.pop(key, None)

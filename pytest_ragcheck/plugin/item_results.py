@@ -33,6 +33,9 @@ class ItemResults:
     failed: dict[str, str] = field(default_factory=dict)
     """The first line of each failure by node id."""
 
+    own_failures: set[str] = field(default_factory=set)
+    """Node ids of the items that an exception of this package ended."""
+
     over_budget: int = 0
     """The number of items that were skipped because the run had reached its cost limit."""
 
@@ -86,6 +89,7 @@ class ItemResults:
 
     def forget(self, node_id: str) -> None:
         """Drop the records of an item that is run again."""
+        self.own_failures.discard(node_id)
         for key in self._keys.pop(node_id, ()):
             self.records.pop(key, None)
 

@@ -57,7 +57,7 @@ def gate_and_tolerance(rule: str) -> dict[str, Any]:
     return {"gate": gate, "tolerance": float(drop)}
 
 
-def allowances(differences: Collection[str]) -> dict[str, str]:
+def allowances(differences: Collection[str]) -> dict[str, Any]:
     """Return the terms `missing` and `other_baseline` of `rag_baseline_allow`."""
     return {
         "missing": "allowed" if MISSING_QUESTIONS in differences else "regression",

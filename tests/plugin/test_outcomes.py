@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.canned import bad, broken, good
 from tests.harness import three_ways
@@ -128,6 +130,57 @@ def rag_client():
     assert run.outcomes == {"error": 1}
     assert "return 1 / 0" in run.text
     assert run.errors_by_id == {"terms": ("not_evaluated", "ZeroDivisionError: division by zero")}
+
+
+def test_a_bug_of_a_client_without_a_frame_in_python_is_an_error_of_its_question(project: Project) -> None:
+    project.conftest(
+        """
+class Built:
+    ask = staticmethod(float)
+
+@pytest.fixture
+def rag_client():
+    return Built()
+
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run()
+    [(kind, said)] = run.errors_by_id.values()
+    assert (kind, said.partition(":")[0]) == ("not_evaluated", "TypeError")
+
+
+@three_ways
+@pytest.mark.parametrize("mark", [{}, {"xfail": "known since May"}])
+def test_a_bug_of_the_package_is_a_traceback_and_no_error_of_the_system(project: Project, mark: dict[str, Any]) -> None:
+    # A fixture of a wrong type stands for the bug: it raises in a frame of the package.
+    project.conftest(
+        """
+from dataclasses import replace
+
+@pytest.fixture(scope="session")
+def rag_settings(rag_settings):
+    return replace(rag_settings, run=replace(rag_settings.run, repeats="2"))
+
+@pytest.fixture
+def rag_client():
+    return CannedRag()
+
+@pytest.fixture
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("terms", **mark))
+    run = project.run()
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert "TypeError" in "\n".join(run.section("ERROR at setup of terms"))
+    assert "not measured: pytest-ragcheck itself failed at billing.rag.yaml::terms" in run.lines
+    summary = run.document("rag.partial_summary.json")
+    assert (summary["counts"], summary["n_not_run"]) == ({"pass": 0, "fail": 0, "error": 0, "skipped": 0}, 1)
 
 
 def test_a_question_that_is_expected_to_fail_and_fails_leaves_the_run_green(project: Project) -> None:

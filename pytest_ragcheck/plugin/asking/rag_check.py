@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.concurrency.frames import from_users_frame
+from pytest_ragcheck.concurrency.frames import from_users_frame, is_own_failure
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
@@ -105,7 +105,9 @@ def kept(item: pytest.Item, question: Question, settings: Settings, evaluate: Ca
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         evaluated = Evaluated(record=record)
     except BaseException as error:
-        # A bug in a client, a judge or this package: the traceback stays, and the question gets its row.
+        if is_own_failure(error):
+            raise
+        # A bug in a client or a judge: the traceback stays, and the question gets its row.
         reason = settings.redactor.text(f"{type(error).__name__}: {error}".partition("\n")[0])
         record = Record(question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=reason)
         keep_record(item, Evaluated(record=record))

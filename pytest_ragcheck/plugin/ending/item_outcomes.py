@@ -54,10 +54,14 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
 
 
 def _lost(run: Run) -> dict[tuple[str, str], Record]:
-    """Return an ERROR for each question without a record, because a fixture failed or its worker died."""
+    """
+    Return an ERROR for each question without a record, because a fixture failed or its worker died.
+
+    A question on which this package failed has no verdict at all. It counts as not run.
+    """
     lost = {}
     for node, text in run.results.failed.items():
-        if node in run.questions.selected:
+        if node in run.questions.selected and node not in run.results.own_failures:
             question = run.questions.selected[node]
             lost[question.dataset_name, question.id] = Record(
                 question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text

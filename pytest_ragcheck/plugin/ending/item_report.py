@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.ending.tolerance import tolerate
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
@@ -34,6 +35,8 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     if run is not None and run.queued_notes:
         luggage["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
+    if call.excinfo is not None and is_own_failure(call.excinfo.value):
+        luggage["own_failure"] = True
     if run is not None and run.judge_problem:
         luggage["judge_problem"] = run.judge_problem
     add_properties(item, report, [one.record for one in evaluated])
@@ -55,6 +58,8 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
     run.add_notes(luggage.get("notes", ()))
     run.judge_problem = run.judge_problem or luggage.get("judge_problem", "")
     records, place = [], place_of(report, config)
+    if "own_failure" in luggage:
+        run.results.own_failures.add(place)
     for text, on_demand, resumed in luggage.get("records", ()):
         records.append(record := Record.from_json(text))
         question = run.questions.selected.get(place)

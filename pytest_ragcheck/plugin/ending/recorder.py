@@ -198,7 +198,8 @@ class Recorder:
                 add_outcome(run, report, self._config)
         run.unfinished = self._why_unfinished(session)
         over_budget = OVER_BUDGET if run.results.over_budget else ""
-        run.cut_short = over_budget or run.cut_short or run.unfinished or self._why_cut_short()
+        own_failure = "pytest-ragcheck itself failed" if run.results.own_failures else ""
+        run.cut_short = over_budget or own_failure or run.cut_short or run.unfinished or self._why_cut_short()
 
     def _why_unfinished(self, session: pytest.Session) -> str:
         if self._uncollected:

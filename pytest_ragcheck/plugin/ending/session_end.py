@@ -101,6 +101,9 @@ def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) 
         left = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
         spent = f"; {run.results.spent}" if run.results.spent else ""
         yield f"cost: {OVER_BUDGET} of ${settings.run.max_cost_usd:g} was reached: {left}{spent}"
+    if run.results.own_failures:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        yield f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}"
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield "documents: the run is red for what is left; the verdicts are not touched by it"
