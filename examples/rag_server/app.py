@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 from .batches import Batches
@@ -19,6 +19,7 @@ from .faults import Faults
 from .llm import ModelError
 from .openapi import DOCUMENT, page
 from .reply import Answerer
+from .stream import events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -37,7 +38,9 @@ def create_app(index: Index, faults: Faults | None = None, model: LanguageModel 
         routes=[
             Route("/health", routes.health, methods=["GET"]),
             Route("/query", routes.query, methods=["POST"]),
+            Route("/query/stream", routes.query_stream, methods=["POST"]),
             Route("/query/with-context", routes.query_with_context, methods=["POST"]),
+            Route("/search", routes.search, methods=["POST"]),
             Route("/llm/search-rag", routes.search_rag, methods=["GET"]),
             Route("/upload", routes.upload, methods=["POST"]),
             Route("/tasks/{batch_id}/status", routes.status, methods=["GET"]),
@@ -76,12 +79,16 @@ class _Routes:
         return _Json({"status": "ok"})
 
     async def query(self, request: Request) -> JSONResponse:
+        return await self._answered(await self._to_query(request))
+
+    async def query_stream(self, request: Request) -> StreamingResponse:
+        reply = await self._made(await self._to_query(request))
+        return StreamingResponse(events(reply, self._faults), media_type="text/event-stream")
+
+    async def search(self, request: Request) -> JSONResponse:
         body = await json_object(request)
-        question, session_id = question_in(body.get("query")), session_in(body)
-        top_k, chunks = top_k_in(body), flag_in(body, "include_chunks")
-        return await self._answered(
-            lambda: self._answerer.from_index(question, top_k=top_k, chunks=chunks, session_id=session_id)
-        )
+        question, top_k = question_in(body.get("query")), top_k_in(body)
+        return await self._answered(lambda: self._answerer.search(question, top_k=top_k))
 
     async def query_with_context(self, request: Request) -> JSONResponse:
         body = await json_object(request)
@@ -130,13 +137,22 @@ class _Routes:
     async def docs(self, _: Request) -> HTMLResponse:
         return HTMLResponse(page())
 
+    async def _to_query(self, request: Request) -> Callable[[], dict[str, Any]]:
+        body = await json_object(request)
+        question, session_id = question_in(body.get("query")), session_in(body)
+        top_k, chunks = top_k_in(body), flag_in(body, "include_chunks")
+        return lambda: self._answerer.from_index(question, top_k=top_k, chunks=chunks, session_id=session_id)
+
     async def _answered(self, reply: Callable[[], dict[str, Any]]) -> JSONResponse:
+        return _Json(await self._made(reply))
+
+    async def _made(self, reply: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         self._questions += 1
         if self._faults.error_every and self._questions % self._faults.error_every == 0:
             raise HTTPException(500, "the server is broken, on purpose")
         await asyncio.sleep(self._faults.slow_seconds)
         try:
-            return _Json(await run_in_threadpool(reply))
+            return await run_in_threadpool(reply)
         except ModelError as error:
             raise HTTPException(502, str(error)) from error
 

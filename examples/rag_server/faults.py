@@ -31,11 +31,22 @@ class Faults:
     error_every: int = 0
     """Each question of this number is answered with status 500; 0: none."""
 
+    cut_stream: bool = False
+    """A stream ends in the middle of an event, after half of the answer."""
+
+    stream_error: bool = False
+    """A stream ends with an error event, after half of the answer."""
+
     failing_task: str | None = None
     """An uploaded file with this in its name cannot be read; None: every one can."""
 
     undeletable: str | None = None
     """A document with this in its file name cannot be deleted; None: every one can."""
+
+    @property
+    def spoils_stream(self) -> bool:
+        """Whether a stream stops after half of its answer."""
+        return self.cut_stream or self.stream_error
 
     def spoiled(self, answer: str) -> str:
         """What is said in place of the answer."""
@@ -48,6 +59,8 @@ _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "invent": lambda _: {"answer_all": True},
     "slow": lambda value: {"slow_seconds": float(value or 2)},
     "error": lambda value: {"error_every": int(value or 1)},
+    "cut": lambda _: {"cut_stream": True},
+    "event": lambda _: {"stream_error": True},
     "task": lambda value: {"failing_task": value},
     "delete": lambda value: {"undeletable": value},
 }

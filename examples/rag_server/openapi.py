@@ -55,6 +55,16 @@ SCHEMAS: dict[str, Schema] = {
         session_id=STRING,
         metrics={"type": "object", "additionalProperties": NUMBER},
     ),
+    "Search": _object(
+        "query",
+        query=STRING,
+        top_k={**_or_null(INTEGER), "default": 5, "description": "How many passages; 0 or less: none."},
+    ),
+    "Found": _object("contexts source_ids", contexts=_array(STRING), source_ids=_array(STRING)),
+    "Events": {
+        "type": "string",
+        "description": "Server-sent events: the answer in pieces, the other keys of Reply in one event, and [DONE].",
+    },
     "Batch": _object("batch_id", batch_id=STRING),
     "Status": _object(
         "batch_id total completed tasks",
@@ -79,9 +89,19 @@ SCHEMAS: dict[str, Schema] = {
 
 
 def _route(
-    summary: str, reply: str, *, status: str = "200", body: Schema | None = None, errors: str = "", **parameters: str
+    summary: str,
+    reply: str,
+    *,
+    status: str = "200",
+    body: Schema | None = None,
+    errors: str = "",
+    media_type: str = "application/json",
+    **parameters: str,
 ) -> Schema:
-    statuses = {status: _content(reply, summary), **{each: _content("Error", "Refused.") for each in errors.split()}}
+    statuses = {
+        status: _content(reply, summary, media_type),
+        **{each: _content("Error", "Refused.") for each in errors.split()},
+    }
     route: Schema = {"summary": summary, "responses": statuses}
     if parameters:
         route["parameters"] = [
@@ -92,12 +112,12 @@ def _route(
     return route
 
 
-def _content(name: str, description: str) -> Schema:
-    return {"description": description, "content": _json(name)}
+def _content(name: str, description: str, media_type: str = "application/json") -> Schema:
+    return {"description": description, "content": _json(name, media_type)}
 
 
-def _json(name: str) -> Schema:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+def _json(name: str, media_type: str = "application/json") -> Schema:
+    return {media_type: {"schema": {"$ref": f"#/components/schemas/{name}"}}}
 
 
 _FILES: Schema = {
@@ -112,6 +132,18 @@ DOCUMENT: dict[str, Any] = {
     "paths": {
         "/health": {"get": _route("Says that the server is there.", "Health")},
         "/query": {"post": _route("Answers from the documents.", "Reply", body=_json("Query"), errors="400 500 502")},
+        "/query/stream": {
+            "post": _route(
+                "Answers from the documents as a stream of events.",
+                "Events",
+                body=_json("Query"),
+                errors="400 500 502",
+                media_type="text/event-stream",
+            )
+        },
+        "/search": {
+            "post": _route("Finds passages, without an answer.", "Found", body=_json("Search"), errors="400 500")
+        },
         "/query/with-context": {
             "post": _route(
                 "Answers from the passages that come with the question; nothing is searched.",

@@ -38,21 +38,33 @@ class Answerer:
     def from_index(self, question: str, *, top_k: int, chunks: bool, session_id: str | None) -> dict[str, Any]:
         """The reply to a question whose passages are searched; *chunks*: each source has its text."""
         started = time.perf_counter()
-        words = _words(question)
-        rarity = self.index.rarity(words)
-        candidates = self.index.search(words, max(top_k, CANDIDATES))
-        ranked = best_first(question, candidates, rarity)[1 if self.faults.drop_best else 0 :]
+        passages, rarity = self._found(question, top_k)
         found = time.perf_counter() - started
-        passages = ranked[: max(top_k, 0)]
         reply = self._reply(question, passages, rarity, session_id=session_id, chunks=chunks)
         reply["metrics"]["retrieval_seconds"] = round(found, 6)
         return reply
+
+    def search(self, question: str, *, top_k: int) -> dict[str, Any]:
+        """The passages for a question and the ids of their documents, without an answer."""
+        passages, _ = self._found(question, top_k)
+        return {
+            "contexts": [passage.text for passage in passages],
+            "source_ids": [passage.document_id for passage in passages],
+        }
 
     def from_passages(self, question: str, passages: Sequence[Passage], *, session_id: str | None) -> dict[str, Any]:
         """The reply to a question that brought its passages; nothing is searched."""
         # Every word counts the same: how rare it is in the index has nothing to do with these passages.
         rarity = dict.fromkeys(_words(question), 1.0)
         return self._reply(question, passages, rarity, session_id=session_id, chunks=True)
+
+    def _found(self, question: str, top_k: int) -> tuple[list[Passage], dict[str, float]]:
+        """The best passages, and how rare each of the question's words is."""
+        words = _words(question)
+        rarity = self.index.rarity(words)
+        candidates = self.index.search(words, max(top_k, CANDIDATES))
+        ranked = best_first(question, candidates, rarity)[1 if self.faults.drop_best else 0 :]
+        return ranked[: max(top_k, 0)], rarity
 
     def _reply(
         self,

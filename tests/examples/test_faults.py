@@ -53,6 +53,8 @@ class Shown:
 
     status: int = 1
 
+    route: str = "/query"
+
 
 FAULTS = {
     "": Shown(says="3 PASS, 0 FAIL, 0 ERROR, 0 skipped", status=0),
@@ -67,6 +69,14 @@ FAULTS = {
     "invent": Shown(fails={"founder": None}, says="abstained 0.00 < 1.00: the system"),
     "slow=2": Shown(errors=dict.fromkeys(EACH, "endpoint_timeout"), says="no whole reply within 0.5 s"),
     "error": Shown(errors=dict.fromkeys(EACH, "endpoint_status"), says="the server is broken, on purpose"),
+    "cut": Shown(
+        errors=dict.fromkeys(EACH, "endpoint_stream"), says="breaks off in the middle of event", route="/query/stream"
+    ),
+    "event": Shown(
+        errors=dict.fromkeys(EACH, "endpoint_stream"),
+        says='reports an error: "the stream is broken, on purpose"',
+        route="/query/stream",
+    ),
     "task=hours": Shown(errors={"closes": "ingestion"}, says="document 'hours' (file hours.txt) was uploaded, and"),
     # Verdicts are verdicts, whatever becomes of the documents.
     "delete=hours": Shown(
@@ -90,7 +100,9 @@ def test_a_fault_turns_the_run_red_with_its_cause(project: Project, tmp_path: Pa
     shown = FAULTS[fault]
     with running(corpus, fault=fault) as server:
         options = ("-o", "rag_timeout=0.5", "-o", "rag_retries=0") if shown.errors else ()
-        run = project.run(f"--rag-url={server.url}/query", "--rag-judge=offline", *options)
+        run = project.run(
+            f"--rag-url={server.url}{shown.route}", f"-orag_base_url={server.url}", "--rag-judge=offline", *options
+        )
         assert tuple(server.documents().values()) == shown.left
     bad = {**dict.fromkeys(shown.fails, "FAIL"), **dict.fromkeys(shown.errors, "ERROR")}
     assert run.verdicts == {**dict.fromkeys(EACH, "PASS"), **bad}

@@ -248,7 +248,10 @@ def test_without_stop_with_stdin_a_closed_standard_input_does_not_end_it(tmp_pat
         (
             [],
             "numbers,number",
-            "RAG_SERVER_FAULT names no fault: numbers. Known: number, best, invent, slow, error, task, delete.",
+            (
+                "RAG_SERVER_FAULT names no fault: numbers. "
+                "Known: number, best, invent, slow, error, cut, event, task, delete."
+            ),
         ),
         ([], "slow=soon", "RAG_SERVER_FAULT: slow=soon has no number after the '='."),
         ([], "error=2.5", "RAG_SERVER_FAULT: error=2.5 has no number after the '='."),

@@ -60,6 +60,32 @@ def test_passages_of_another_form_are_400(server: RunningServer, passages: objec
     assert (response.status_code, response.json()) == (400, {"error": message})
 
 
+def test_a_streamed_reply_is_the_reply_in_events(server: RunningServer) -> None:
+    body: dict[str, Any] = {"query": "When does the shop open?", "include_chunks": True, "session_id": "7"}
+    with server.client.stream("POST", "/query/stream", json=body) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        *payloads, last, end = response.read().decode().split("\n\n")
+    assert (last, end) == ("data: [DONE]", "")
+    *pieces, rest = [json.loads(payload.removeprefix("data: ")) for payload in payloads]
+    assert [piece["answer"] for piece in pieces] == ["The shop opens ", "at 9."]
+    whole = server.ask(**body)
+    assert "".join(piece["answer"] for piece in pieces) == whole["answer"]
+    assert list(rest) == [key for key in whole if key != "answer"]
+    for key in ("contexts", "sources", "citations", "session_id"):
+        assert rest[key] == whole[key]
+
+
+def test_a_stream_of_a_bad_question_is_400(server: RunningServer) -> None:
+    response = server.client.post("/query/stream", json={"query": ""})
+    assert (response.status_code, response.json()) == (400, {"error": "query is required"})
+
+
+def test_search_finds_the_passages_of_the_reply_without_an_answer(server: RunningServer) -> None:
+    found = server.client.post("/search", json={"query": "When does the shop open?", "top_k": 1}).json()
+    assert found == {"contexts": ["Shop\nThe shop opens at 9."], "source_ids": ["shop.md"]}
+    assert server.client.post("/search", json={}).json() == {"error": "query is required"}
+
+
 def test_search_rag_answers_a_question_in_the_url(server: RunningServer) -> None:
     response = server.client.get("/llm/search-rag", params={"questions": "When does the shop open?"})
     assert response.json()["answer"] == "The shop opens at 9."
