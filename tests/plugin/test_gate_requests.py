@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,8 @@ class Servers:
         project.write("all.rag.json", json.dumps(rows))
         project.write("pytest.ini", PRICED)
         self.endpoint = FakeEndpoint(self._reply)
+        self.judged_together = threading.Barrier(1)
+        """Holds the first judgements of answers with "14" back until all of them have begun."""
         self.judge = OpenAIServer(self._judge)
 
     def run(self, *options: str) -> Run:
@@ -49,8 +52,9 @@ class Servers:
     def _reply(self, connection: socket.socket, request: Asked) -> bool:
         return json_reply({"answer": self.answer, "contexts": ["Within 30 days."]})(connection, request)
 
-    @staticmethod
-    def _judge(request: Request) -> Reply:
+    def _judge(self, request: Request) -> Reply:
+        if len(self.judge.requests) <= self.judged_together.parties:
+            self.judged_together.wait(30)
         score = 0.2 if "14" in request.block("answer") else 1.0
         said = completion(verdict_text(request.nonce, answer_correctness=score, groundedness=score))
         reply: Any = json.loads(said.body)
@@ -62,8 +66,10 @@ def test_questions_that_the_cost_limit_leaves_unexamined_are_red_and_counted(pro
     with servers.endpoint, servers.judge:
         servers.save()
         servers.answer = "It is 14 days."
-        # The first judgements cost 0.0033, and side by side there are at least 10 more for each question.
-        run = servers.run("--rag-max-cost=0.006", "-orag_judge_concurrency=1")
+        # The first judgements cost 0.0033, and side by side there are at least 10 more for each question. The cost of
+        # the first question's 10 would otherwise leave nothing for an answer that comes late.
+        servers.judged_together = threading.Barrier(3)
+        run = servers.run("--rag-max-cost=0.006", "-orag_judge_concurrency=3")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.outcomes == {"xfailed": 3, "failed": 1}
     assert run.junit["gate"] == ("failure", "3 not examined to the end against ragcheck-baseline.json")
