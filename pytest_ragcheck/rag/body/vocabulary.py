@@ -26,6 +26,13 @@ TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
     *("node", "document", "retrievedreferences"),
 )
+DOCUMENT_NAMES = (
+    *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),
+    *("file", "document", "url", "uri", "title", "name"),
+)
+ID_NAMES = ("id", "chunkid", "passageid", "contextid", "nodeid")
+ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids", "ids", "sources")
+METADATA_NAMES = ("metadata", "meta")
 
 _LONGEST_KEY = 60
 """Maximum length of a key that is compared with these names."""

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, TEXT_NAMES, keys_among
+from pytest_ragcheck.rag.body.vocabulary import (
+    ANSWER_NAMES,
+    CONTEXTS_NAMES,
+    DOCUMENT_NAMES,
+    ID_LIST_NAMES,
+    ID_NAMES,
+    METADATA_NAMES,
+    TEXT_NAMES,
+    keys_among,
+)
 from pytest_ragcheck.rag.shapes.contract_reply import in_the_contracts_words
 from pytest_ragcheck.rag.shapes.expression import written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
@@ -31,7 +40,7 @@ def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> Re
     setting = fitting_response(reply)
     if shape.reads_the_contract:
         return _beside_the_contract(mismatch, reply, setting)
-    if setting and isinstance(mismatch, IdsMismatch):
+    if setting and isinstance(mismatch, IdsMismatch) and "source_ids=" not in setting:
         return ReplyMismatch(mismatch.found, f"{mismatch.to_do} To do without ids, set rag_response = {setting}")
     if setting:
         return ReplyMismatch(mismatch.found, f"Set rag_response = {setting}")
@@ -71,19 +80,26 @@ def _is_of_a_server(reply: object) -> bool:
 
 
 def fitting_response(reply: object) -> str | None:
-    """Return a `rag_response` that reads answer and contexts from the reply; None if no known form fits."""
+    """Return a `rag_response` that reads answer, contexts and ids, if any; None if no known form fits the reply."""
     answer = _answer(reply)
     contexts = _contexts(reply, answer.place) if answer else None
     if answer is None or contexts is None:
         return None
-    setting = f"answer={answer.expression} contexts={contexts}"
+    setting = f"answer={answer.expression} contexts={contexts.expression}"
+    with_ids = f"{setting} source_ids={contexts.ids}"
+    if contexts.ids and _reads(with_ids, reply):
+        return with_ids
+    return setting if _reads(setting, reply) else None
+
+
+def _reads(setting: str, reply: object) -> bool:
     if len(setting) > _LONGEST:
-        return None
+        return False
     try:
         Reading.from_text(setting).read(reply)
     except ReplyMismatch:  # for example a lone surrogate, which no setting mends
-        return None
-    return setting
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,13 @@ class _Answer:
     place: _Place
 
 
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    expression: str
+    ids: str = ""
+    """The expression for an id of each text; empty without ids."""
+
+
 def _answer(reply: object) -> _Answer | None:
     for place in _places(reply):
         for key in keys_among(place.keys, ANSWER_NAMES):
@@ -114,18 +137,18 @@ def _answer(reply: object) -> _Answer | None:
     return None
 
 
-def _contexts(reply: object, beside: _Place) -> str | None:
-    """Return the expression for the contexts; objects near the answer have priority."""
+def _contexts(reply: object, beside: _Place) -> _Texts | None:
+    """Return the expressions for the contexts and their ids; objects near the answer have priority."""
     places = [beside, *_within(beside), *_places(reply)]
     places += [inner for place in places for inner in _within(place)]
     for place in places:
         for key in keys_among(place.keys, CONTEXTS_NAMES):
             path, value = place.to(key), place.keys[key]
             if isinstance(value, str):
-                return f"[{path}]"
+                return _Texts(f"[{path}]")
             if isinstance(value, list):
                 plain = all(isinstance(each, str) for each in value)
-                found = path if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
+                found = _Texts(path, _ids_beside(place, key)) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
                 if found:
                     return found
     return None
@@ -155,10 +178,40 @@ def _within(place: _Place) -> Iterator[_Place]:
             yield _Place(place.to(key), value)
 
 
-def _texts(path: str, values: Sequence[Any], deeper: int) -> str | None:
-    """Return the expression that extends *path*, the path of *values*, to a text of each value."""
+def _ids_beside(place: _Place, contexts: str) -> str:
+    """Return the expression for an array of ids as long as that of the contexts; empty without one."""
+    for key in keys_among(place.keys, ID_LIST_NAMES):
+        ids = place.keys[key]
+        if key != contexts and isinstance(ids, list) and len(ids) == len(place.keys[contexts]) and ids:
+            if all(isinstance(each, str) for each in ids):
+                return place.to(key)
+            if all(isinstance(each, Mapping) for each in ids):
+                return _id_of_each(f"{place.to(key)}[]", ids)
+    return ""
+
+
+def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
+    """Return the expression for an id of each object, that of its document if it has one; empty without."""
+    places = [(path, values)]
+    for key in keys_among(values[0], METADATA_NAMES):
+        inner = [each for each in (value.get(key) for value in values) if isinstance(each, Mapping)]
+        if len(inner) == len(values):
+            places.append((f"{path}.{written(key)}", inner))
+    for names in (DOCUMENT_NAMES, ID_NAMES):
+        for at, objects in places:
+            for key in keys_among(objects[0], names):
+                ids = [each.get(key) for each in objects]
+                if all(isinstance(each, str) for each in ids):
+                    return f"{at}.{written(key)}"
+                if all(isinstance(each, (str, int)) and not isinstance(each, bool) for each in ids):
+                    return f"{at}.to_string({written(key)})"
+    return ""
+
+
+def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
+    """Return the expressions that extend *path*, the path of *values*, to a text and an id of each value."""
     if all(isinstance(value, str) for value in values):
-        return path
+        return _Texts(path)
     if deeper and all(isinstance(value, list) for value in values):
         return _texts(f"{path}[]", _flat(values), deeper - 1)
     if deeper and all(isinstance(value, Mapping) for value in values):
@@ -166,7 +219,9 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> str | None:
             if all(key in value for value in values):
                 found = _texts(f"{path}.{written(key)}", [value[key] for value in values], deeper - 1)
                 if found:
-                    return found
+                    # An id of an object with several texts would be too few.
+                    is_one = "[]" not in found.expression.removeprefix(path)
+                    return found if found.ids or not is_one else _Texts(found.expression, _id_of_each(path, values))
     return None
 
 

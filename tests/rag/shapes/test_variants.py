@@ -32,24 +32,36 @@ VARIANTS: dict[str, Any] = {
     "answer=Answer contexts=Contexts": {"Answer": ANSWER, "Contexts": TEXTS},
     "answer=finalAnswer contexts=retrievedContexts": {"finalAnswer": ANSWER, "retrievedContexts": TEXTS},
     'answer="final-answer" contexts="source documents"': {"final-answer": ANSWER, "source documents": TEXTS},
-    "answer=answer contexts=contexts[].text": {"answer": ANSWER, "contexts": each("text")},
-    "answer=answer contexts=contexts[].content": {"answer": ANSWER, "contexts": each("content")},
-    "answer=answer contexts=contexts[].page_content": {"answer": ANSWER, "contexts": each("page_content")},
-    "answer=result contexts=sources[].pageContent": {"result": ANSWER, "sources": each("pageContent")},
+    "answer=answer contexts=contexts[].text source_ids=contexts[].id": {"answer": ANSWER, "contexts": each("text")},
+    "answer=answer contexts=contexts[].content source_ids=contexts[].id": {
+        "answer": ANSWER,
+        "contexts": each("content"),
+    },
+    "answer=answer contexts=contexts[].page_content source_ids=contexts[].id": {
+        "answer": ANSWER,
+        "contexts": each("page_content"),
+    },
+    "answer=result contexts=sources[].pageContent source_ids=sources[].id": {
+        "result": ANSWER,
+        "sources": each("pageContent"),
+    },
     "answer=answer contexts=chunks": {"answer": ANSWER, "chunks": TEXTS},
-    "answer=replies[0] contexts=documents[].content": {"replies": [ANSWER], "documents": each("content")},
+    "answer=replies[0] contexts=documents[].content source_ids=documents[].id": {
+        "replies": [ANSWER],
+        "documents": each("content"),
+    },
     "answer=answer.text contexts=contexts": {"answer": {"text": ANSWER}, "contexts": TEXTS},
     "answer=answer contexts=[context]": {"answer": ANSWER, "context": TEXTS[0]},
     "answer=answer contexts=contexts[]": {"answer": ANSWER, "contexts": [[text] for text in TEXTS]},
     "answer=[0].answer contexts=[0].contexts": [{"answer": ANSWER, "contexts": TEXTS}],
-    "answer=result.answer contexts=result.documents[].content": {
+    "answer=result.answer contexts=result.documents[].content source_ids=result.documents[].id": {
         "result": {"answer": ANSWER, "documents": each("content")}
     },
-    "answer=output.answer contexts=output.context[].page_content": {
+    "answer=output.answer contexts=output.context[].page_content source_ids=output.context[].id": {
         "output": {"answer": ANSWER, "context": each("page_content")},
         "metadata": {"run_id": "1"},
     },
-    "answer=data.answer contexts=metadata.sources[].text": {
+    "answer=data.answer contexts=metadata.sources[].text source_ids=metadata.sources[].id": {
         "data": {"answer": ANSWER},
         "metadata": {"sources": each("text")},
     },
@@ -57,7 +69,7 @@ VARIANTS: dict[str, Any] = {
         "response": ANSWER,
         "references": [{"content": [text]} for text in TEXTS],
     },
-    "answer=response contexts=source_nodes[].node.text": {
+    "answer=response contexts=source_nodes[].node.text source_ids=source_nodes[].node.id": {
         "response": ANSWER,
         "source_nodes": [{"node": node, "score": 1} for node in each("text")],
     },
@@ -65,10 +77,34 @@ VARIANTS: dict[str, Any] = {
         "output": {"text": ANSWER},
         "citations": [{"retrievedReferences": [{"content": {"text": text}}]} for text in TEXTS],
     },
-    "answer=choices[0].message.content contexts=choices[0].message.context.citations[].content": message(
-        context={"citations": each("content")}
-    ),
-    "answer=choices[0].message.content contexts=sources[].text": {**message(), "sources": each("text")},
+    "answer=choices[0].message.content contexts=choices[0].message.context.citations[].content "
+    "source_ids=choices[0].message.context.citations[].id": message(context={"citations": each("content")}),
+    "answer=choices[0].message.content contexts=sources[].text source_ids=sources[].id": {
+        **message(),
+        "sources": each("text"),
+    },
+    "answer=answer contexts=context[].page_content source_ids=context[].metadata.source": {
+        "answer": ANSWER,
+        "context": [{"id": None, "page_content": text, "metadata": {"source": "a.md", "page": 1}} for text in TEXTS],
+    },
+    "answer=answer contexts=sources[].text source_ids=sources[].to_string(document_id)": {
+        "answer": ANSWER,
+        "sources": [{"document_id": 7, "id": "c1", "text": text} for text in TEXTS],
+    },
+    "answer=answers[0] contexts=contexts source_ids=document_ids": {
+        "answers": [ANSWER],
+        "contexts": TEXTS,
+        "document_ids": ["a", "b"],
+    },
+    "answer=response contexts=contexts source_ids=sources[].file_name": {
+        "response": ANSWER,
+        "contexts": TEXTS,
+        "sources": [{"file_name": "a.md"}, {"file_name": "b.md"}],
+    },
+    "answer=response contexts=chunks[].text": {
+        "response": ANSWER,
+        "chunks": [{"text": TEXTS[0], "id": "1"}, {"text": TEXTS[1], "id": None}],
+    },
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
 }
 
@@ -89,6 +125,7 @@ def test_the_setting_that_the_error_names_takes_the_reply(setting, shape):
         with RagClient(endpoint.url, shape=shape, response=named).blocking as client:
             answer = client.query("?")
     assert answer.text == ANSWER
+    assert (answer.source_ids is not None) == ("source_ids=" in setting)
     assert answer.contexts == (tuple(TEXTS[:1]) if "[context]" in setting else tuple(TEXTS))
 
 
@@ -154,8 +191,8 @@ def test_ids_that_are_numbers_are_made_texts_by_the_expression_that_the_error_na
     with FakeEndpoint(json_reply(reply)) as endpoint:
         with RagClient(endpoint.url, shape="server").blocking as client, pytest.raises(EndpointReplyError) as caught:
             client.query("?")
-        assert "as in source_ids=sources[].to_string(document_id). To do" in str(caught.value)
         response = "answer=answer contexts=sources[].text source_ids=sources[].to_string(document_id)"
+        assert str(caught.value).endswith(f"\nSet rag_response = {response}")
         with RagClient(endpoint.url, response=response).blocking as client:
             assert client.query("?").source_ids == ("7",)
 
