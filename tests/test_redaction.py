@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
@@ -10,6 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.redaction import REDACTED, Redactor, shown_url, url_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNKNOWING = Redactor()
 
@@ -121,6 +126,66 @@ def test_a_known_secret_is_found_in_whatever_form_a_server_echoes_it(form: str) 
     assert Redactor([KNOWN, USERINFO]).text(f"body: {form}").rstrip("=") == f"body: {REDACTED}"
 
 
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize("secret", [KNOWN, "s3cr3t-tokens-are-long", "16 letters, here"])
+@pytest.mark.parametrize("before", ["", "x", "xy", "user:", '{"token": "'])
+@pytest.mark.parametrize("twice", [False, True])
+def test_base64_of_a_known_secret_is_found_inside_other_data(secret: str, before: str, twice: bool) -> None:
+    for around in (f"{before}{secret}", f'{before}{secret}"}}', f"{before}{secret} and more"):
+        encoded = in_base64(in_base64(around)) if twice else in_base64(around)
+        for form in (encoded, encoded.translate(str.maketrans("+/", "-_")).rstrip("=")):
+            shown = Redactor([secret]).text(f"body: {form}")
+            kept = shown.removeprefix("body: ").partition(REDACTED)
+            assert kept[1], form
+            # The last bytes before the secret and the first ones after it share a character with it.
+            lost = len(form) - len(kept[0]) - len(kept[2])
+            assert lost >= len(in_base64(in_base64(secret)) if twice else in_base64(secret)) - 9
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        lambda char: "".join(f"%{byte:02X}" for byte in char.encode()),
+        lambda char: "".join(f"%25{byte:02x}" for byte in char.encode()),
+        lambda char: "".join(f"\\u{unit:04x}" for unit in utf_16(char)),
+        lambda char: "".join(f"\\\\u{unit:04X}" for unit in utf_16(char)),
+        lambda char: f"&#{ord(char)};",
+        lambda char: f"&#x{ord(char):x};",
+        lambda char: f"&#X{ord(char):06X};",
+        lambda char: f"&amp;#{ord(char)};",
+        lambda char: f"\\u{{{ord(char):x}}}",
+        lambda char: f"\\U{ord(char):08x}",
+    ],
+)
+@pytest.mark.parametrize("secret", [KNOWN, USERINFO, "pass\\\\word😀", "new\\é\nline", "short"])
+def test_a_known_secret_is_found_with_all_or_some_characters_escaped(secret: str, escape: Callable[[str], str]) -> None:
+    clean = Redactor([secret])
+    assert clean.text(f"body: {''.join(map(escape, secret))}.") == f"body: {REDACTED}."
+    some = "".join(escape(char) if place % 3 == 1 else char for place, char in enumerate(secret))
+    assert clean.text(f"body: {some}.") == f"body: {REDACTED}."
+
+
+def utf_16(char: str) -> list[int]:
+    units = char.encode("utf-16-be")
+    return [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
+
+
+@pytest.mark.parametrize("encode", [json.dumps, html.escape, quote, repr, lambda text: json.dumps(html.escape(text))])
+def test_a_known_secret_with_backslashes_and_control_characters_is_found_as_it_is_encoded(
+    encode: Callable[[str], str],
+) -> None:
+    for secret in ("one\\éclair", "tab\\\n9+x", "C:\\new\\u00e9\\", "50%25off&co"):
+        assert encode(secret).strip("'\"").rstrip("\\") not in Redactor([secret]).text(f"body: {encode(secret)} end")
+
+
+def test_other_escaped_text_stays_as_it_is() -> None:
+    text = r"100 %, 50%25, a\u0041, &#65;&amp;, a+b, \\n, R&D, c2VjcmV0 and YWJjZGVmZ2hpamtsbW5vcA=="
+    assert Redactor([KNOWN, USERINFO, "short"]).text(text) == text
+
+
 def test_white_space_around_a_known_secret_is_no_part_of_it() -> None:
     assert Redactor(["  correct-horse\n"]).text("<correct-horse>") == f"<{REDACTED}>"
 
@@ -189,9 +254,17 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("unit", ["%61", "&#97;", "&amp;", "\\u0061", "\\", "a", "a+", "YWFh"])
+def test_hostile_encodings_of_a_known_secret_are_searched_in_linear_time(unit: str) -> None:
+    clean = Redactor(["a" * 1_000 + "b", "aaaaaaaaab", "\\\\-------", "16 letters, here"])
+    text = unit * (500_000 // len(unit))
+    assert clean.text(f"{text} &#49;6 letters, here").endswith(f" {REDACTED}")
+
+
 @given(st.lists(PIECES | st.text(max_size=4), max_size=12).map("".join))
 @example("token=correct-horse1")
 @example("://a:correct-horse@")
+@example("&sig=cookie: a=cookie: a=hunter2")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     clean = Redactor(["correct-horse", "bob:hunter2"])
     once = clean.text(text)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import json
 import math
 import re
+import string
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus
 
+from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
+from pytest_ragcheck.redaction.known_secret import SHORTEST_BASE64, SHORTEST_SECRET, KnownSecret
 from pytest_ragcheck.redaction.secret_patterns import PATTERNS, REDACTED, blank_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_SHORTEST_SECRET = 4
-"""A shorter known value would blank out ordinary text."""
-
-_SHORTEST_INSIDE_A_WORD = 8
-"""A shorter known value is redacted only as a whole word: the password `test` is not in `latest`."""
 
 _LONGEST_REMEMBERED = 10_000
 _MOST_REMEMBERED = 500_000
@@ -34,7 +27,8 @@ stored and written.
 _CHARACTERS_OF_AN_ENTRY = 100
 """Overhead of a cache entry, in characters."""
 
-_ESCAPED_BY_GO = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
+_BASE64 = f"{string.ascii_letters}{string.digits}+/-_".encode()
+_AS_LETTERS = bytes.maketrans(_BASE64, b"A" * len(_BASE64))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -43,22 +37,23 @@ class Redactor:
     Replaces secrets in texts and in whole JSON documents.
 
     Args:
-        secrets: Known secret values. Each is also found percent-encoded, in base64 (as in HTTP's Basic scheme), and
-            escaped for JSON or HTML. Values of fewer than 4 characters are ignored; values of fewer than 8 are
-            found only as whole words.
+        secrets: Known secret values. Each is also found in base64 and with escaped characters. Values of fewer than
+            4 characters are ignored; values of fewer than 8 are found only as whole words.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets for form in _forms(secret.strip())}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        stripped = {secret.strip() for secret in secrets}
+        self._secrets = [
+            KnownSecret(secret)
+            for secret in sorted(stripped, key=lambda secret: (-len(secret), secret))
+            if len(secret) >= SHORTEST_SECRET and secret not in REDACTED
+        ]
+        in_base64 = [text for secret in self._secrets for text in secret.base64_texts]
+        self._base64_run = b"A" * min(map(len, in_base64), default=0)
+        starts = range(max(map(len, in_base64), default=0) - SHORTEST_BASE64 + 1)
+        self._base64_pieces = {text[at : at + SHORTEST_BASE64] for text in in_base64 for at in starts}
         self._remembered: dict[str, str] = {}
         self._characters = 0
-        self._anywhere = [form for form in longest_first if len(form) >= _SHORTEST_INSIDE_A_WORD]
-        self._words = [
-            (form, re.compile(rf"(?<!\w){re.escape(form)}(?!\w)"))
-            for form in longest_first
-            if len(form) < _SHORTEST_INSIDE_A_WORD
-        ]
 
     def text(self, text: str) -> str:
         """The text without secrets, and without lone surrogates, which UTF-8 cannot encode."""
@@ -78,11 +73,10 @@ class Redactor:
         self._remembered[text] = known
 
     def _redacted(self, text: str) -> str:
-        for form in self._anywhere:
-            text = text.replace(form, REDACTED)
-        for form, pattern in self._words:
-            if form in text:
-                text = pattern.sub(REDACTED, text)
+        if self._secrets:
+            text = self._without_known(text)
+        if "=" in text:
+            text = blank_parameters(text)
         lowered = text.lower()
         for kind in PATTERNS:
             # This loop sees every text of every result: `any` with a generator takes three times as long.
@@ -90,9 +84,34 @@ class Redactor:
                 if hint in lowered:
                     text = kind.pattern.sub(kind.blank, text)
                     break
-        if "=" in text:
-            text = blank_parameters(text)
         return text if text.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+    def _without_known(self, text: str) -> str:
+        # Every text of every result passes here, most without a secret: cheap conditions first.
+        is_near = False
+        for secret in self._secrets:
+            if secret.core in text:
+                is_near = True
+                text = secret.without_plain(text)
+        if is_near or has_escaped_alphanumeric(text):
+            text = self._without_escaped(text)
+        if self._base64_run in text.encode("utf-8", "replace").translate(_AS_LETTERS):
+            # A base64 text of a secret covers one of these pieces.
+            starts = range(0, len(text), len(self._base64_run) - SHORTEST_BASE64 + 1)
+            if not self._base64_pieces.isdisjoint([text[at : at + SHORTEST_BASE64] for at in starts]):
+                for secret in self._secrets:
+                    text = secret.without_base64(text)
+        return text
+
+    def _without_escaped(self, text: str) -> str:
+        unescaped = Unescaped(text)
+        spans = sorted(span for secret in self._secrets for span in secret.spans(unescaped))
+        kept, end = [], 0
+        for start, stop in spans:
+            if start >= end:
+                kept += [text[end:start], REDACTED]
+            end = max(end, stop)
+        return "".join([*kept, text[end:]])
 
     def document(self, value: Any) -> Any:
         """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
@@ -106,21 +125,3 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.document(item) for item in value]
         return self.text(str(value))
-
-
-def _forms(secret: str) -> set[str]:
-    if len(secret) < _SHORTEST_SECRET:
-        return set()
-    sendable = secret.encode("utf-8", "replace")
-    percent = {quote(sendable, safe=""), quote(sendable), quote_plus(sendable)}
-    lower_case = {re.sub("%..", lambda match: match[0].lower(), form) for form in percent}
-    encoded = {code(sendable).decode("ascii").rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)}
-    in_html = html.escape(secret)
-    in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    slashed = {form.replace("/", "\\/") for form in in_json}
-    # Other encoders escape differently: Go in JSON, Jinja and Django in HTML.
-    others = {form.translate(_ESCAPED_BY_GO) for form in in_json} | {in_html.replace("&#x27;", "&#39;")}
-    twice = {quote(form, safe="") for form in percent}
-    in_python = {repr(secret)[1:-1], repr(sendable)[2:-1]}
-    forms = {secret, in_html, *percent, *twice, *lower_case, *encoded, *in_json, *slashed, *others, *in_python}
-    return {form for form in forms if form not in REDACTED}

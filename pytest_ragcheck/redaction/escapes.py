@@ -1,0 +1,107 @@
+"""Reads escaped characters in the notations in which servers and libraries repeat a text."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+
+_MOST_PASSES = 4
+"""Escapes inside escapes of another notation are read up to this depth."""
+
+_HEX = "[0-9A-Fa-f]"
+_BYTE = r"(?:%(?:25)*|\\+x)"
+_REFERENCE = "&(?:amp;)*"
+_ESCAPE = re.compile(
+    # Percent-encoding and Python's bytes: an ASCII byte, or the bytes of one character in UTF-8.
+    rf"(?P<bytes>{_BYTE}[0-7]{_HEX}|{_BYTE}[C-Fc-f]{_HEX}(?:{_BYTE}[89ABab]{_HEX}){{1,3}})"
+    rf"|\\+u(?P<high>[Dd][89ABab]{_HEX}{{2}})\\+u(?P<low>[Dd][C-Fc-f]{_HEX}{{2}})"
+    rf"|\\+u({_HEX}{{4}})|\\+U({_HEX}{{8}})|\\+u\{{({_HEX}{{1,8}})\}}|{_REFERENCE}\#[Xx]({_HEX}{{1,8}});"
+    rf"|{_REFERENCE}\#(?P<decimal>[0-9]{{1,9}});|{_REFERENCE}(?P<name>amp|lt|gt|quot|apos);"
+    r"|\\+(?P<letter>[bfnrt\"'/])|(?P<backslashes>\\+)"
+)
+_BYTE_OF_CHARACTER = re.compile(rf"{_BYTE}({_HEX}{{2}})")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LAST_CODE_POINT = 0x10FFFF
+
+_HEX_OF_ALPHANUMERIC = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
+_PERCENT_ENCODED = re.compile(rf"%(?:25)*{_HEX_OF_ALPHANUMERIC}")
+_BACKSLASHED = re.compile(rf"\\(?:u00|x|u\{{0*|U000000){_HEX_OF_ALPHANUMERIC}")
+_REFERENCED = re.compile(
+    rf"{_REFERENCE}#(?:[Xx]0*{_HEX_OF_ALPHANUMERIC}"
+    "|0*(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[7-9]|1[01][0-9]|12[0-2]));"
+)
+
+
+def has_escaped_alphanumeric(text: str) -> bool:
+    """Whether a letter or digit of ASCII is escaped, which no encoder needs to do."""
+    # Most texts have none of the three characters, whose search is much faster than that of the patterns.
+    return (
+        ("%" in text and _PERCENT_ENCODED.search(text) is not None)
+        or ("\\" in text and _BACKSLASHED.search(text) is not None)
+        or ("&" in text and _REFERENCED.search(text) is not None)
+    )
+
+
+class Unescaped:
+    """
+    A text with its escaped characters as they are, without backslashes, and with each `+` as a blank.
+
+    The unescaped text of a secret occurs in that of any text that has the secret, escaped in whole or in part:
+    a backslash before an escaped character cannot be told from a part of the escape.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._passes: list[_Pass] = []
+        while len(self._passes) < _MOST_PASSES:
+            one = _Pass(text)
+            if not one.places:
+                break
+            self._passes.append(one)
+            text = one.text
+        self.text = text.replace("+", " ")
+
+    def source(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the escaped text of a place in the unescaped one."""
+        for one in reversed(self._passes):
+            start, end = one.source(start), one.source(end)
+        return start, end
+
+
+class _Pass:
+    """One reading of all escapes of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.places = array("q")
+        """Places of the escaped characters in the text that was read."""
+        self._shorter = array("q", [0])
+        """By how much the text before each of them, and after the last one, became shorter."""
+        self.text = _ESCAPE.sub(self._character, text)
+
+    def source(self, place: int) -> int:
+        return place + self._shorter[bisect_left(self.places, place)]
+
+    def _character(self, match: re.Match[str]) -> str:
+        start, end = match.span()
+        shorter = self._shorter[-1]
+        character = _character(match)
+        self.places.append(start - shorter)
+        self._shorter.append(shorter + end - start - len(character))
+        return character
+
+
+def _character(match: re.Match[str]) -> str:
+    notation, value = match.lastgroup, match[match.lastindex or 0]
+    if notation == "bytes":
+        return bytes.fromhex("".join(_BYTE_OF_CHARACTER.findall(value))).decode("utf-8", "replace")[0]
+    if notation == "low":
+        return chr(0x10000 + (int(match["high"], 16) - 0xD800 << 10) + int(value, 16) - 0xDC00)
+    if notation == "name":
+        return _NAMED[value]
+    if notation == "letter":
+        return _LETTERS.get(value, value)
+    if notation == "backslashes":
+        return ""
+    code = int(value, 10 if notation == "decimal" else 16)
+    return chr(code) if code <= _LAST_CODE_POINT else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,73 @@
+"""Finds one known secret in its spellings."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from pytest_ragcheck.redaction.escapes import Unescaped
+from pytest_ragcheck.redaction.secret_patterns import REDACTED
+
+SHORTEST_SECRET = 4
+"""A shorter known value would blank out ordinary text."""
+
+_SHORTEST_INSIDE_A_WORD = 8
+"""A shorter known value is redacted only as a whole word: the password `test` is not in `latest`."""
+
+SHORTEST_BASE64 = 8
+"""Fewer characters of base64 occur in ordinary text."""
+
+_ALPHANUMERIC_RUN = re.compile(r"[A-Za-z0-9]*")
+_URL_SAFE = str.maketrans("+/", "-_")
+
+
+class KnownSecret:
+    """One known secret of at least 4 characters, which `Redactor` removes in all spellings."""
+
+    def __init__(self, secret: str) -> None:
+        self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
+        """Longest run of letters and digits: encoders need not escape them, so that most spellings have it."""
+        self._plain = _pattern(secret)
+        unescaped = Unescaped(secret).text
+        self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self._plain
+        parts = {part for part in _base64_parts(secret) if len(part) >= SHORTEST_BASE64}
+        self.base64_texts = sorted(parts, key=lambda part: (-len(part), part))
+        """Texts of at least 8 characters, of which one occurs where the secret is in base64, once or twice."""
+
+    def without_plain(self, text: str) -> str:
+        """The text without the secret as it is."""
+        return self._plain.sub(REDACTED, text)
+
+    def without_base64(self, text: str) -> str:
+        """The text without the secret in base64, alone or inside other data."""
+        for part in self.base64_texts:
+            text = text.replace(part, REDACTED)
+        return text
+
+    def spans(self, unescaped: Unescaped) -> list[tuple[int, int]]:
+        """The places of the secret in the escaped text."""
+        return [unescaped.source(*match.span()) for match in self._unescaped.finditer(unescaped.text)]
+
+
+def _pattern(secret: str) -> re.Pattern[str]:
+    # A pattern of literal characters only is searched in linear time.
+    plain = re.escape(secret)
+    return re.compile(plain if len(secret) >= _SHORTEST_INSIDE_A_WORD else rf"(?<!\w){plain}(?!\w)")
+
+
+def _base64_parts(secret: str) -> set[str]:
+    once = _parts(secret.encode("utf-8", "replace"))
+    return once | {part for inner in once for part in _parts(inner.encode())}
+
+
+def _parts(data: bytes) -> set[str]:
+    """
+    The texts of which one occurs wherever *data* is encoded, in both alphabets.
+
+    The first and the last character depend on the neighbouring bytes and are left out.
+    """
+    found = {base64.b64encode(data).decode().rstrip("=")}
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + data).decode()
+        found.add(encoded[-(-8 * offset // 6) : 8 * (offset + len(data)) // 6])
+    return found | {part.translate(_URL_SAFE) for part in found}
