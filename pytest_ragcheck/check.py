@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_ragcheck.errors import IngestionError, MeasurementError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.judging.judgement import Judge, Judgement
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
@@ -74,12 +75,13 @@ async def check_question(
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
 
-    Without the group `judge` among the chosen metrics the judge is not asked, as with the judge `none`.
+    Without the group `judge` among the chosen metrics the judge is not asked, as with the judge `none`. Nor is it in
+    the tier `retrieval`.
 
     A failure of the endpoint or the judge ends in a record with the verdict ERROR. Any other exception is a bug,
     ours or one of a user's client or judge, and propagates.
     """
-    if "judge" not in settings.run.metrics:
+    if "judge" not in settings.run.metrics or not question.is_answered:
         judge = None
     records: list[Record] = []
     with metered() as uses:
@@ -130,7 +132,7 @@ async def _checked_once(
     answer = answer_without_secrets(given, clean)
     record = replace(
         record,
-        answer=answer.text,
+        answer=answer.text if question.is_answered else None,
         contexts=answer.contexts,
         source_ids=answer.source_ids,
         server_source_ids=answer.server_source_ids,
@@ -191,6 +193,7 @@ def _thresholds(settings: Settings, judge: Judge | None) -> Thresholds:
         minimums=settings.gate.minimums,
         groups=settings.run.metrics,
         judged=judge is not None,
+        top_k=settings.endpoint.top_k,
     )
 
 
@@ -212,6 +215,8 @@ def blank_record(question: Question, client: Asks, judge: Judge | None, clean: R
 async def _judged(
     question: Question, answer: RagAnswer, judge: Judge | None, repeats: int, judging: Limiter
 ) -> Judgement:
+    if not question.is_answered:
+        return Judgement()
     if judge is None or not answer.text.strip():
         # No request is made, so no slot is needed.
         return await checked_judgement(question, answer, judge)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from os import PathLike
@@ -22,6 +22,7 @@ from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct
 from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.report.files.result_files import write_results
@@ -91,9 +92,9 @@ async def evaluate(
             a client besides a `url` for another.
         ResultsError: The results cannot be written.
     """
-    sets = _sets([questions] if isinstance(questions, str | Question | PathLike) else questions)
     defaults = Settings.of()
     settings = settings or defaults
+    sets = _sets([questions] if isinstance(questions, str | Question | PathLike) else questions, settings.run.tier)
     settings = settings.replace(agent=agent_name or settings.run.agent)
     if output is None and settings.run.output != defaults.run.output:
         output = settings.run.output
@@ -102,6 +103,7 @@ async def evaluate(
         used = choose_judge(settings)
     else:
         used = as_judge(judge)
+    asked = [q for questions in sets for q in questions.questions if q.skip is None]
     own = distinct([OwnMetric(metric, given_as="evaluate") for metric in metrics], given_as="evaluate")
     measured = choose_metrics(settings, used)
     made: list[Any] = [*measured, used] if judge is None or isinstance(judge, str) else [*measured]
@@ -112,7 +114,7 @@ async def evaluate(
     async with closing(*made) as stack:
         stack.callback(log_as_usual)
         notes = await preflight(
-            used,
+            used if any(question.is_answered for question in asked) else None,
             settings,
             RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries),
             switch='Settings.of(disable="preflight")',
@@ -125,7 +127,6 @@ async def evaluate(
             settings=settings,
             metrics=(*measured, *own),
         )
-        asked = [q for questions in sets for q in questions.questions if q.skip is None]
         records = await evaluate_all((prepared(question=each) for each in asked), settings)
     outcomes = outcomes_of(sets, records, settings)
     summary = aggregate(outcomes)
@@ -149,8 +150,8 @@ def _client(client: Asks | Callable[..., Any] | None, settings: Settings) -> Ask
     return as_client(client, settings)
 
 
-def _sets(given: Iterable[Any]) -> tuple[QuestionSet, ...]:
-    """Return the questions by dataset, in the order of the datasets."""
+def _sets(given: Iterable[Any], tier: str) -> tuple[QuestionSet, ...]:
+    """Return the questions by dataset, in the order of the datasets; *tier* is for files that set none."""
     by_dataset: dict[str, list[Question]] = {}
     paths: dict[str, Path] = {}
     for each in given:
@@ -159,7 +160,9 @@ def _sets(given: Iterable[Any]) -> tuple[QuestionSet, ...]:
             path = each.path or Path(each.dataset_name)
         else:
             path = Path(each)
-            read = list(read_question_file(path, root=Path.cwd(), known_metrics=ASSERTABLE).questions)
+            file = read_question_file(path, root=Path.cwd(), known_metrics=ASSERTABLE)
+            # Nothing is uploaded without pytest.
+            read = list(asked_in(replace(file, ingest=False), tier=tier, ingest=False, root=Path.cwd()).questions)
         for question in read:
             paths.setdefault(question.dataset_name, path)
             by_dataset.setdefault(question.dataset_name, []).append(question)
@@ -192,7 +195,7 @@ def outcomes_of(
         records=records,
         skipped={name: count for name, count in skipped.items() if count},
         complete=len(records) + sum(skipped.values()) == sum(len(each.questions) for each in sets),
-        thresholds=run_thresholds(settings),
+        thresholds=run_thresholds(settings, sets),
         groups=settings.run.metrics,
         replay_of=replay_of,
     )

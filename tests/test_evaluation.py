@@ -267,3 +267,16 @@ def test_libraries_log_no_secret_while_it_runs_and_as_usual_afterwards(caplog: p
     assert "correct-horse" not in caplog.text
     logging.getLogger("httpx").info("correct-horse")
     assert "correct-horse" in caplog.text
+
+
+def test_a_file_of_the_tier_retrieval_asks_no_judge(tmp_path: Path) -> None:
+    file = tmp_path / "search.rag.yaml"
+    file.write_text("tier: retrieval\nquestions:\n- {id: a, question: How long?, gold_passages: [Within 30 days.]}\n")
+
+    def judged(question: Question, answer: RagAnswer) -> Judgement:
+        raise AssertionError(f"the judge was asked about {question.id} and {answer.text}")
+
+    done = asyncio.run(evaluate(str(file), lambda _query: {"contexts": ["It is paid within 30 days."]}, judged))
+    (record,) = done.records
+    assert (record.verdict.value, record.answer, record.judge) == ("PASS", None, None), record.text()
+    assert (record.thresholds, record.scores["mrr"].value) == ({"recall_at_5": 0.7}, 1.0)

@@ -31,8 +31,9 @@ RUN: tuple[Setting, ...] = (
         name="rag_tier",
         becomes="run.tier",
         default="end_to_end",
-        help="How questions are asked: end_to_end (the system retrieves passages itself) or generation (the gold "
-        "passages are sent along, by POST /query/with-context). A question file may set its own.",
+        help="How questions are asked: end_to_end (the system retrieves passages itself), retrieval (the same, but "
+        "the contexts alone are measured) or generation (the gold passages are sent along, by POST "
+        "/query/with-context). A question file may set its own.",
         read=read_tier,
         on_command_line=True,
         metavar="TIER",
@@ -41,8 +42,8 @@ RUN: tuple[Setting, ...] = (
         name="rag_ingest",
         becomes="run.ingest",
         default=False,
-        help="Uploads the passages of the questions as documents before the run and deletes them after it. Only in "
-        "the tier end_to_end.",
+        help="Uploads the passages of the questions as documents before the run and deletes them after it. Not in "
+        "the tier generation.",
         read=read_switch,
         on_command_line=True,
         kind="switch",

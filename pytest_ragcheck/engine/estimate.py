@@ -55,16 +55,17 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     """
     asked = len(questions) * settings.run.repeats
     system_calls = 0 if settings.run.replay else asked
+    judged = [question for question in questions if question.is_answered]
     is_model = settings.judge.name == "openai" and not own_judge
-    judge_calls = None if own_judge else 0
+    judge_calls = None if own_judge and judged else 0
     if is_model:
-        judge_calls = asked * settings.judge.repeats if settings.judged else 0
+        judge_calls = len(judged) * settings.run.repeats * settings.judge.repeats if settings.judged else 0
     if not is_model or not judge_calls or not settings.judge.model:
         return Estimate(questions=len(questions), system_calls=system_calls, judge_calls=judge_calls)
     prompt = load_prompt(settings.judge.prompt)
     text = "x" * ANSWER_CHARACTERS
     characters = 0
-    for question in questions:
+    for question in judged:
         answer = RagAnswer(
             text=text, contexts=("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.endpoint.top_k)
         )

@@ -29,7 +29,7 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
-    The first rule that holds decides:
+    A question of the tier `retrieval` blames it, since there is no answer. Else the first rule that holds decides:
 
     1. The question is unanswerable, and was answered: generation.
     2. No context has a gold passage, unless the contexts were given with the question: retrieval.
@@ -47,6 +47,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
         return ""
     if not question.answerable:
         return "generation"
+    if not question.is_answered:
+        return "retrieval"
     given = question.tier == GENERATION
     if not (given or any(found_gold(question, answer))) or _OF_CONTEXTS.issuperset(short):
         return "retrieval"

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.scores.catalogue import OF_ANSWERS
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
@@ -50,7 +51,13 @@ class Metric(Protocol):
 
 
 async def measure(metric: Metric, question: Question, answer: RagAnswer, limiter: Limiter) -> dict[str, Score]:
-    """The scores of the metric; after a `MeasurementError` all its scores are unscored, with the reason."""
+    """
+    The scores of the metric; after a `MeasurementError` all its scores are unscored, with the reason.
+
+    In the tier `retrieval` a metric of answers has none.
+    """
+    if not question.is_answered and not OF_ANSWERS.isdisjoint(metric.names):
+        return {}
     try:
         if metric.local:
             return dict(await metric.score(question, answer))

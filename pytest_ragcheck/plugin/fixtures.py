@@ -87,13 +87,14 @@ def rag_result(
     rag_settings: Settings,
     rag_question: Question,
     rag_client: Any,
-    rag_judge: Judge | None,
 ) -> Record:
     """The record of the question. An ERROR ends the test here, a FAIL only in `assert_passed`."""
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import kept
 
+    # The tier retrieval needs no judge, so the fixture of the judge is not set up for it.
+    rag_judge = request.getfixturevalue("rag_judge") if rag_question.is_answered else None
     means = _backends(rag_client, rag_judge, rag_settings)
     with _usage_errors_as_failures():
         ahead = question_session_of(request.session)

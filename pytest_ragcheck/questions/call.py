@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.files.reader import default_dataset_name
 from pytest_ragcheck.questions.mention import compile_mention
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
+
+_GOLD = 'give a text, or {"text": "...", "doc_id": "..."}.'
 
 
 def question_of_call(
@@ -30,6 +32,8 @@ def question_of_call(
     must_not_mention: str | Sequence[str],
     thresholds: float | Mapping[str, float] | None,
     top_k: int | None,
+    gold_passages: Sequence[str | Mapping[str, str] | GoldPassage],
+    tier: str,
     known_metrics: Collection[str],
 ) -> Question:
     """
@@ -42,6 +46,14 @@ def question_of_call(
         raise UsageError(f"rag_check: the question is {question!r}; give a text.")
     if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
         raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
+    if tier not in (END_TO_END, RETRIEVAL_ALONE):
+        raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
+    gold = tuple(_gold_passage(each) for each in _sequence(gold_passages))
+    if tier == RETRIEVAL_ALONE and not (gold and answerable):
+        raise UsageError(
+            f"rag_check: the tier {RETRIEVAL_ALONE!r} looks for gold passages; "
+            "give gold_passages to an answerable question."
+        )
     acceptable = () if expected is None else _texts("expected", expected)
     return Question(
         dataset_name=default_dataset_name(test_file, root),
@@ -54,6 +66,8 @@ def question_of_call(
         answerable=answerable,
         thresholds=_thresholds(thresholds, known_metrics),
         top_k=top_k,
+        gold_passages=gold,
+        tier=tier,
         path=test_file,
         line=line,
     )
@@ -62,6 +76,21 @@ def question_of_call(
 def id_of_call(node_id: str, number: int) -> str:
     """The id of the question in the *number*-th call, from 1, of the test with this node id."""
     return usable_id(f"{node_id.partition('::')[2].replace('::', '.')}-{number}")
+
+
+def _sequence(gold_passages: Any) -> Iterable[Any]:
+    is_one = isinstance(gold_passages, str | Mapping | GoldPassage) or not isinstance(gold_passages, Iterable)
+    return (gold_passages,) if is_one else gold_passages
+
+
+def _gold_passage(given: Any) -> GoldPassage:
+    if isinstance(given, GoldPassage):
+        return given
+    fields = {"text": given} if isinstance(given, str) else given
+    is_usable = isinstance(fields, Mapping) and "text" in fields and fields.keys() <= {"text", "doc_id"}
+    if not is_usable or not all(isinstance(value, str) and value.strip() for value in fields.values()):
+        raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
+    return GoldPassage(**fields)
 
 
 def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,10 @@ GENERATION = "generation"
 END_TO_END = "end_to_end"
 """The tier in which the system retrieves its own passages."""
 
-TIERS = (GENERATION, END_TO_END)
+RETRIEVAL_ALONE = "retrieval"
+"""The tier in which the system only retrieves: no answer is asked for, and no judge."""
+
+TIERS = (GENERATION, RETRIEVAL_ALONE, END_TO_END)
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -114,6 +117,11 @@ class Question:
     def acceptable_answers(self) -> tuple[str, ...]:
         """All accepted answers, each once, the expected answer first; may be empty."""
         return self.all_acceptable_answers
+
+    @property
+    def is_answered(self) -> bool:
+        """False in the tier `retrieval`, which asks for no answer."""
+        return self.tier != RETRIEVAL_ALONE
 
     @property
     def location(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import END_TO_END, TIERS
 from pytest_ragcheck.questions.tiers import tier_of
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ def questions_document(
 
     *rows* collects the rows: `list` gives a JSON array, `iter` lets a writer write one row at a time.
     """
+    tier = tier_of(tuple(questions))
     return {
         "schema_version": SCHEMA_VERSION,
         "dataset_name": dataset_name,
         "num_questions": len(questions),
-        **({"tier": GENERATION} if questions and tier_of(tuple(questions)) == GENERATION else {}),
+        **({"tier": tier} if tier in TIERS and tier != END_TO_END else {}),
         **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
         "questions": rows(map(question_row, questions)),
     }

@@ -7,20 +7,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.question import END_TO_END, GENERATION
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
-WITHOUT_PASSAGES = f"it has no passages to go along with it in the tier {GENERATION!r}"
-"""The reason to skip a question of a dataset."""
+_SKIPPED = {
+    GENERATION: f"it has no passages to go along with it in the tier {GENERATION!r}",
+    RETRIEVAL_ALONE: f"it has no gold passages to find in the tier {RETRIEVAL_ALONE!r}",
+}
+"""By tier, the reason to skip a question of a dataset."""
+
+_MISTAKES = {
+    GENERATION: f"has no passages, which the tier {GENERATION!r} sends along with it. Give it 'gold_passages', or ask "
+    f"it in the tier {END_TO_END!r}.",
+    RETRIEVAL_ALONE: f"has no gold passages, which the tier {RETRIEVAL_ALONE!r} looks for. Give an answerable question "
+    f"'gold_passages', or ask it in the tier {END_TO_END!r}.",
+}
+"""By tier, the mistake of a question in a file."""
 
 
 def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | None = None) -> QuestionSet:
     """
     The questions with the tier of their file, or else of the run.
 
-    A dataset's question without passages is skipped in the tier `generation`.
+    A dataset's question without the passages that the tier needs is skipped.
 
     Args:
         questions: The questions as read.
@@ -29,21 +40,22 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
         root: The folder that the file's path in errors is relative to.
 
     Raises:
-        QuestionFileError: The tier is `generation`, and a question of a file has no passages.
+        QuestionFileError: A question of a file has no passages to send in the tier `generation`, or no gold passages
+            to find in the tier `retrieval`.
     """
     tier = questions.tier or tier
-    ingest = tier == END_TO_END and (ingest if questions.ingest is None else questions.ingest)
+    ingest = tier != GENERATION and (ingest if questions.ingest is None else questions.ingest)
     asked = tuple(
         # Most questions already have the right tier, and a copy would cost memory.
         question if (question.tier, question.ingest) == (tier, ingest) else replace(question, tier=tier, ingest=ingest)
         for question in questions.questions
     )
-    bare = [question for question in asked if tier == GENERATION and not _has_passages(question)]
+    bare = [question for question in asked if not _can_be_asked(question)]
     if bare and questions.origin is None:
         raise QuestionFileError(questions.path, [_mistake(question, root) for question in bare])
     if bare:
         asked = tuple(
-            question if _has_passages(question) or question.skip else replace(question, skip=WITHOUT_PASSAGES)
+            question if _can_be_asked(question) or question.skip else replace(question, skip=_SKIPPED[tier])
             for question in asked
         )
     return replace(questions, questions=asked)
@@ -55,14 +67,14 @@ def tier_of(questions: tuple[Question, ...]) -> str:
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 
 
-def _has_passages(question: Question) -> bool:
-    return bool(question.gold_passages or question.distractors)
+def _can_be_asked(question: Question) -> bool:
+    """Return True if the question has the passages that its tier needs."""
+    if question.tier == RETRIEVAL_ALONE:
+        return question.answerable and bool(question.gold_passages)
+    return question.tier != GENERATION or bool(question.gold_passages or question.distractors)
 
 
 def _mistake(question: Question, root: Path | None) -> str:
     path = question.path or Path(question.dataset_name)
     shown = path.relative_to(root) if root is not None and path.is_relative_to(root) else path
-    return (
-        f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} has no passages, which the tier "
-        f"{GENERATION!r} sends along with it. Give it 'gold_passages', or ask it in the tier {END_TO_END!r}."
-    )
+    return f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} {_MISTAKES[question.tier]}"

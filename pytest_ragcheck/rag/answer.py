@@ -16,7 +16,11 @@ class RagAnswer:
     """One reply of the RAG system, read and checked."""
 
     text: str
-    """The answer; empty or blank means that the system abstained."""
+    """
+    The answer; empty or blank means that the system abstained.
+
+    Always empty in the tier `retrieval`, which asks for no answer.
+    """
 
     contexts: tuple[str, ...] = ()
     """The passages that the system used by its own account, best first; may be empty."""

@@ -37,6 +37,7 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
         raise EndpointReplyError(f"{name}: ask() returned a RagAnswer whose {problem}.", url=name)
     return replace(
         answer,
+        text=answer.text if question.is_answered else "",
         contexts=tuple(answer.contexts),
         source_ids=None if answer.source_ids is None else tuple(answer.source_ids),
         latency_seconds=None if answer.latency_seconds is None else float(answer.latency_seconds),

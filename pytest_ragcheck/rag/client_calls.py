@@ -38,7 +38,8 @@ class ClientCalls:
         """
         The system's answer to the question, with the question's own `top_k` if it has one.
 
-        In the tier `generation` the request carries the question's passages.
+        In the tier `generation` the request carries the question's passages. In the tier `retrieval` the answer is
+        not read, and its text is empty.
         A question whose documents were uploaded asks for the chunks too.
 
         Raises:
@@ -46,6 +47,9 @@ class ClientCalls:
         """
         if question.tier == GENERATION:
             return await self.query_with_context(question.question, context_of(question))
+        if not question.is_answered:
+            top_k = self._top_k if question.top_k is None else question.top_k
+            return await self._endpoint.retrieve(question.question, top_k, include_chunks=question.ingest)
         return await self.query(question.question, question.top_k, include_chunks=question.ingest)
 
     async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:

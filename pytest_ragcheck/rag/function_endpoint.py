@@ -17,7 +17,7 @@ from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTi
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.shapes.contract_reply import CONTRACT, read_reply
+from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +64,16 @@ class FunctionEndpoint:
         """The function's answer; raises an `EndpointError` if there is none."""
         return await self._call(query, {"top_k": top_k} if self._takes_top_k else {})
 
+    async def retrieve(
+        self,
+        query: str,
+        top_k: int,
+        *,
+        include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
+    ) -> RagAnswer:
+        """The contexts that the function returns; raises an `EndpointError` if there are none to read."""
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, answers=False)
+
     async def ask_with_context(
         self,
         query: str,
@@ -89,7 +99,7 @@ class FunctionEndpoint:
             "fixture, and do not ask for ingestion."
         )
 
-    async def _call(self, query: str, keywords: dict[str, Any]) -> RagAnswer:
+    async def _call(self, query: str, keywords: dict[str, Any], *, answers: bool = True) -> RagAnswer:
         started = time.perf_counter()
         call = functools.partial(self._function, query, **keywords)
         with TimeLimit(self._timeout_seconds):
@@ -101,7 +111,7 @@ class FunctionEndpoint:
                 raise  # raised by another client inside the function
             except Exception as error:
                 raise self._raised(error) from error
-            return self._read(returned, time.perf_counter() - started)
+            return self._read(returned, time.perf_counter() - started, answers=answers)
         raise EndpointTimeout(
             f"{self.name}: returned nothing within {self._timeout_seconds:g} s\n"
             "Make it return sooner, or raise timeout_seconds.",
@@ -134,16 +144,17 @@ class FunctionEndpoint:
             return False
         return True
 
-    def _read(self, returned: object, latency_seconds: float) -> RagAnswer:
+    def _read(self, returned: object, latency_seconds: float, *, answers: bool) -> RagAnswer:
         own = returned if isinstance(returned, RagAnswer) else None
         reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
         if not isinstance(reply, Mapping):
             found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
             raise EndpointReplyError(
-                f"{self.name}: returned {found}\nReturn {CONTRACT}, or a RagAnswer.", url=self.name
+                f"{self.name}: returned {found}\nReturn {CONTRACT if answers else CONTEXTS}, or a RagAnswer.",
+                url=self.name,
             )
         try:
-            answer = read_reply(reply)
+            answer = read_reply(reply, answers=answers)
         except ReplyMismatch as mismatch:
             raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
         if own is None:

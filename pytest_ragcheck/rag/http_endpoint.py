@@ -12,6 +12,7 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
 from pytest_ragcheck.rag.http.exchange_progress import Progress
 from pytest_ragcheck.rag.http.route import LOOKED_AT_BYTES, HttpRoute
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.stream.event_parsers import parser_for
 from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
@@ -35,16 +36,21 @@ class HttpEndpoint(HttpRoute):
         url: The route for questions.
         shape: The form of requests and replies; the contract if None.
         stream: Whether a reply may be a stream of events.
+        answers: False in the tier `retrieval`, which reads no answers.
         route: Further arguments of `HttpRoute`.
 
     Raises:
         UsageError: URL, header or client cannot work.
     """
 
-    def __init__(self, url: str, *, shape: Shape | None = None, stream: bool = True, **route: Any) -> None:
+    def __init__(
+        self, url: str, *, shape: Shape | None = None, stream: bool = True, answers: bool = True, **route: Any
+    ) -> None:
         super().__init__(url, **route)
         self._reads_streams = stream
-        self._shape = read_shape() if shape is None else shape
+        self._reads_answers = answers
+        shape = read_shape() if shape is None else shape
+        self._shape = shape if answers else shape.without_answer
         self._asked = SentRequest(method=self._shape.request.method, shown=self._shape.request.shown)
 
     async def ask(self, query: str, top_k: int) -> RagAnswer:
@@ -59,6 +65,12 @@ class HttpEndpoint(HttpRoute):
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
     async def _ask(self, question: Any, progress: Progress) -> RagAnswer:
+        if self._reads_answers and self._shape.reading.answer is None:
+            raise EndpointError(
+                f"{self.name}: rag_response does not say where the answer is\n"
+                f"Write it such as {EXAMPLE}, or choose --rag-tier=retrieval.",
+                url=self.name,
+            )
         template = self._shape.request
         request = {"content": template.content(question), "headers": template.headers}
         exchanged = await self._exchange(self._url_for(question), progress, self._asked, request)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.shapes.shape import Shape
 
 WITH_CHUNKS = "server"
 """The shape that requests the texts of the chunks and the ids of their documents."""
@@ -71,6 +72,10 @@ class HttpService:
         """The answer; raises an `EndpointError` if there is none."""
         return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k)
 
+    async def retrieve(self, query: str, top_k: int, *, include_chunks: bool = False) -> RagAnswer:
+        """The contexts without an answer; raises an `EndpointError` if the reply has none to read."""
+        return await (self._chunks_alone if include_chunks else self._contexts_alone).ask(query, top_k)
+
     async def ask_with_context(
         self, query: str, passages: Sequence[GoldPassage], session_id: str | None = None
     ) -> RagAnswer:
@@ -91,11 +96,27 @@ class HttpService:
         """Closes the connections of the running loop."""
         await self._endpoint.aclose()
 
+    @property
+    def _asks_for_chunks(self) -> bool:
+        """False if a setting says what to send or to read."""
+        return self._shape is None and self._request is None and self._response is None
+
     @cached_property
     def _with_chunks(self) -> HttpEndpoint:
-        if self._shape is not None or self._request is not None or self._response is not None:
+        if not self._asks_for_chunks:
             return self._endpoint
         return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), stream=self._stream, **self._beside())
+
+    @cached_property
+    def _contexts_alone(self) -> HttpEndpoint:
+        return self._without_answer(read_shape(self._shape or CONTRACT, self._request, self._response))
+
+    @cached_property
+    def _chunks_alone(self) -> HttpEndpoint:
+        return self._without_answer(read_shape(WITH_CHUNKS)) if self._asks_for_chunks else self._contexts_alone
+
+    def _without_answer(self, shape: Shape) -> HttpEndpoint:
+        return HttpEndpoint(self._url, shape=shape, stream=self._stream, answers=False, **self._beside())
 
     @cached_property
     def _with_context(self) -> HttpEndpoint:

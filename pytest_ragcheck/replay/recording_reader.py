@@ -9,6 +9,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.usage import TokenUse
 from pytest_ragcheck.metrics.cost import NAMES, Cost
+from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording
 from pytest_ragcheck.scores.score import Score
@@ -71,9 +72,9 @@ def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
 
 def _of_record(record: Record) -> Recorded:
     answer = None
-    if record.answer is not None:
+    if record.has_reply:
         answer = RagAnswer(
-            text=record.answer,
+            text=record.answer or "",
             contexts=record.contexts,
             source_ids=record.source_ids,
             latency_seconds=record.latency_seconds,
@@ -118,7 +119,7 @@ def _recorded(fields: Fields, *, errored: bool) -> Recorded:
 
 def _answer(fields: Fields) -> RagAnswer:
     return RagAnswer(
-        text=fields.text("prediction"),
+        text="" if fields.row.get("tier") == RETRIEVAL_ALONE else fields.text("prediction"),
         contexts=fields.texts("contexts"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
         latency_seconds=fields.number_or_null("latency_seconds"),

@@ -107,6 +107,9 @@ METRICS = (
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
 """The metrics that `--rag-min` and a question's `thresholds` accept; other keys of a question assert the rest."""
 
+OF_ANSWERS = frozenset(METRICS).difference(RETRIEVAL)
+"""The metrics that need an answer; the tier `retrieval` has none."""
+
 BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")
 """The measurements of a question that may have a maximum; lower is better for each."""
 
@@ -114,6 +117,11 @@ BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")
 def listed(metrics: Iterable[str]) -> str:
     """Return the metrics as readable text; metrics that differ only in their cutoff appear once, with `K`."""
     return ", ".join(dict.fromkeys(re.sub(r"_at_\d+$", "_at_K", metric) for metric in metrics))
+
+
+def recall_at_most(top_k: int) -> str:
+    """Return the recall at the largest reported rank of `top_k` contexts, which the tier `retrieval` asserts."""
+    return f"recall_at_{max(k for k in CUTOFFS if k <= top_k)}"
 
 
 def group_of(metric: str) -> str | None:

@@ -47,6 +47,8 @@ class Failure(Protocol):
     @property
     def answer(self) -> str | None: ...
     @property
+    def has_reply(self) -> bool: ...
+    @property
     def contexts(self) -> tuple[str, ...]: ...
     @property
     def scores(self) -> Mapping[str, Score]: ...
@@ -130,6 +132,7 @@ def _details(record: Failure) -> Iterator[str]:
         yield f"expected  {cut(expected, _TEXT_LIMIT)}"
     if record.answer is not None:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
+    if record.has_reply:
         yield from _context_lines(record.contexts)
     if page := _PAGES.get(record.error_kind.partition("_")[0]):
         yield f"see       ragcheck docs {page}"

@@ -31,7 +31,7 @@ class Record:
     verdict: Verdict
 
     answer: str | None = None
-    """The system's answer; None if there was no answer."""
+    """The system's answer; None on an ERROR of the endpoint, and in the tier `retrieval`, which asks for none."""
 
     contexts: tuple[str, ...] = ()
     """The passages that the system used, best first."""
@@ -111,6 +111,11 @@ class Record:
     def __repr__(self) -> str:
         # pytest shows the repr beside the failure text, which has the details.
         return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
+
+    @property
+    def has_reply(self) -> bool:
+        """True if the system replied: with an answer, or in the tier `retrieval` with contexts to measure."""
+        return self.answer is not None or (not self.question.is_answered and bool(self.scores))
 
     @property
     def shortfalls(self) -> dict[str, float]:

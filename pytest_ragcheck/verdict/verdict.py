@@ -14,10 +14,12 @@ from pytest_ragcheck.scores.catalogue import (
     JUDGED,
     LEXICAL,
     MENTIONS,
+    OF_ANSWERS,
     OVERALL,
     OVERLAP,
     RETRIEVAL,
     group_of,
+    recall_at_most,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ class Thresholds:
     judged: bool = True
     """False without a judge: its scores are not asserted, and a question with nothing to assert passes."""
 
+    top_k: int = 5
+    """The number of contexts requested for a question without its own, >= 1."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredVerdict:
@@ -90,13 +95,20 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
     Return the minimum of every metric to assert for the question, whether or not the metric applies.
 
     An unanswerable question asserts that the system abstains. Its correctness has no meaning, and its
-    groundedness is not asserted.
+    groundedness is not asserted. In the tier `retrieval` the recall at the largest reported rank takes the place of
+    both, with their threshold.
     """
     wanted: dict[str, float] = {}
-    if run.judged and question.answerable:
+    own = {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
+    if not question.is_answered:
+        recall = recall_at_most(question.top_k or run.top_k)
+        wanted = {recall: run.both}
+        # A question's own number sets both minimums.
+        if (both := own.get(JUDGED[0])) is not None and own.get(JUDGED[1]) == both:
+            own = {recall: both, **{metric: minimum for metric, minimum in own.items() if metric not in JUDGED}}
+    elif run.judged and question.answerable:
         wanted = dict.fromkeys(JUDGED, run.both)
-    wanted |= run.minimums
-    wanted |= {metric: minimum for metric, minimum in question.thresholds.items() if metric not in BOUNDED}
+    wanted |= {**run.minimums, **own}
     if not question.answerable:
         wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
         if run.judged:
@@ -122,12 +134,11 @@ def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> 
     if unscored:
         kind = "unscored"
         error = "; ".join(f"{metric} could not be measured: {reason}" for metric, reason in unscored.items())
-    elif not thresholds and run.judged:
+    elif not thresholds and (run.judged or not question.is_answered):
         kind = "nothing_to_assert"
         reasons = "; ".join(f"{metric}: {reason}" for metric, reason in dropped.items())
-        error = (
-            f"nothing is left to assert ({reasons}). Give the question an expected_answer, or assert another metric."
-        )
+        key = "an expected_answer" if question.is_answered else "gold_passages"
+        error = f"nothing is left to assert ({reasons}). Give the question {key}, or assert another metric."
     verdict = Verdict.ERROR if error else Verdict.FAIL if shortfalls(scores, thresholds) else Verdict.PASS
     return ScoredVerdict(verdict=verdict, thresholds=thresholds, dropped=dropped, error=error, error_kind=kind)
 
@@ -136,6 +147,8 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
     group = group_of(metric)
     if group is not None and group not in run.groups:
         return f"rag_metrics leaves out the group {group}"
+    if not question.is_answered and metric in OF_ANSWERS - {OVERALL}:
+        return "no answer is asked for in the tier retrieval"
     if metric in JUDGED and not run.judged:
         return "there is no judge"
     if metric == OVERALL:

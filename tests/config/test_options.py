@@ -97,7 +97,7 @@ REFUSED: dict[Callable[[str], object], str] = {
     read_header: "Bearer abc",
     read_embedding_model: "local:",
     read_shape: "chat",
-    read_tier: "retrieval",
+    read_tier: "search",
     read_request: '{"input": "{question}"}',
     read_stream: "always",
     read_response: "answer=result.text contexts=references[",

@@ -23,16 +23,30 @@ from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.harness import Project
+
 PAGE = (DOCS / "reference" / "tiers-and-routes.md").read_text(encoding="utf-8")
 
 
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
 def block(language: str) -> str:
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(text)
+    (text,) = blocks(language)
+    return text
+
+
+def test_the_file_and_the_reply_of_the_tier_retrieval_pass_without_a_judge(project: Project) -> None:
+    project.write("search.rag.yaml", block("yaml"))
+    with FakeEndpoint(json_reply(json.loads(blocks("json")[0]))) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund-window": "PASS"}, run.text
+    assert run.scores["refund-window"]["recall_at_5"] == 1.0
 
 
 def test_the_request_is_what_is_sent_in_the_tier_generation() -> None:
-    shown = json.loads(block("json"))
+    shown = json.loads(blocks("json")[1])
     passages = tuple(GoldPassage(**row) for row in shown["context_passages"])
     question = a_question(tier="generation", gold_passages=passages)
 

@@ -288,10 +288,10 @@ def test_a_bare_http_client_is_an_error_that_says_where_it_goes(project: Project
             ),
         ),
         (
-            "rag_response = contexts=sources[].text",
+            "rag_response = answer=reply.text",
             (
-                "rag_response in pytest.ini: 'contexts=sources[].text' does not say where the answer is; "
-                "write it such as answer=result.text contexts=result.sources[].text"
+                "rag_response in pytest.ini: 'answer=reply.text' does not say where the contexts are; "
+                "write contexts=EXPRESSION, or contexts=`[]` if the reply has none"
             ),
         ),
         (

@@ -25,6 +25,8 @@ def called(question: Any = "How long?", **arguments: Any) -> Question:
         "must_not_mention": (),
         "thresholds": None,
         "top_k": None,
+        "gold_passages": (),
+        "tier": "end_to_end",
         "known_metrics": ("answer_correctness", "groundedness", "f1"),
     }
     return question_of_call(question, **{**default, **arguments})

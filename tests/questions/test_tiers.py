@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.question import END_TO_END, GENERATION, GoldPassage, Origin, QuestionSet
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, GoldPassage, Origin, QuestionSet
 from pytest_ragcheck.questions.question_rows import questions_document
-from pytest_ragcheck.questions.tiers import WITHOUT_PASSAGES, asked_in, tier_of
+from pytest_ragcheck.questions.tiers import asked_in, tier_of
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 from tests.making import a_question
 from tests.questions.reading import read
@@ -72,11 +72,32 @@ def test_all_questions_without_passages_are_told_where_passages_go_along(tmp_pat
     )
 
 
+def test_a_question_without_gold_passages_is_a_mistake_where_they_are_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(QuestionFileError) as caught:
+        asked_in(read(tmp_path, FILE % "tier: retrieval"), tier=END_TO_END, ingest=False, root=tmp_path)
+    assert caught.value.problems == (
+        (
+            "billing.rag.yaml:6: question 'with-distractor' has no gold passages, which the tier 'retrieval' looks "
+            "for. Give an answerable question 'gold_passages', or ask it in the tier 'end_to_end'."
+        ),
+    )
+
+
 def test_a_datasets_questions_without_passages_are_skipped(tmp_path: Path) -> None:
     origin = Origin(source="a.json", split=None, available=3, left_out=0, samples=None, seed=0)
     passages = (GoldPassage(text="That."),)
     questions = (a_question("a"), a_question("b", skip="mine"), a_question("c", gold_passages=passages))
     dataset = QuestionSet(dataset_name="billing", path=tmp_path, questions=questions, origin=origin)
     asked = asked_in(dataset, tier=GENERATION, ingest=False)
-    assert [question.skip for question in asked.questions] == [WITHOUT_PASSAGES, "mine", None]
+    assert [question.skip for question in asked.questions] == [
+        "it has no passages to go along with it in the tier 'generation'",
+        "mine",
+        None,
+    ]
+    asked = asked_in(dataset, tier=RETRIEVAL_ALONE, ingest=True)
+    assert [(question.skip, question.ingest) for question in asked.questions] == [
+        ("it has no gold passages to find in the tier 'retrieval'", True),
+        ("mine", True),
+        (None, True),
+    ]
     assert [q.skip for q in asked_in(dataset, tier=END_TO_END, ingest=True).questions] == [None, "mine", None]

@@ -412,7 +412,7 @@ def test_neither_the_question_nor_a_secret_in_the_url_is_logged(library, caplog)
             "shape: 'chat' is not a shape; choose one of query, search-rag, server, openai-chat, dify, ",
         ),
         ({"request": ""}, "request: '' is neither JSON, from character 1 on, nor a query-string after GET; "),
-        ({"response": ""}, "response: '' does not say where the answer is; "),
+        ({"response": ""}, "response: '' does not say where the contexts are; "),
     ],
 )
 def test_a_shape_that_cannot_be_read_is_refused_at_once(options, text):

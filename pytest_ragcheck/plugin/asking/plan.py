@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
 FixtureHome = tuple["Path | None", ...]
-"""The folder whose conftest.py overrides each fixture of `EVALUATED_WITH`; None for the plugin's own."""
+"""
+The folder whose conftest.py overrides each fixture of `EVALUATED_WITH`; None for the plugin's own.
+
+Without the judge for a question of the tier `retrieval`.
+"""
 
 MAY_BE_SKIPPED = "the item may be skipped"
 PARAMETRIZED = "the item is parametrized"
@@ -32,6 +36,7 @@ OTHER_BACKENDS = "rag_client, rag_judge or rag_settings was another than expecte
 AGAIN = "the item ran before"
 CALLED = "rag_check was called"
 
+_JUDGE = "rag_judge"
 _NOT_ASKED = ("skip", "skipif")
 _CHANGED_BY = ("rag_question", "rag_result")
 """An override of one of these fixtures can change the question, so its questions are not prefetched."""
@@ -49,7 +54,7 @@ class Backends:
         """Return True if both hold the very same objects."""
         return self.client is other.client and self.judge is other.judge and self.settings is other.settings
 
-    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int]) -> bool:
+    def are_lasting(self, set_up: Mapping[pytest.FixtureDef[Any], int], *, judged: bool = True) -> bool:
         """
         Return True if the backends live as long as the session, and other items of the folder share them.
 
@@ -58,8 +63,11 @@ class Backends:
 
         Args:
             set_up: The fixtures that are set up while the item of these backends runs, with the ids of their values.
+            judged: False for a question of the tier `retrieval`, which uses no judge.
         """
         for name, value in zip(EVALUATED_WITH, (self.client, self.judge, self.settings), strict=True):
+            if name == _JUDGE and not judged:
+                continue
             scopes = {
                 fixture.scope for fixture, given in set_up.items() if (fixture.argname, given) == (name, id(value))
             }
@@ -114,7 +122,9 @@ def plan(session: pytest.Session, *, switched_off: str = "") -> Plan:
         if why:
             on_demand[item.nodeid] = why
         else:
-            ahead[item.nodeid] = Prefetchable(question, home)
+            # Questions without a judge have other backends than their neighbours.
+            unjudged = tuple(each for name, each in zip(EVALUATED_WITH, home, strict=True) if name != _JUDGE)
+            ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else unjudged)
     return Plan(ahead=ahead, on_demand=on_demand)
 
 

@@ -16,6 +16,7 @@ from pytest_ragcheck.plugin.configuration import names_of_own_metrics
 from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
+from pytest_ragcheck.questions.question import END_TO_END
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.plugin.asking.plan import Backends
-    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 class RagCheck:
@@ -46,6 +47,8 @@ class RagCheck:
         must_not_mention: str | Sequence[str] = (),
         thresholds: float | Mapping[str, float] | None = None,
         top_k: int | None = None,
+        gold_passages: Sequence[str | Mapping[str, str] | GoldPassage] = (),
+        tier: str = END_TO_END,
     ) -> Record:
         """
         Return the record of the question.
@@ -58,6 +61,8 @@ class RagCheck:
             must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
             thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
             top_k: The number of contexts to ask for, >= 1.
+            gold_passages: The passages that answer the question: texts, or mappings with `text` and `doc_id`.
+            tier: `end_to_end`, or `retrieval` to measure the contexts alone.
 
         Raises:
             QuestionErrored: The endpoint or the judge failed.
@@ -78,13 +83,17 @@ class RagCheck:
                 must_not_mention=must_not_mention,
                 thresholds=thresholds,
                 top_k=top_k,
+                gold_passages=gold_passages,
+                tier=tier,
                 known_metrics=(*ASSERTABLE, *names_of_own_metrics(self._request.config)),
             )
         except UsageError as error:
             # A new error, so that its traceback ends in the user's own line.
             raise UsageError(str(error)) from None
         asked = replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config))
-        evaluate = partial(question_session_of(self._request.session).called, asked, self._backends)
+        # The tier retrieval needs no judge, and so no preflight of one.
+        backends = self._backends if asked.is_answered else replace(self._backends, judge=None)
+        evaluate = partial(question_session_of(self._request.session).called, asked, backends)
         record = kept(item, asked, self._backends.settings, evaluate)
         record.assert_measured()
         return record

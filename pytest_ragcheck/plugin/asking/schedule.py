@@ -58,7 +58,7 @@ class Schedule:
         if planned is None or planned.question != question:
             return Step(on_demand=self._on_demand.get(item.nodeid, AGAIN))
         begin: tuple[tuple[str, Question], ...] = ()
-        if planned.home not in self._begun and backends.are_lasting(self._fixtures.values):
+        if planned.home not in self._begun and backends.are_lasting(self._fixtures.values, judged=question.is_answered):
             digest = means_digest(backends.client, backends.judge, backends.settings)
             self._begun[planned.home] = (backends, digest)
             # The last item of a worker does not ask for the items of other workers.

@@ -7,6 +7,7 @@ import pytest
 from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
 
 NO_ENDPOINT = (
     "there is no RAG endpoint to ask: give --rag-url=URL, set RAGCHECK_URL, or override the rag_client fixture"
@@ -31,6 +32,7 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
         pytest.UsageError: A setting is missing or wrong.
     """
     settings = settings_of(config)
+    judged = collected and any(question.is_answered for question in run_of(config).questions.selected.values())
     own_client = is_overridden(config, "rag_client")
     if settings.endpoint.url is None and settings.run.replay is None and not own_client:
         if collected and settings.run.require_endpoint:
@@ -52,14 +54,14 @@ def check_preconditions(config: pytest.Config, *, collected: bool) -> None:
             from pytest_ragcheck.summary.calibration.agreement import read_agreements
 
             read_agreements(settings.judge.calibrations)
-        if collected and settings.needs_judge and not is_overridden(config, "rag_judge"):
+        if judged and settings.needs_judge and not is_overridden(config, "rag_judge"):
             _check_judge(config)
         # A wrong prompt is an error even if the chosen judge would not read it.
-        if collected and not is_overridden(config, "rag_judge"):
+        if judged and not is_overridden(config, "rag_judge"):
             from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
             load_prompt(settings.judge.prompt)
-        if collected and settings.run.max_cost_usd is not None:
+        if judged and settings.run.max_cost_usd is not None:
             from pytest_ragcheck.plugin.collecting.cost_preview import check_cost_is_known
 
             check_cost_is_known(settings, own_judge=is_overridden(config, "rag_judge"))

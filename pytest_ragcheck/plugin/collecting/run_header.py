@@ -72,7 +72,8 @@ def _lines(config: pytest.Config) -> list[str]:
     # The controller of xdist does not know the files, so the header describes the root folder.
     paths = [questions.path for questions in sets] or [config.rootpath]
     judge = "not asked"
-    if "judge" in settings.run.metrics:
+    known = {question.is_answered for each in sets for question in each.questions}
+    if "judge" in settings.run.metrics and known != {False}:
         judge = _given_or_overridden(config, "rag_judge", judge_name(settings), paths)
     lines = header_lines(
         settings,

@@ -38,7 +38,7 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
         records=tuple(record for _, record in sorted(records.items(), key=lambda row: order[row[0]])),
         skipped=skipped,
         complete=False,
-        thresholds=run_thresholds(settings),
+        thresholds=run_thresholds(settings, sets),
         groups=settings.run.metrics,
         cut_short=run.cut_short,
         expected_to_fail=frozenset(key for node_id in run.results.xfailed for key in run.results.keys_of(node_id)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
-from pytest_ragcheck.questions.question import END_TO_END, Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ def _joined(row: Row, sentences: Any) -> str:
 DATASET = Dataset(
     name="hotpotqa",
     tests="retrieval of two paragraphs that answer only together, among eight that mislead",
-    tiers=(END_TO_END,),
+    tiers=(RETRIEVAL_ALONE, END_TO_END),
     official='a JSON list of {"_id", "question", "answer", "supporting_facts": [[title, sentence]], '
     '"context": [[title, [sentence]]]}, or the hub\'s columns of the same names',
     read=read,

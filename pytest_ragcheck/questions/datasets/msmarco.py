@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
-from pytest_ragcheck.questions.question import END_TO_END, Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ def _well_formed(row: Row) -> tuple[str, ...]:
 DATASET = Dataset(
     name="msmarco",
     tests="retrieval among ten web pages for what people type into a search engine",
-    tiers=(END_TO_END,),
+    tiers=(RETRIEVAL_ALONE, END_TO_END),
     official="JSON of columns (query, query_id, query_type, passages, answers, wellFormedAnswers), each an object "
     "keyed by row, or rows of the same names",
     read=read,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
-from pytest_ragcheck.questions.question import END_TO_END, Question
+from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ def answer_of(reading: Row) -> str | None:
 DATASET = Dataset(
     name="qasper",
     tests="retrieval and answers within long research papers, some questions unanswerable",
-    tiers=(END_TO_END,),
+    tiers=(RETRIEVAL_ALONE, END_TO_END),
     official='a JSON object of papers by arXiv id, each {"title", "abstract", "full_text", "qas"}, '
     "or the hub's columns",
     read=read,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
-from pytest_ragcheck.questions.question import END_TO_END, GENERATION, Question
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _digest(asked: _Asked) -> str:
 DATASET = Dataset(
     name="ragbench",
     tests="retrieval and grounded answers in twelve domains",
-    tiers=(GENERATION, END_TO_END),
+    tiers=(GENERATION, RETRIEVAL_ALONE, END_TO_END),
     official="parquet with the columns id, question, documents, response, all_relevant_sentence_keys, "
     "adherence_score, ..., or JSON Lines of the same names",
     read=read,

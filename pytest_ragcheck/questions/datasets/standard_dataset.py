@@ -44,7 +44,7 @@ class Dataset:
     """The purpose of the dataset in a few words."""
 
     tiers: tuple[str, ...]
-    """The supported tiers: `generation`, `end_to_end` or both."""
+    """The supported tiers: some of `generation`, `retrieval` and `end_to_end`."""
 
     read: Callable[[Iterable[Row], str], Iterable[Question]]
     """Function from the rows and the `dataset_name` of the questions to the questions."""

@@ -15,10 +15,11 @@ FILE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "dataset_name": "Name of the set; together with a question's id it identifies the question in results and "
         "baselines. Without it the set is named by the file's path.",
         "num_questions": "How many questions there are; a different number is a mistake.",
-        "tier": "end_to_end: the system retrieves by itself; generation: the gold passages go along with each "
-        "question. Without it as the run says, by default end_to_end.",
+        "tier": "end_to_end: the system retrieves by itself; retrieval: so it does, and no answer is asked for; "
+        "generation: the gold passages go along with each question. Without it as the run says, by default "
+        "end_to_end.",
         "ingest": "Whether the passages are put into the system first as documents, and deleted afterwards; in the "
-        "tier end_to_end only. Without it as the run says, by default not.",
+        "tier generation never. Without it as the run says, by default not.",
         "defaults": "What holds for all questions of the file that do not say it themselves.",
         "questions": "The questions; each becomes a test.",
     }

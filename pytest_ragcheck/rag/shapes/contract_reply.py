@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
@@ -16,21 +17,29 @@ if TYPE_CHECKING:
 
 CONTRACT = '{"answer": "...", "contexts": ["...", ...]}'
 
+CONTEXTS = '{"contexts": ["...", ...]}'
+"""The contract of the tier `retrieval`."""
+
 _READING = Reading.from_text(NAMED_SHAPES[NAME].response)
+_READING_CONTEXTS = replace(_READING, answer=None)
 
 
-def read_reply(reply: object) -> RagAnswer:
+def read_reply(reply: object, *, answers: bool = True) -> RagAnswer:
     """
     Return the answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
     An empty answer is valid (the system abstained), and so is an empty list of contexts. `source_ids`, if the reply
     has it, holds a text for each context.
 
+    Args:
+        reply: The reply, decoded.
+        answers: False in the tier `retrieval`, whose replies need no answer.
+
     Raises:
         ReplyMismatch: The reply has another shape; the text describes the reply and the contract.
     """
     try:
-        return _READING.read(reply)
+        return (_READING if answers else _READING_CONTEXTS).read(reply)
     except ReplyMismatch as mismatch:
         raise in_the_contracts_words(mismatch, reply) from None
 
@@ -42,7 +51,8 @@ def in_the_contracts_words(mismatch: ReplyMismatch, reply: object) -> ReplyMisma
     if not isinstance(mismatch, NotFound):
         return mismatch
     if not isinstance(reply, Mapping):
-        return ReplyMismatch(mismatch.found, f"Return an object, {CONTRACT}.")
+        contract = CONTRACT if mismatch.field == "answer" else CONTEXTS
+        return ReplyMismatch(mismatch.found, f"Return an object, {contract}.")
     return _no_answer(mismatch.found, reply) if mismatch.field == "answer" else _no_contexts(mismatch.found, reply)
 
 

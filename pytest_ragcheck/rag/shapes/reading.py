@@ -44,15 +44,19 @@ class IdsMismatch(ReplyMismatch):
 class Reading:
     """The expressions for the parts of a reply; each `Shape` has one `Reading`."""
 
-    answer: Expression
     contexts: Expression
+    answer: Expression | None = None
+    """None if no answer is read, as in the tier `retrieval`."""
+
     source_ids: Expression | None = None
     """None if the reply names no sources; an expression without a value in the reply has the same effect."""
 
     @classmethod
     def from_text(cls, text: str) -> Reading:
         """
-        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION`; the last is optional.
+        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION`.
+
+        Only the contexts are required; without an answer the reading serves the tier `retrieval` alone.
 
         A field starts with its name and `=`, after white space or at the start of the text.
 
@@ -69,8 +73,6 @@ class Reading:
                 expressions[name] = Expression(expression)
             except ValueError as error:
                 raise ValueError(f"has a mistake: {name}={expression} {error}") from None
-        if "answer" not in expressions:
-            raise ValueError(f"does not say where the answer is; write it such as {EXAMPLE}")
         if "contexts" not in expressions:
             raise ValueError(
                 "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none"
@@ -81,12 +83,14 @@ class Reading:
         """
         Return the answer in the reply; top-level keys other than those of the expressions go to `extra`.
 
-        An empty answer is valid (the system abstained), and so is an empty list of contexts.
+        An empty answer is valid (the system abstained), and so is an empty list of contexts. The text is empty if no
+        answer is read.
 
         Raises:
             ReplyMismatch: An expression finds nothing, or a value of another type.
         """
-        found = {"answer": _find("answer", self.answer, reply), "contexts": _find("contexts", self.contexts, reply)}
+        found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
+        found["contexts"] = _find("contexts", self.contexts, reply)
         if (ids := self.part("source_ids", reply)) is not None:
             found["source_ids"] = ids
         return self.assemble(found, reply if isinstance(reply, Mapping) else {}, reply)
@@ -106,14 +110,14 @@ class Reading:
         Return the answer that consists of the parts.
 
         Args:
-            found: The value of each of `FIELDS`; the last is optional.
+            found: The value of each of `FIELDS` that is read.
             beside: The keys of the reply; those of the expressions are left out.
             reply: The whole reply, for error texts.
 
         Raises:
             ReplyMismatch: A part has another type.
         """
-        text = _text(found["answer"], _label("answer", self.answer))
+        text = "" if self.answer is None else _text(found["answer"], _label("answer", self.answer))
         contexts = _contexts(found["contexts"], _label("contexts", self.contexts))
         taken = {each.text for each in (self.answer, self.contexts, self.source_ids) if each}
         extra = {key: value for key, value in beside.items() if key not in taken}
@@ -152,14 +156,14 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     value = _found(field, expression, reply)
     if expression.is_key:
         if value is None and not (isinstance(reply, Mapping) and expression.text in reply):
-            if error := _error_in(reply, field):
+            if error := _error_in(reply):
                 raise ReplyMismatch(f'the reply has no "{expression.text}" but {error}', _MEND_THE_CAUSE)
             to_do = f'Return "{expression.text}", or correct {field}={expression.text}.'
             raise NotFound(field, expression.dead_end(reply), to_do)
         return value
     # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
     if dead_end := expression.dead_end(reply):
-        if error := _error_in(reply, field):
+        if error := _error_in(reply):
             raise ReplyMismatch(f"{field}={expression.text} leads nowhere: the reply is {error}", _MEND_THE_CAUSE)
         to_do = f"Correct {field}={expression.text}, or mend the reply."
         if value is not None:
@@ -179,9 +183,9 @@ def _found(field: str, expression: Expression, reply: object) -> Any:
         raise ReplyMismatch(found, f"Correct {field}={expression.text}.") from None
 
 
-def _error_in(reply: object, field: str) -> str:
+def _error_in(reply: object) -> str:
     """Return the error that the reply reports in place of an answer; empty without one."""
-    error = reply.get("error") if field == "answer" and isinstance(reply, Mapping) else None
+    error = reply.get("error") if isinstance(reply, Mapping) else None
     if not error:
         return ""
     if isinstance(error, Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
@@ -49,6 +49,12 @@ class Shape:
 
     reads_the_contract: bool
     """True if replies have to keep the contract, false if a setting describes other replies."""
+
+    @property
+    def without_answer(self) -> Shape:
+        """The same shape for the tier `retrieval`, which reads no answer."""
+        parts = replace(self.stream.parts, answer=None)
+        return replace(self, reading=replace(self.reading, answer=None), stream=replace(self.stream, parts=parts))
 
 
 def read_shape(name: str = CONTRACT, request: str | None = None, response: str | None = None) -> Shape:

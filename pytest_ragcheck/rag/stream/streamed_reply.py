@@ -104,7 +104,8 @@ class StreamedReply:
             )
         if self._reading.leaves_out_contexts:
             self._found.setdefault("contexts", [])
-        for field in ("answer", "contexts"):
+        parts = self._reading.parts
+        for field in ("contexts",) if parts.answer is None else ("answer", "contexts"):
             if field not in self._found:
                 raise StreamMismatch(
                     f"no event of the stream has the {field}; the first of {self._events} is {named(self._first)}",
@@ -112,9 +113,9 @@ class StreamedReply:
                 )
         if self._gap:
             raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or mend the event.")
-        answer = self._found["answer"]
+        answer = self._found.get("answer", "")
         found = self._found | {"answer": answer if isinstance(answer, str) else "".join(answer)}
-        return self._reading.parts.assemble(found, self._extra)
+        return parts.assemble(found, self._extra)
 
     def _take(self, event: StreamEvent) -> None:
         if event.data.strip() == _DONE:

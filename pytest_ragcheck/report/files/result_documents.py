@@ -131,7 +131,7 @@ def _error(record: Record) -> dict[str, Any]:
         "message": record.reason,
         **_parties(record),
         # The answer is kept, so that it can be judged again if the judge had failed.
-        **({} if record.answer is None else _measured(record)),
+        **(_measured(record) if record.has_reply else {}),
     }
 
 

@@ -207,6 +207,8 @@
       const loose = row.unsupported.filter((part) => !row.answer.includes(part));
       add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
       if (loose.length) add("Not supported, says the judge", ...loose.map((text) => paragraph(text)));
+    }
+    if (row.answer !== null || Object.keys(row.metrics).length) {
       const good = supporting(row);
       const list = el("ol", "contexts");
       row.contexts.forEach((text, at) => {

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judge_names import judge_words
-from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
 from pytest_ragcheck.scores.catalogue import (
@@ -16,6 +16,7 @@ from pytest_ragcheck.scores.catalogue import (
     RAGAS_BY_EMBEDDINGS,
     RETRIEVAL,
     SEMANTIC,
+    recall_at_most,
 )
 
 if TYPE_CHECKING:
@@ -31,14 +32,21 @@ if TYPE_CHECKING:
 
 _MOST_IDS_NAMED = 5
 
+_TIERS = {
+    GENERATION: "the passages go along with the questions, nothing is retrieved",
+    RETRIEVAL_ALONE: "the contexts alone are measured, no answer is asked for",
+}
+"""The header line of a run in a tier other than `end_to_end`."""
+
 
 def header_lines(
     settings: Settings, *, endpoint: str, judge: str, sets: Iterable[QuestionSet], folder: str
 ) -> list[str]:
     """Return the header: endpoint, judge, assertions and output folder."""
+    sets = list(sets)
     asserted = ", ".join(
         (
-            *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings).items()),
+            *(f"{metric} >= {minimum:g}" for metric, minimum in run_thresholds(settings, sets).items()),
             *(f"{metric} <= {maximum:g}" for metric, maximum in settings.gate.maximums.items()),
         )
     )
@@ -49,10 +57,9 @@ def header_lines(
         f"results in {folder}",
     ]
     lines = ["ragcheck: " + "; ".join(parts)]
-    sets = list(sets)
     lines += [f"ragcheck: {each.dataset_name}: {_origin_words(each.origin)}" for each in sets if each.origin]
-    if settings.run.tier == GENERATION:
-        lines.append("ragcheck: tier generation: the passages go along with the questions, nothing is retrieved")
+    if settings.run.tier in _TIERS:
+        lines.append(f"ragcheck: tier {settings.run.tier}: {_TIERS[settings.run.tier]}")
     if other := [
         f"{each.dataset_name} ({tier})" for each in sets if (tier := each.tier) not in (None, settings.run.tier)
     ]:
@@ -83,11 +90,21 @@ def without_embeddings(settings: Settings) -> tuple[str, ...]:
     return (*by_model, *(SEMANTIC if "semantic" in settings.run.metrics else ()))
 
 
-def run_thresholds(settings: Settings) -> dict[str, float]:
-    """Return the run's own thresholds by metric."""
-    both = dict.fromkeys(JUDGED, settings.gate.threshold) if settings.judged else {}
+def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str, float]:
+    """
+    Return the run's own thresholds by metric.
+
+    Args:
+        settings: The settings of the run.
+        sets: The questions of the run; empty if they are not known, as in the controller of xdist.
+    """
+    answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
+    judged = settings.judged and True in answered
+    both = dict.fromkeys(JUDGED, settings.gate.threshold) if judged else {}
+    if False in answered:
+        both[recall_at_most(settings.endpoint.top_k)] = settings.gate.threshold
     minimums = settings.gate.minimums
-    if not settings.judged:
+    if not judged:
         minimums = {metric: minimum for metric, minimum in minimums.items() if metric not in JUDGED}
     return {**both, **minimums}
 

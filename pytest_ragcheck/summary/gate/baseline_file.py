@@ -176,8 +176,9 @@ def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
 
 
 def _identity(answer: Mapping[str, Any]) -> list[Any]:
-    said = answer.get("prediction")
-    same = ("prediction", "contexts", "labels", "judge") if said is not None else ("verdict", "metrics")
+    # Without its answers a baseline keeps no contexts either; in the tier retrieval the contexts are the reply.
+    is_kept = answer.get("prediction") is not None or answer.get("contexts") is not None
+    same = ("prediction", "contexts", "labels", "judge") if is_kept else ("verdict", "metrics")
     return [answer.get(name) for name in (*same, "prediction")]
 
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIERS = {
-    "ragbench": {"generation", "end_to_end"},
+    "ragbench": {"generation", "retrieval", "end_to_end"},
     "squad_v2": {"generation"},
     "golden": {"generation"},
-    "qasper": {"end_to_end"},
-    "hotpotqa": {"end_to_end"},
-    "msmarco": {"end_to_end"},
+    "qasper": {"retrieval", "end_to_end"},
+    "hotpotqa": {"retrieval", "end_to_end"},
+    "msmarco": {"retrieval", "end_to_end"},
 }
 
 
@@ -40,7 +40,7 @@ def test_each_dataset_supports_its_tiers_and_says_what_it_tests() -> None:
     assert "abstention" in known_datasets()["squad_v2"].tests
 
 
-@pytest.mark.parametrize("tier", ["generation", "end_to_end"])
+@pytest.mark.parametrize("tier", ["generation", "retrieval", "end_to_end"])
 @pytest.mark.parametrize("name", TIERS)
 def test_a_dataset_runs_in_the_tiers_that_it_supports_and_in_no_other(name: str, tier: str) -> None:
     choices = [read_choice(f"{name}={OWN[name]}")]
@@ -63,8 +63,9 @@ def test_all_wrong_pairs_are_named_at_once_as_a_value_error() -> None:
         check_choices(choices, known_datasets(), tier="generation")
     assert isinstance(caught.value, UsageError)
     assert str(caught.value) == (
-        "the tier 'generation' is not supported by qasper (supports end_to_end), "
-        "hotpotqa (supports end_to_end), msmarco (supports end_to_end). "
+        "the tier 'generation' is not supported by qasper (supports retrieval, end_to_end), "
+        "hotpotqa (supports retrieval, end_to_end), "
+        "msmarco (supports retrieval, end_to_end). "
         "Choose a tier that they support with --rag-tier, or leave them out."
     )
 
@@ -121,7 +122,7 @@ def test_a_further_dataset_has_a_name_of_its_own_and_known_tiers() -> None:
         "'.' and '-'."
     )
     with pytest.raises(UsageError) as caught:
-        own(tiers=("generation", "retrieval"))
-    assert str(caught.value) == "Dataset 'faq': expected tiers of generation, end_to_end, found 'retrieval'."
+        own(tiers=("generation", "search"))
+    assert str(caught.value) == "Dataset 'faq': expected tiers of generation, retrieval, end_to_end, found 'search'."
     with pytest.raises(UsageError, match="found no tier"):
         own(tiers=())

@@ -25,7 +25,7 @@ COUNT = "a whole number from 1 to 999999999"
 
 def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
     content = """\
-tier: retrieval
+tier: search
 defaults:
   top_k: 0
   colour: red
@@ -43,7 +43,10 @@ num_questions: 4
 """
 
     assert problems(tmp_path, content) == [
-        "billing.rag.yaml:1: the file has the unknown tier 'retrieval'. Write 'generation' or 'end_to_end'.",
+        (
+            "billing.rag.yaml:1: the file has the unknown tier 'search'. "
+            "Write 'generation' or 'retrieval' or 'end_to_end'."
+        ),
         "billing.rag.yaml:3: the file has 0 under 'top_k'. Write a whole number from 1 to 999999999.",
         (
             "billing.rag.yaml:4: the file has the unknown key 'colour' (known: top_k, thresholds, tags). "
@@ -145,7 +148,7 @@ def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(
         ("num_questions: many", "has the text 'many' under 'num_questions'. Write a whole number from 0 to 999999999."),
         ("num_questions: true", "has true under 'num_questions'. Write a whole number from 0 to 999999999."),
         ("dataset_name: [a]", "has a list under 'dataset_name'. Write a text."),
-        ("tier: []", "has a list under 'tier'. Write generation or end_to_end."),
+        ("tier: []", "has a list under 'tier'. Write generation or retrieval or end_to_end."),
         ("tier: end-to-end", "has the unknown tier 'end-to-end'. Write 'end_to_end'."),
         ("ingest: maybe", "has the text 'maybe' under 'ingest'. Write true or false, without quotes."),
         ("schema_version: [1]", "has a list under 'schema_version'. Write a text."),

@@ -175,7 +175,10 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "does not say where the answer is; write it such as answer=result.text contexts=result.sources[].text"),
+        (
+            "",
+            "does not say where the contexts are; write contexts=EXPRESSION, or contexts=`[]` if the reply has none",
+        ),
         ("a", "does not begin with a field; write it such as answer=result.text contexts=result.sources[].text"),
         (
             "answer=a",

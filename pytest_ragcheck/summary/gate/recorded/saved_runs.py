@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.judgement import Judgement
+from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of
@@ -45,7 +46,7 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> t
     """
     if "answers" in fields.row:
         return _of_compact(fields, contexts)
-    first = _of_predictions(fields)
+    first = _known_text(_of_predictions(fields), fields)
     if not flaky:
         return ((first,),)
     return ((first, SavedAnswer(passed=not first.passed, scores=first.scores)),)
@@ -55,7 +56,10 @@ def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[Save
     answers, runs = fields.row["answers"], fields.row.get("runs")
     if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
         raise fields.mistake("answers")
-    found = [_compact_answer(Fields(each, f'{fields.place}, under "answers",'), contexts) for each in answers]
+    found = [
+        _known_text(_compact_answer(Fields(each, f'{fields.place}, under "answers",'), contexts), fields)
+        for each in answers
+    ]
     try:
         looks = [tuple(found[place] for place in run) for run in runs or ()]
     except (TypeError, IndexError):
@@ -67,12 +71,18 @@ def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[Save
 
 def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
     digests = fields.texts("contexts") if fields.row.get("contexts") is not None else ()
-    known = all(digest in contexts for digest in digests)
+    known = "contexts" in fields.row and all(digest in contexts for digest in digests)
     return replace(
         _common(fields),
         context_digests=digests,
         contexts=tuple(contexts[digest] for digest in digests) if known else None,
     )
+
+
+def _known_text(answer: SavedAnswer, row: Fields) -> SavedAnswer:
+    """Return the answer; in the tier `retrieval` the contexts are the whole reply, and its text is empty."""
+    alone = row.row.get("tier") == RETRIEVAL_ALONE and (answer.context_digests or answer.contexts is not None)
+    return replace(answer, text="") if alone else answer
 
 
 def _of_predictions(fields: Fields) -> SavedAnswer:

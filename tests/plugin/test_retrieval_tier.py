@@ -1,0 +1,184 @@
+"""The tier `retrieval`: the contexts alone are measured, without an answer and without a judge."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+from tests.harness import three_ways
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply, reply
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.harness import Project, Run
+
+FOUND, LOST = "Refunds are possible within 30 days.", "The shop opens at nine in the morning."
+
+QUESTIONS = f"""\
+tier: retrieval
+questions:
+  - id: refund
+    question: How long is the refund window?
+    expected_answer: 30 days
+    must_mention: 30 days
+    gold_passages: [{{doc_id: terms, text: {FOUND}}}]
+  - id: hours
+    question: When does the shop open?
+    gold_passages: [{{doc_id: hours, text: {LOST}}}]
+"""
+
+REPLY = {"contexts": [FOUND, "Nobody lives here."], "source_ids": ["terms", "other"]}
+
+CONFTEST = """
+import pytest
+from pytest_ragcheck import RagClient
+
+
+def search(query):
+    return {"contexts": ["Refunds are possible within 30 days."], "source_ids": ["terms"]}
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(search)
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    raise AssertionError("the judge was looked up")
+"""
+
+
+def row_of(run: Run, name: str) -> dict[str, Any]:
+    (row,) = (row for row in run.predictions["predictions"] if row["question_id"] == name)
+    return row
+
+
+@three_ways
+def test_the_verdict_is_the_recall_and_nobody_is_asked_for_an_answer_or_a_verdict(project: Project) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    project.write("conftest.py", CONFTEST)
+    run = project.run("--rag-threshold=0.9", "-v")
+    assert run.verdicts == {"refund": "PASS", "hours": "FAIL"}, run.text
+    assert "recall_at_5 0.00 < 0.90: 0 of 1 gold passages are among the contexts" in run.junit["hours"][1]
+    row = row_of(run, "hours")
+    assert (row["prediction"], row["contexts"], row["judge"], row["blame"]) == (None, [FOUND], None, "retrieval")
+    assert row["thresholds"] == {"recall_at_5": 0.9}
+    assert run.summary["dropped"] == {"must_mention": {"no answer is asked for in the tier retrieval": 1}}
+    assert run.summary["overall_metrics"]["recall_at_5"] == 0.5
+    assert not {"answer_correctness", "f1", "exact_match", "abstained"} & run.summary["overall_metrics"].keys()
+    assert run.summary["abstention"] == {}
+    assert (run.summary["tier"], run.summary["thresholds"]) == ("retrieval", {"recall_at_5": 0.9})
+    assert run.document("shop_questions.json")["tier"] == "retrieval"
+    shown = run.section("hours")
+    assert f"context 1 {FOUND}" in shown
+    assert not [line for line in shown if line.startswith("answer ")]
+
+
+def test_an_answer_in_the_reply_is_not_read_and_an_error_in_it_is_told(project: Project) -> None:
+    def search(connection: socket.socket, request: Request) -> bool:
+        if "open" in request.json["query"]:
+            return json_reply({"error": "the index is gone"})(connection, request)
+        return json_reply({**REPLY, "answer": 5})(connection, request)
+
+    project.write("shop.rag.yaml", QUESTIONS)
+    with FakeEndpoint(search) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+        assert "judge not asked; recall_at_5 >= 0.7;" in run.text
+        assert all(request.json.keys() == {"query", "top_k"} for request in endpoint.requests)
+    assert run.verdicts == {"refund": "PASS", "hours": "ERROR"}, run.text
+    (error,) = run.predictions["errors"]
+    assert error["kind"] == "endpoint_reply"
+    assert 'the reply has no "contexts" but an error: "the index is gone"' in error["message"]
+    assert "prediction" not in error
+
+
+def test_a_response_without_an_answer_serves_this_tier_alone(project: Project) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    project.write("plain.rag.yaml", "questions: [{id: plain, question: Why?, expected_answer: Because.}]")
+    with FakeEndpoint(json_reply({"hits": [{"text": FOUND, "doc": "terms"}]})) as endpoint:
+        run = project.run(
+            f"--rag-url={endpoint.url}",
+            "--rag-judge=offline",
+            "-o",
+            "rag_response=contexts=hits[].text source_ids=hits[].doc",
+        )
+    assert run.verdicts == {"refund": "PASS", "hours": "FAIL", "plain": "ERROR"}, run.text
+    assert "rag_response does not say where the answer is" in run.predictions["errors"][0]["message"]
+    assert "ragcheck: of a tier of their own: shop (retrieval)" in run.lines
+    assert run.summary["tier"] == "mixed"
+    assert run.summary["thresholds"].keys() == {"answer_correctness", "groundedness", "recall_at_5"}
+
+
+def test_a_stream_of_contexts_needs_no_answer(project: Project) -> None:
+    event = json.dumps({"contexts": [FOUND], "source_ids": ["terms"]})
+
+    def stream(connection: socket.socket, request: Request) -> bool:
+        return reply(f"data: {event}\n\ndata: [DONE]\n\n", content_type="text/event-stream")(connection, request)
+
+    project.write("shop.rag.yaml", QUESTIONS)
+    with FakeEndpoint(stream) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund": "PASS", "hours": "FAIL"}, run.text
+    assert "first_token_seconds" not in row_of(run, "refund")
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "arguments", "wanted"),
+    [
+        ("0.4", [], {"recall_at_3": 0.4}),
+        ("{recall_at_3: 0.2, mrr: 0.1}", ["--rag-min=recall_at_3=0.9"], {"recall_at_3": 0.2, "mrr": 0.1}),
+        ("{f1: 0.3}", ["--rag-min=recall_at_1=0.5"], {"recall_at_3": 0.7, "recall_at_1": 0.5}),
+    ],
+)
+def test_thresholds_of_the_question_go_over_those_of_the_run(
+    project: Project, thresholds: str, arguments: list[str], wanted: dict[str, float]
+) -> None:
+    extra = f"    top_k: 4\n    thresholds: {thresholds}\n  - id: hours"
+    project.write("shop.rag.yaml", QUESTIONS.replace("  - id: hours", extra))
+    with FakeEndpoint(json_reply(REPLY)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", *arguments)
+    assert row_of(run, "refund")["thresholds"] == wanted, run.text
+
+
+def test_a_replay_and_a_gate_repeat_the_contexts(project: Project) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    with FakeEndpoint(json_reply(REPLY)) as endpoint:
+        first = project.run(f"--rag-url={endpoint.url}", "--rag-gate=each")
+        assert len(endpoint.requests) == 2
+    assert main(["baseline", "save"]) == 0
+    recorded = project.folder / "ragcheck-results" / "rag_predictions.json"
+    again = project.run(f"--rag-replay={recorded.rename(project.folder / 'first.json')}")
+    assert again.verdicts == first.verdicts == {"refund": "PASS", "hours": "FAIL"}, again.text
+    assert row_of(again, "hours")["contexts"] == REPLY["contexts"]
+    with FakeEndpoint(json_reply(REPLY)) as endpoint:
+        same = project.run(f"--rag-url={endpoint.url}", "--rag-gate=regression")
+        assert len(endpoint.requests) == 2
+    assert same.exit_status == 0, same.text
+    with FakeEndpoint(json_reply({"contexts": [], "source_ids": []})) as endpoint:
+        worse = project.run(f"--rag-url={endpoint.url}", "--rag-gate=regression")
+    assert worse.exit_status == 1, worse.text
+    assert "refund" in worse.text
+
+
+def test_rag_check_measures_the_contexts_of_a_call(project: Project) -> None:
+    project.write("conftest.py", CONFTEST.replace('raise AssertionError("the judge was looked up")', "return None"))
+    project.write(
+        "test_shop.py",
+        f"""
+def test_refund(rag_check):
+    record = rag_check("How long?", gold_passages=[{{"text": "{FOUND}", "doc_id": "terms"}}], tier="retrieval")
+    record.assert_passed()
+    assert record.answer is None
+
+def test_hours(rag_check):
+    rag_check("When?", gold_passages="{LOST}", tier="retrieval").assert_passed()
+""",
+    )
+    run = project.run("--rag-judge=none")
+    assert sorted(run.verdicts.values()) == ["FAIL", "PASS"], run.text
+    assert "recall_at_5 0.00 < 0.70: 0 of 1 gold passages are among the contexts" in run.text
