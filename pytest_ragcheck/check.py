@@ -29,7 +29,7 @@ from pytest_ragcheck.verdict.record_redaction import (
     judgement_without_secrets,
 )
 from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread
-from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, decide
+from pytest_ragcheck.verdict.verdict import NO_ANSWER, Thresholds, Verdict, decide
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -55,9 +55,11 @@ class _Open:
 OPEN = _Open()
 
 
+_FIRST_PIECE = "first_token_seconds"
+
 _WHY_UNMEASURED = {
     "latency_seconds": "the client gave no latency. Leave the maximum out.",
-    "first_token_seconds": "the answer was not streamed, or is empty. Leave the maximum out.",
+    _FIRST_PIECE: "the answer was not streamed, or is empty. Leave the maximum out.",
     "cost_usd": "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
 }
 
@@ -255,7 +257,10 @@ def _in_order(scores: Mapping[str, Score]) -> dict[str, Score]:
 def _bounded(record: Record, settings: Settings) -> Record:
     """Return the record with its maximums asserted."""
     own = {metric: value for metric, value in record.question.thresholds.items() if metric in BOUNDED}
-    record = replace(record, maximums={**settings.gate.maximums, **own})
+    maximums = {**settings.gate.maximums, **own}
+    if not record.question.is_answered and maximums.pop(_FIRST_PIECE, None) is not None:
+        record = replace(record, dropped={**record.dropped, _FIRST_PIECE: NO_ANSWER})
+    record = replace(record, maximums=maximums)
     if record.verdict is Verdict.ERROR:
         return record
     if unmeasured := [metric for metric, value in record.bounded.items() if value is None]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.scores.score import Score
 
 
+NO_ANSWER = "no answer is asked for in the tier retrieval"
+
 _NEED_EXPECTED = (JUDGED[0], *OVERLAP, *LEXICAL)
 """Metrics that need an expected answer, with some judges at least."""
 
@@ -148,7 +150,7 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
     if group is not None and group not in run.groups:
         return f"rag_metrics leaves out the group {group}"
     if not question.is_answered and metric in OF_ANSWERS - {OVERALL}:
-        return "no answer is asked for in the tier retrieval"
+        return NO_ANSWER
     if metric in JUDGED and not run.judged:
         return "there is no judge"
     if metric == OVERALL:

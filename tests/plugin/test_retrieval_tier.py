@@ -132,6 +132,7 @@ def test_a_stream_of_contexts_needs_no_answer(project: Project) -> None:
     [
         ("0.4", [], {"recall_at_3": 0.4}),
         ("{recall_at_3: 0.2, mrr: 0.1}", ["--rag-min=recall_at_3=0.9"], {"recall_at_3": 0.2, "mrr": 0.1}),
+        ("{first_token_seconds: 1}", ["--rag-max=latency_seconds=60"], {"recall_at_3": 0.7}),
         ("{f1: 0.3}", ["--rag-min=recall_at_1=0.5"], {"recall_at_3": 0.7, "recall_at_1": 0.5}),
     ],
 )
@@ -143,6 +144,7 @@ def test_thresholds_of_the_question_go_over_those_of_the_run(
     with FakeEndpoint(json_reply(REPLY)) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}", *arguments)
     assert row_of(run, "refund")["thresholds"] == wanted, run.text
+    assert not {"f1", "first_token_seconds"} & row_of(run, "refund").get("maximums", {}).keys()
 
 
 def test_a_replay_and_a_gate_repeat_the_contexts(project: Project) -> None:
