@@ -1,9 +1,8 @@
-"""The samples of result files are what the example run writes."""
+"""The samples of result files are what the examples write."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -12,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from pytest_ragcheck import __version__
 from pytest_ragcheck.cli.project.schema import read_schema
-from pytest_ragcheck.engine.store.run_folder import FOLDER
 
 from .conftest import EXAMPLES
 
@@ -22,49 +19,50 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SAMPLES = EXAMPLES / "new_output_structure"
-NAMES = ("shop_questions.json", "rag_server_predictions.json", "rag_server_summary.json")
+NAMES = (
+    "natural_questions_questions.json",
+    "gemma_2b_baseline_predictions.json",
+    "gemma_2b_baseline_summary.json",
+)
 
 
 def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def without_what_differs(value: Any) -> Any:
-    """The document without times, and without the plugin's version and the server's port."""
-    if isinstance(value, dict):
-        return {
-            key: None if re.search(r"^timestamp$|latency|^plugin_version$", key) else without_what_differs(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [without_what_differs(item) for item in value]
-    return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", value) if isinstance(value, str) else value
+def test_the_samples_are_what_the_script_makes_of_the_old_layout(tmp_path: Path) -> None:
+    command = [sys.executable, EXAMPLES / "convert_old_format.py", EXAMPLES / "old_output_structure", "-o", tmp_path]
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert {path.name for path in SAMPLES.iterdir()} == {"README.md", *NAMES}
+    for name in NAMES:
+        written, sample = read(tmp_path / name), read(SAMPLES / name)
+        assert {**written, "plugin_version": None} == {**sample, "plugin_version": None}
 
 
-def test_the_samples_are_what_the_example_run_writes(tmp_path: Path) -> None:
+def test_the_shop_writes_every_field_of_the_result_files(tmp_path: Path) -> None:
     for part in ("rag_server", "shop"):
-        shutil.copytree(EXAMPLES / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            EXAMPLES / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "ragcheck-results")
+        )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     ended = subprocess.run(
         command, cwd=tmp_path / "shop", capture_output=True, encoding="utf-8", timeout=120, check=False
     )
     assert ended.returncode == 0, ended.stdout
-    written = tmp_path / "new_output_structure"
-    assert {path.name for path in written.iterdir() if path.name != FOLDER} == set(NAMES)
-    for name in NAMES:
-        assert without_what_differs(read(written / name)) == without_what_differs(read(SAMPLES / name))
+    written = tmp_path / "shop" / "ragcheck-results"
+    predictions = read(written / "rag_server_predictions.json")
+    summary = read(written / "rag_server_summary.json")
+    assert read(written / "shop_questions.json")["num_questions"] == 6
+    assert {row["verdict"] for row in predictions["predictions"]} == {"PASS", "FAIL"}
+    assert summary["counts"] == {"pass": 4, "fail": 1, "error": 0, "skipped": 1}
+    # Whatever reads the five metrics of an answer finds them in every row.
+    assert all({"exact_match", "f1"} <= row["metrics"].keys() for row in predictions["predictions"])
+    assert any(row["contexts"] for row in predictions["predictions"])
+    assert all(row["latency_seconds"] is not None for row in predictions["predictions"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_samples_keep_to_the_schemas(name: str) -> None:
     kind = name.rpartition("_")[2].removesuffix(".json")
     jsonschema.validate(read(SAMPLES / name), json.loads(read_schema(kind)), jsonschema.Draft202012Validator)
-
-
-def test_the_samples_have_a_bit_of_everything() -> None:
-    predictions, summary = read(SAMPLES / NAMES[1]), read(SAMPLES / NAMES[2])
-    assert {row["verdict"] for row in predictions["predictions"]} == {"PASS", "FAIL"}
-    assert summary["counts"] == {"pass": 4, "fail": 1, "error": 0, "skipped": 1}
-    # Whatever reads the five metrics of an answer finds them in every row.
-    assert all({"exact_match", "f1"} <= row["metrics"].keys() for row in predictions["predictions"])
-    assert summary["plugin_version"] == __version__
