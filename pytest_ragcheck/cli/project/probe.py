@@ -5,13 +5,25 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pytest_ragcheck.cli.arguments import add_headers
 from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.probe.check_point import ANSWER, CHECKLIST, CONTEXTS, REQUEST, CheckOutcome, Point
+from pytest_ragcheck.rag.probe.check_point import (
+    ANSWER,
+    CHECKLIST,
+    CONTEXTS,
+    JSON,
+    POST,
+    REQUEST,
+    CheckOutcome,
+    Point,
+)
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 
@@ -19,13 +31,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.probe_exchange import Target
     from pytest_ragcheck.redaction import Redactor
 
 _OF_A_RUN = frozenset(option.environment for option in TABLE)
+_SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
+_FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
 
-_OF_THE_SHAPE = frozenset({REQUEST, ANSWER, CONTEXTS})
+_OF_THE_SHAPE = frozenset({POST, REQUEST, JSON, ANSWER, CONTEXTS})
 _BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
 
 
@@ -35,10 +50,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "probe",
         help="check a live endpoint against the contract, point by point",
         description="Sends about a dozen requests to a RAG endpoint and checks the contract point by point: "
-        "the result of each, and the remedy if it fails. "
+        "the result of each, and the remedy if it fails. An endpoint of another shape is asked in further ways, for "
+        "the settings that read it as it is. "
         "Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
     )
-    parser.add_argument("url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
+    parser.add_argument(
+        "url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)"
+    )
     parser.add_argument("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
     parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
     parser.add_argument("--timeout", metavar="SECONDS", help="limit for a whole reply (default: 60)")
@@ -52,25 +70,37 @@ def _run(chosen: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
     target, redactor = _read(chosen)
     points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
+    has_another_shape = any(point.check in _OF_THE_SHAPE for point in points if point.outcome is CheckOutcome.FAIL)
+    settings = _fitting(target, redactor) if has_another_shape else None
     if chosen.json:
-        print(json_text(_document(target, points)), end="")
-    else:
-        print(f"\n{_counted(points)}")
-        if any(point.check in _OF_THE_SHAPE for point in points if point.outcome is CheckOutcome.FAIL):
-            print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
+        print(json_text({**_document(target, points), "settings": settings}), end="")
+        return 1 if _failed(points) else 0
+    print(f"\n{_counted(points)}")
+    if settings:
+        print("These settings read the endpoint as it is:\n")
+        for name, value in settings.items():
+            print(f"{name} = {printable(value)}")
+    elif has_another_shape:
+        print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
     return 1 if _failed(points) else 0
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
-    """The target as typed, read by the readers of pytest's options."""
+    """The target as typed, or else as in pytest's ini file, read by the readers of pytest's options."""
+    from pytest_ragcheck.cli.project.ini_settings import ini_settings
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
+    in_file = ini_settings(Path.cwd(), _FROM_THE_INI_FILE)
     url = Given(chosen.url, "URL") if chosen.url is not None else Given(os.environ.get("RAGCHECK_URL"), "RAGCHECK_URL")
+    if not url.value and "rag_url" in in_file:
+        url = in_file["rag_url"]
     if not url.value:
         raise UsageError("no URL is given. Write it, such as http://localhost:8000/query, or set RAGCHECK_URL.")
+    if "rag_url" in in_file and _host(in_file["rag_url"]) != _host(url):
+        in_file.pop("rag_headers", None)  # a token of another host
     question = QUESTION if chosen.question is None else chosen.question
     if not question.strip():
         raise UsageError("--question: the text is blank. Write a question that your documents answer.")
@@ -79,7 +109,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
         "rag_top_k": Given(chosen.top_k, "--top-k"),
         "rag_timeout": Given(chosen.timeout, "--timeout"),
     }
-    given = {"rag_url": url, **{name: each for name, each in typed.items() if each.value is not None}}
+    given = {**in_file, "rag_url": url, **{name: each for name, each in typed.items() if each.value is not None}}
     # Settings of test runs do not apply here, but secrets of the headers are in the environment.
     environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
     settings = read_settings(given, environment=environment)
@@ -89,6 +119,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
         question=question,
         top_k=settings.endpoint.top_k,
         timeout_seconds=settings.endpoint.timeout_seconds,
+        shape_settings={name: str(in_file[name].value).strip() for name in _SHAPE_SETTINGS if name in in_file},
     )
     return target, settings.redactor
 
@@ -99,6 +130,27 @@ def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None
     from pytest_ragcheck.rag.probe.checklist import probe_endpoint
 
     return asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
+
+
+def _fitting(target: Target, redactor: Redactor) -> dict[str, str] | None:
+    """Return the settings that fit, with the target's URL without secrets; None if there are none."""
+    import asyncio
+
+    from pytest_ragcheck.rag.http.endpoint_address import read_address
+    from pytest_ragcheck.rag.probe.fitting_settings import fitting_settings
+
+    settings = asyncio.run(fitting_settings(target))
+    if settings is None:
+        return None
+    of_target = read_address(target.url, target.headers, also_secret={}).redactor
+    shown = {"rag_url": shown_url(target.url), **settings}
+    return {name: of_target.text(redactor.text(value)) for name, value in shown.items()}
+
+
+def _host(url: Given) -> str | None:
+    with suppress(ValueError):
+        return urlsplit(str(url.value).strip()).netloc.rpartition("@")[2]
+    return None
 
 
 def _printer(target: Target) -> Callable[[Point], None]:

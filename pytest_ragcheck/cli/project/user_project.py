@@ -103,7 +103,7 @@ def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
     return Project(
         folder=folder,
         root=root or folder,
-        configuration=next(_configurations(folder), None),
+        configuration=next(configurations(folder), None),
         tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
         url=_shareable(environment.get("RAGCHECK_URL", "").strip()),
         remote_host=None if root is None else _remote_host(root),
@@ -122,7 +122,8 @@ def _shareable(url: str) -> str | None:
     return url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None
 
 
-def _configurations(folder: Path) -> Iterator[Configuration]:
+def configurations(folder: Path) -> Iterator[Configuration]:
+    """Yield the configuration files of pytest for *folder*, an absolute path, the decisive one first."""
     for each in (folder, *folder.parents):
         for name, section in _CONFIGURATIONS.items():
             path = each / name

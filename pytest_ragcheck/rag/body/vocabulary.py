@@ -17,6 +17,9 @@ ANSWER_NAMES = (
     *("answer", "response", "result", "output", "outputtext", "answertext", "finalanswer", "generatedtext"),
     *("generation", "text", "content", "message", "completion", "reply", "replies", "answers"),
 )
+PIECE_NAMES = (*ANSWER_NAMES, "token", "delta", "chunk", "piece")
+"""Keys of a piece of the answer, in an event of a stream."""
+
 CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
     *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),

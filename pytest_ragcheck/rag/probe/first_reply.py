@@ -29,10 +29,12 @@ from pytest_ragcheck.rag.probe.check_point import (
     passed,
 )
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
+from pytest_ragcheck.rag.stream.event_parsers import parser_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.probe.probe_exchange import Exchange
 
     Clean = Callable[[Any], Any]
@@ -94,6 +96,8 @@ def _success(first: Exchange) -> Point:
 
 
 def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
+    if first.answer is not None and parser_for(first.content_type) is not None:
+        return _points_of_stream(first, first.answer, clean)
     try:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
@@ -107,6 +111,15 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
     ):  # for example a reply that is too large
         return [failed(JSON, first.found, first.to_do), answer, contexts]
     return [_json_point(first, clean), answer, contexts]
+
+
+def _points_of_stream(first: Exchange, answer: RagAnswer, clean: Clean) -> list[Point]:
+    piece = f", the first piece in {answer.first_token_seconds:.2f} s" if answer.first_token_seconds else ""
+    return [
+        passed(JSON, f"{first.content_type.partition(';')[0]}{piece}"),
+        _text_point(answer.text, clean),
+        _count_point(len(answer.contexts)),
+    ]
 
 
 def _json_point(first: Exchange, clean: Clean) -> Point:
@@ -123,7 +136,10 @@ def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply, clean)
     if mismatch is not None:
         return failed(ANSWER, mismatch.found, mismatch.to_do)
-    answer = reply["answer"]
+    return _text_point(reply["answer"], clean)
+
+
+def _text_point(answer: str, clean: Clean) -> Point:
     if not answer.strip():
         return passed(ANSWER, "an empty one: the system declined to answer")
     return passed(ANSWER, f'"{excerpt(clean(answer), SHOWN)}"')
@@ -138,8 +154,11 @@ def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
         found = 'the reply has no "contexts"'
     if mismatch is not None:
         return failed(CONTEXTS, found, mismatch.to_do)
-    contexts = reply["contexts"]
-    return passed(CONTEXTS, f"{len(contexts)} of them" if contexts else "an empty one")
+    return _count_point(len(reply["contexts"]))
+
+
+def _count_point(contexts: int) -> Point:
+    return passed(CONTEXTS, f"{contexts} of them" if contexts else "an empty one")
 
 
 def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:

@@ -10,6 +10,7 @@ from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
+from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
     from pytest_ragcheck.rag.http.exchange_progress import Progress
+    from pytest_ragcheck.rag.shapes.shape import Shape
     from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
 
 MAX_REPLY_BYTES = 10_000_000
@@ -38,12 +40,17 @@ class Target:
     timeout_seconds: float
     """Limit of a whole exchange, > 0."""
 
+    shape_settings: Mapping[str, str] = field(default_factory=dict)
+    """The settings `rag_shape`, `rag_request` and `rag_response` of the user's ini file, if any."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """A request with its reply or its error, from which the checks are decided."""
 
-    sent: Mapping[str, Any]
+    sent: Any
+    """The body, or the query-string of a GET."""
+
     seconds: float
     """Duration from the start of the connection to the last byte of the reply, >= 0."""
 
@@ -82,7 +89,16 @@ class Exchange:
 
 async def post(http: AnyClient, target: Target, body: Mapping[str, Any]) -> Exchange:
     """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
-    endpoint = _Remembering(http, target, body)
+    return await _exchange(http, target, body, read_shape())
+
+
+async def ask_as(http: AnyClient, target: Target, shape: Shape) -> Exchange:
+    """Return the exchange for the target's question, asked and read as *shape* says."""
+    return await _exchange(http, target, shape.request.fill(target.question, target.top_k), shape)
+
+
+async def _exchange(http: AnyClient, target: Target, body: Any, shape: Shape) -> Exchange:
+    endpoint = _Remembering(http, target, body, shape)
     started = time.perf_counter()
     answer, error = None, None
     try:
@@ -123,21 +139,22 @@ async def get_status(http: AnyClient, target: Target) -> int | None:
 class _Remembering(HttpEndpoint):
     """An endpoint for one exchange, which sends the probe's body and keeps the response for `post`."""
 
-    def __init__(self, http: AnyClient, target: Target, body: Mapping[str, Any]) -> None:
+    def __init__(self, http: AnyClient, target: Target, body: Any, shape: Shape) -> None:
         super().__init__(
             target.url,
             headers=target.headers,
             timeout_seconds=target.timeout_seconds,
             max_reply_bytes=MAX_REPLY_BYTES,
             http=http,
+            shape=shape,
         )
-        self._sent = dict(body)
+        self._sent = body
         self.progress: Any = None
         self.response: AnyResponse | None = None
         self.body = b""
         self.local_port: int | None = None
 
-    async def _ask(self, question: dict[str, Any], progress: Any) -> RagAnswer:  # noqa: ARG002 - the probe has its own
+    async def _ask(self, question: Any, progress: Any) -> RagAnswer:  # noqa: ARG002 - the probe has its own
         self.progress = progress
         return await super()._ask(self._sent, progress)
 

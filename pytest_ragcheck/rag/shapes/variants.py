@@ -14,6 +14,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
     ID_LIST_NAMES,
     ID_NAMES,
     METADATA_NAMES,
+    PIECE_NAMES,
     TEXT_NAMES,
     keys_among,
 )
@@ -22,7 +23,7 @@ from pytest_ragcheck.rag.shapes.expression import written
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_ragcheck.rag.shapes.shape import Shape
 
@@ -92,6 +93,19 @@ def fitting_response(reply: object) -> str | None:
     return setting if _reads(setting, reply) else None
 
 
+def fitting_events(events: Iterable[object]) -> str | None:
+    """Return a `rag_response` for the events of a stream; None if none has an answer, or none has contexts."""
+    answer = contexts = None
+    for event in events:
+        answer = answer or _answer(event, PIECE_NAMES)
+        if isinstance(event, Mapping):
+            contexts = contexts or _contexts(event, _Place("", event))
+    if answer is None or contexts is None:
+        return None
+    ids = f" source_ids={contexts.ids}" if contexts.ids else ""
+    return f"answer={answer.expression} contexts={contexts.expression}{ids}"
+
+
 def _reads(setting: str, reply: object) -> bool:
     if len(setting) > _LONGEST:
         return False
@@ -126,9 +140,9 @@ class _Texts:
     """The expression for an id of each text; empty without ids."""
 
 
-def _answer(reply: object) -> _Answer | None:
+def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES) -> _Answer | None:
     for place in _places(reply):
-        for key in keys_among(place.keys, ANSWER_NAMES):
+        for key in keys_among(place.keys, names):
             value = place.keys[key]
             if isinstance(value, str):
                 return _Answer(place.to(key), place)

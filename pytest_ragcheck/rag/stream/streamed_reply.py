@@ -90,14 +90,14 @@ class StreamedReply:
             raise self._problem
         if not self.is_done and (last := self._parser.finish()) is not None:
             self._take(last)
-        if not self._events:
-            raise StreamMismatch("the stream has no events", _SEE_THE_LOG)
         end = self._reading.end
         if not self.is_done and self._parser.is_within_event:
             raise StreamMismatch(
                 f"the stream breaks off in the middle of event {self._events + 1}",
                 "See the endpoint's log. A blank line has to follow each event, the last one included.",
             )
+        if not self._events:
+            raise StreamMismatch("the stream has no events", _SEE_THE_LOG)
         if end is not None and not (self._has_ended or self.is_done):
             raise StreamMismatch(
                 f"the stream breaks off after {self._events} events, before its end ({end.text})", _SEE_THE_LOG

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
+from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.probe.check_point import CHECKLIST
 from tests.servers.fake_endpoint import (
     Behaviour,
     FakeEndpoint,
     Request,
+    chunked,
     close_without_reply,
     hang,
     json_reply,
@@ -31,6 +33,7 @@ from tests.servers.fake_endpoint import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-c", "import sys; from pytest_ragcheck.cli import main; sys.exit(main())")
 Fault: TypeAlias = "Callable[[Request], Behaviour | None]"
@@ -46,7 +49,7 @@ def right(request: Request) -> Behaviour:
     if request.method != "POST":
         return reply("", 405, allow="POST")
     asked = request.json
-    if not asked["query"]:
+    if not asked.get("query"):
         return json_reply({"error": "query is required"}, 400)
     top_k = 5 if asked.get("top_k") is None else asked["top_k"]
     return json_reply({"answer": PASSAGES[0], "contexts": PASSAGES[:top_k]})
@@ -238,6 +241,11 @@ BROKEN = {
 }
 
 
+@pytest.fixture(autouse=True)
+def far_from_any_ini_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def probe(ragcheck: Callable[..., tuple[int, str, str]]):
     """Runs the probe for scripts; returns its exit status and the points by name."""
@@ -374,7 +382,7 @@ def test_a_later_reply_that_does_not_come_fails_its_point_and_the_time(probe) ->
 
 
 def closing(request: Request) -> Behaviour | None:
-    if request.method != "POST" or not request.json["query"]:
+    if request.method != "POST" or not request.json.get("query"):
         return None
     body = json.dumps({"answer": "", "contexts": PASSAGES[: request.json.get("top_k", 5)]}).encode()
     head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
@@ -385,7 +393,7 @@ def answering(**more: object) -> Fault:
     """A right endpoint whose replies differ in something."""
 
     def fault(request: Request) -> Behaviour | None:
-        if request.method != "POST" or not request.json["query"]:
+        if request.method != "POST" or not request.json.get("query"):
             return None
         top_k = 5 if request.json.get("top_k") is None else request.json["top_k"]
         contexts = [f"{passage}{more.get('ending', '')}" for passage in PASSAGES[:top_k]]
@@ -513,9 +521,119 @@ def test_what_it_prints(ragcheck) -> None:
         "not checked  the connection stays open          the first reply could not be used\n"
         "\n"
         "6 passed, 1 failed, 9 not checked: the endpoint does not keep the contract.\n"
-        "To leave the endpoint as it is, describe its requests and replies by settings: "
-        "ragcheck docs how-to/own-endpoint-shape\n"
+        "These settings read the endpoint as it is:\n"
+        "\n"
+        f"rag_url = {url}\n"
+        "rag_response = answer=answer contexts=contexts[].text\n"
     )
+
+
+SOURCES = [{"document_id": "terms.md", "text": PASSAGES[0]}]
+
+
+def takes(condition: Callable[[dict[str, object]], bool], taken: Behaviour) -> FakeEndpoint:
+    """A server that refuses every request but the one that meets the condition."""
+    return endpoint(
+        lambda request: (
+            taken if request.method == "POST" and condition(request.json) else json_reply({"detail": "no"}, 422)
+        )
+    )
+
+
+def of_events(*values: object) -> Behaviour:
+    return chunked([f"data: {json.dumps(value)}\n\n".encode() for value in values], content_type="text/event-stream")
+
+
+@pytest.mark.parametrize(
+    ("condition", "taken", "settings"),
+    [
+        pytest.param(
+            lambda body: body.keys() == {"question"},
+            json_reply({"result": "30 days", "sources": SOURCES}),
+            {
+                "rag_request": '{"question": "{query}"}',
+                "rag_response": "answer=result contexts=sources[].text source_ids=sources[].document_id",
+            },
+            id="another key, without top_k",
+        ),
+        pytest.param(
+            lambda body: body.get("include_chunks"),
+            json_reply({"answer": "30 days", "sources": SOURCES, "session_id": "1"}),
+            {"rag_shape": "server"},
+            id="a named shape",
+        ),
+        pytest.param(
+            lambda body: "query" in body,
+            of_events({"token": "30 "}, {"token": "days"}, {"sources": SOURCES}),
+            {"rag_response": "answer=token contexts=sources[].text source_ids=sources[].document_id"},
+            id="a stream",
+        ),
+    ],
+)
+def test_the_settings_that_read_another_endpoint_are_named_whole(
+    condition: Callable[[dict[str, object]], bool],
+    taken: Behaviour,
+    settings: dict[str, str],
+    ragcheck,
+) -> None:
+    with takes(condition, taken) as server:
+        status, printed, _ = ragcheck("probe", server.url, "--json")
+        assert (status, json.loads(printed)["settings"]) == (1, {"rag_url": server.url, **settings})
+        shape = {name.removeprefix("rag_"): value for name, value in settings.items()}
+        with RagClient(server.url, **shape).blocking as client:
+            answer = client.query("How long?")
+    assert (answer.text, answer.contexts) == ("30 days", (PASSAGES[0],))
+    assert answer.source_ids == ("terms.md",)
+
+
+def test_a_stream_keeps_the_contract_too(probe) -> None:
+    def stream(request: Request) -> Behaviour | None:
+        if request.method != "POST" or not request.json.get("query"):
+            return None
+        top_k = request.json.get("top_k")
+        return of_events({"answer": "30 "}, {"answer": "days"}, {"contexts": PASSAGES[: 5 if top_k is None else top_k]})
+
+    with endpoint(stream) as server:
+        status, points = probe(server.url)
+    assert (status, with_outcome(points, "pass")) == (0, NAMES)
+    assert re.fullmatch(r"text/event-stream, the first piece in \d\.\d\d s", points["json"]["seen"])
+    assert (points["answer"]["seen"], points["contexts"]["seen"]) == ('"30 days"', "5 of them")
+
+
+def test_a_stream_that_breaks_off_says_where(probe) -> None:
+    with endpoint(to_posts(chunked([b'data: {"answer": "'], content_type="text/event-stream"))) as server:
+        _, points = probe(server.url)
+    assert points["json"]["seen"] == "the stream breaks off in the middle of event 1"
+
+
+def test_an_endpoint_that_no_settings_read_gets_none(ragcheck) -> None:
+    with endpoint(always(json_reply({"said": "30 days"}))) as server:
+        _, printed, _ = ragcheck("probe", server.url, "--json")
+    assert json.loads(printed)["settings"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"), [("pytest.ini", "[pytest]"), ("pyproject.toml", "[tool.pytest.ini_options]")]
+)
+def test_the_ini_file_gives_url_headers_and_shape(
+    name: str, heading: str, ragcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quote = "'" if name == "pyproject.toml" else ""
+    monkeypatch.setenv("RAG_TOKEN", TOKEN)
+    own = {"rag_request": '{"ask": "{query}"}', "rag_response": "answer=a contexts=c[].t source_ids=c[].i"}
+    token = "Authorization: Bearer {env:RAG_TOKEN}"
+    reply_of_its_own = json_reply({"a": "30 days", "c": [{"t": PASSAGES[0], "i": "terms.md"}]})
+    with takes(lambda body: "ask" in body, reply_of_its_own) as server, takes(lambda _: False, reply("")) as other:
+        values = {"rag_url": server.url, "rag_headers": token, **own}
+        lines = [f"{key} = {quote}{value}{quote}" for key, value in values.items()]
+        if quote:
+            lines[1] = f'rag_headers = ["{token}"]'
+        (tmp_path / name).write_text("\n".join([heading, *lines]), encoding="utf-8")
+        _, printed, _ = ragcheck("probe", "--json")
+        assert json.loads(printed)["settings"] == {"rag_url": server.url, **own}
+        assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {TOKEN}"}
+        ragcheck("probe", other.url)
+        assert {request.headers.get("authorization") for request in other.requests} == {None}
 
 
 @pytest.mark.parametrize(
@@ -567,7 +685,7 @@ def test_headers_go_along_and_are_never_shown(ragcheck, monkeypatch: pytest.Monk
 )
 def test_a_secret_is_not_shown_by_half_where_a_text_is_cut(said: dict[str, object], ragcheck) -> None:
     def echo(request: Request) -> Behaviour:
-        if request.method == "POST" and not request.json["query"]:
+        if request.method == "POST" and not request.json.get("query"):
             return json_reply({"error": f"{'x' * 50}{TOKEN}"}, 400)
         return json_reply(said, content_type=f"text/{'x' * 45}{TOKEN}")
 

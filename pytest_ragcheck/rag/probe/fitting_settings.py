@@ -1,0 +1,108 @@
+"""`fitting_settings` finds the settings with which an endpoint of another shape can be tested as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.http.connections import Connections, http_library
+from pytest_ragcheck.rag.probe.probe_exchange import ask_as
+from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
+from pytest_ragcheck.rag.stream.event_parsers import parser_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.http.connections import AnyClient
+    from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target
+
+_KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt")
+_OPTIONAL_PARTS = (', "top_k": "{top_k}"', "")
+_REFUSED = frozenset({400, 405, 415, 422})
+"""Statuses of an endpoint that takes another request; after any other one, further requests are in vain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    settings: Mapping[str, str]
+    answer: RagAnswer
+
+
+async def fitting_settings(target: Target) -> Mapping[str, str] | None:
+    """
+    Return the ini settings that read an answer with contexts, with ids if any settings find them.
+
+    Asks as the user's own settings say, as each named shape does, and by each usual key of a question with and
+    without `top_k`. Returns None if nothing fits.
+    """
+    connections = Connections(http_library())
+    fitting = None
+    try:
+        async with connections.client() as http:
+            for request in _requests(target.shape_settings):
+                exchange = await _ask(http, target, request)
+                if isinstance(exchange.error, EndpointTimeout) or not _takes_requests(exchange):
+                    break
+                fit = await _fit(http, target, request, exchange)
+                if fit is not None:
+                    fitting = fitting or fit
+                    if fit.answer.source_ids:
+                        return fit.settings
+    finally:
+        await connections.aclose()
+    return None if fitting is None else fitting.settings
+
+
+def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    if own:
+        yield own
+    for name in NAMED_SHAPES:
+        yield {"rag_shape": name}
+    for key in _KEYS_OF_THE_QUESTION:
+        for optional in _OPTIONAL_PARTS:
+            yield {"rag_request": f'{{"{key}": "{{query}}"{optional}}}'}
+
+
+async def _ask(http: AnyClient, target: Target, settings: Mapping[str, str]) -> Exchange:
+    shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"), settings.get("rag_response"))
+    return await ask_as(http, target, shape)
+
+
+def _takes_requests(exchange: Exchange) -> bool:
+    return exchange.status is not None and (exchange.status < 300 or exchange.status in _REFUSED)
+
+
+async def _fit(http: AnyClient, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:
+    """Return the settings that read the reply of the exchange, tried out by another request."""
+    settings = dict(request)
+    if exchange.answer is None or not exchange.answer.contexts:
+        response = _response_for(exchange)
+        if response is None:
+            return None
+        if settings.get("rag_shape") == "query":
+            del settings["rag_shape"]
+        settings["rag_response"] = response
+        exchange = await _ask(http, target, settings)
+    # Without contexts, an expression that leads elsewhere cannot be told from a system that found nothing.
+    if exchange.answer is None or not exchange.answer.contexts:
+        return None
+    return _Fit(settings=settings, answer=exchange.answer)
+
+
+def _response_for(exchange: Exchange) -> str | None:
+    if exchange.status is None or exchange.status >= 300:
+        return None
+    parser = parser_for(exchange.content_type)
+    try:
+        if parser is None:
+            return fitting_response(parse_json(exchange.body, exchange.content_type))
+        return fitting_events(
+            parse_json(event.data) for event in parser.feed(exchange.body) if event.data.lstrip()[:1] == b"{"
+        )
+    except ReplyMismatch:
+        return None
