@@ -6,7 +6,6 @@ import sys
 import sysconfig
 import traceback
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 _ROLES = {"judging/checked_judgement.py": "rag_judge", "metrics/user_metric.py": "metric", "rag/ask.py": "rag_client"}
 """The user's object by the module that calls it; the first one found counts, because `ask.py` calls all of them."""
@@ -26,15 +24,16 @@ _CALLERS_OF_USERS = {("rag/ask.py", "settled"), ("concurrency/threads.py", "run"
 """The functions that call the objects of users, by module and name."""
 
 
-@cache
-def _folders() -> frozenset[Path]:
-    return frozenset(Path(sysconfig.get_path(name)).resolve() for name in _LIBRARIES)
+# Read at the import: Python reads a file for them, which a process with all its files open could not.
+_LIBRARY_FOLDERS = frozenset(
+    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
 
 
 def is_users(filename: str) -> bool:
     """Return True if the file belongs to neither this package, nor Python, nor an installed library."""
     path = Path(filename).resolve()
-    return path.suffix == ".py" and not {_PACKAGE, *_folders()} & set(path.parents)
+    return path.suffix == ".py" and not {_PACKAGE, *_LIBRARY_FOLDERS} & set(path.parents)
 
 
 def from_users_frame(found: TracebackType | None) -> TracebackType | None:
@@ -50,11 +49,12 @@ def is_own_failure(error: BaseException) -> bool:
     Return True if this package raised the exception unawares, rather than a user's client, judge or callable.
 
     The innermost frame of the package or of a user decides. Libraries are passed over: either can call them. A user's
-    object can be a library's, so the functions that call users' objects count as theirs.
+    object can be a library's, so the functions that call users' objects count as theirs. An OSError, as of a full disk,
+    is a failure of the machine.
     """
     while error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, RagcheckError) or not isinstance(error, Exception):
+    if isinstance(error, (RagcheckError, OSError, MemoryError)) or not isinstance(error, Exception):
         return False
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     for code in reversed(codes):

@@ -107,6 +107,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         live_fixtures(session.config)
         select(session)
+        # Imported now, because a process with all its files open could not report on its items.
+        import pytest_ragcheck.plugin.ending.item_report
+        import pytest_ragcheck.plugin.ending.session_end  # noqa: F401
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:

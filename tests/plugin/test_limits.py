@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.canned import good
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -99,6 +100,28 @@ def test_no_more_requests_run_at_once_in_four_workers_than_the_limit(
     # On a busy machine the limit need not be reached.
     assert 1 <= most_at_once(project, "asked") <= asked
     assert 1 <= most_at_once(project, "judged") <= (judged or asked)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to lower")
+def test_a_process_without_files_to_open_still_reports_its_question(project: Project) -> None:
+    project.conftest(
+        """
+import os
+import resource
+
+@pytest.fixture(scope="session")
+def rag_client():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) - 1,) * 2)
+    return CannedRag()
+"""
+    )
+    project.junit = False
+    project.ask(good("terms"))
+    run = project.run("--rag-judge=offline", subprocess=True)
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED, run.text
+    assert "0 PASS, 0 FAIL, 1 ERROR, 0 skipped" in run.lines
+    assert "NOT WRITTEN: " in run.text
+    assert "(Too many open files)" in run.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to lower")
