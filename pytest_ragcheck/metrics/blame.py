@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.gold import found_gold
+from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 
@@ -29,6 +29,8 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
+    It is empty too if nothing tells whether the contexts are the gold passages, which have only ids.
+
     A question of the tier `retrieval` blames it, since there is no answer. Else the first rule that holds decides:
 
     1. The question is unanswerable, and was answered: generation.
@@ -43,7 +45,7 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
         short: The metrics below their thresholds.
         declined: True if the system declined to answer.
     """
-    if not question.gold_passages:
+    if not question.gold_passages or (question.is_answered and lacks_ids(question, answer)):
         return ""
     if not question.answerable:
         return "generation"

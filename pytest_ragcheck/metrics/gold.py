@@ -19,22 +19,32 @@ _MOST_CHARACTERS = 20_000
 
 
 def gold_keys(question: Question) -> frozenset[str]:
-    """The distinct gold passages of the question, by document id, or by text without one."""
-    return frozenset(map(_key, question.gold_passages))
+    """The distinct gold passages of the question, by text, or by document id if the id decides."""
+    return frozenset(_key(passage, question) for passage in question.gold_passages)
+
+
+def lacks_ids(question: Question, answer: RagAnswer) -> bool:
+    """Return True if a gold passage has only a document id, and the endpoint gives its contexts no ids."""
+    has_ids = answer.source_ids is not None or not answer.contexts
+    return not has_ids and any(not passage.text for passage in question.gold_passages)
 
 
 def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], ...]:
     """
     The gold passages that each context contains, as in `gold_keys`; mostly one or none.
 
-    A context contains a passage if the endpoint gives it the passage's document id. It also does if one text
+    A passage without a text is found by its document id, and so is one that the run uploaded as a document. Any other
+    passage is found by its text, since several passages may be of one document. A context contains it if one text
     contains the other word for word, regardless of case, accents, punctuation and white space. The context then is
     the passage, a part of it with `CHUNK_WORDS` words or more, or a larger text with the whole passage. A chunk that is
     cut elsewhere contains the passage if half of the words of the passage or more, and not fewer, stand in it in a row.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
-    passages = [(_key(passage), passage.doc_id, _folded(passage.text)) for passage in question.gold_passages]
+    passages = [
+        (_key(passage, question), passage.doc_id if _is_by_id(passage, question) else None, _folded(passage.text))
+        for passage in question.gold_passages
+    ]
     # An endpoint may give more or fewer ids than contexts.
     ids = (*(answer.source_ids or ()), *(None,) * len(answer.contexts))
     return tuple(
@@ -47,8 +57,13 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     )
 
 
-def _key(passage: GoldPassage) -> str:
-    return f"id {passage.doc_id}" if passage.doc_id is not None else f"text {_folded(passage.text)}"
+def _is_by_id(passage: GoldPassage, question: Question) -> bool:
+    return question.ingest or not passage.text
+
+
+def _key(passage: GoldPassage, question: Question) -> str:
+    by_id = passage.doc_id is not None and _is_by_id(passage, question)
+    return f"id {passage.doc_id}" if by_id else f"text {_folded(passage.text)}"
 
 
 def _folded(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.metrics.gold import found_gold, gold_keys
+from pytest_ragcheck.metrics.gold import found_gold, gold_keys, lacks_ids
 from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.scores.score import Score
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     Retrieved = Sequence[str | Collection[str]]
     """Passage ids, best first; a context with several passages has a collection of their ids."""
+
+
+_NO_IDS = (
+    "a gold passage has only a doc_id, and the endpoint gives no source_ids. "
+    "Have it return them, or write the text of the passage"
+)
 
 
 class Retrieval:
@@ -41,6 +47,10 @@ class Retrieval:
         gold = gold_keys(question)
         if not question.answerable or not (gold or question.lacks_gold):
             return {}
+        if lacks_ids(question, answer):
+            most = question.top_k or self._top_k
+            cut = (name for name in RETRIEVAL if "_at_" not in name or int(name.rpartition("_")[2]) <= most)
+            return dict.fromkeys(cut, Score.unscored(_NO_IDS))
         retrieved = found_gold(question, answer)
         values: dict[str, float] = {}
         for k in CUTOFFS:

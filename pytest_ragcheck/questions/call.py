@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-_GOLD = 'give a text, or {"text": "...", "doc_id": "..."}.'
+_GOLD = 'give a text, or {"text": "...", "doc_id": "..."} with either or both.'
 
 
 def question_of_call(
@@ -87,7 +87,7 @@ def _gold_passage(given: Any) -> GoldPassage:
     if isinstance(given, GoldPassage):
         return given
     fields = {"text": given} if isinstance(given, str) else given
-    is_usable = isinstance(fields, Mapping) and "text" in fields and fields.keys() <= {"text", "doc_id"}
+    is_usable = isinstance(fields, Mapping) and fields and fields.keys() <= {"text", "doc_id"}
     if not is_usable or not all(isinstance(value, str) and value.strip() for value in fields.values()):
         raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
     return GoldPassage(**fields)

@@ -28,7 +28,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class GoldPassage:
     """A passage that answers the question, or a distractor, which only seems to."""
 
-    text: str
+    text: str = ""
+    """Empty if the file has only the document's id."""
+
     doc_id: str | None = None
     """The document's id in the file; None if the file has only the text."""
 

@@ -67,7 +67,8 @@ def question_row(question: Question) -> dict[str, Any]:
 
 
 def _passage_row(passage: GoldPassage) -> dict[str, str]:
-    return {"text": passage.text} if passage.doc_id is None else {"doc_id": passage.doc_id, "text": passage.text}
+    fields = {"doc_id": passage.doc_id, "text": passage.text}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _json_value(value: Any) -> Any:

@@ -55,7 +55,7 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
         raise QuestionFileError(questions.path, [_mistake(question, root) for question in bare])
     if bare:
         asked = tuple(
-            question if _can_be_asked(question) or question.skip else replace(question, skip=_SKIPPED[tier])
+            question if _can_be_asked(question) or question.skip else replace(question, skip=_why(question))
             for question in asked
         )
     return replace(questions, questions=asked)
@@ -67,14 +67,33 @@ def tier_of(questions: tuple[Question, ...]) -> str:
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 
 
+def _why(question: Question) -> str:
+    return "it has a passage without a text to send" if _lacks_text(question) else _SKIPPED[question.tier]
+
+
+def _what(question: Question) -> str:
+    if not _lacks_text(question):
+        return _MISTAKES[question.tier]
+    purpose = f"which the tier {GENERATION!r} sends" if question.tier == GENERATION else "which ingestion uploads"
+    return f"has a passage without 'text', {purpose}. Write its text."
+
+
 def _can_be_asked(question: Question) -> bool:
     """Return True if the question has the passages that its tier needs."""
+    if _lacks_text(question):
+        return False
     if question.tier == RETRIEVAL_ALONE:
         return question.answerable and bool(question.gold_passages)
     return question.tier != GENERATION or bool(question.gold_passages or question.distractors)
 
 
+def _lacks_text(question: Question) -> bool:
+    """Return True if a passage has only an id, and its text would be sent or uploaded."""
+    needs_texts = question.tier == GENERATION or question.ingest
+    return needs_texts and not all(passage.text for passage in (*question.gold_passages, *question.distractors))
+
+
 def _mistake(question: Question, root: Path | None) -> str:
     path = question.path or Path(question.dataset_name)
     shown = path.relative_to(root) if root is not None and path.is_relative_to(root) else path
-    return f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} {_MISTAKES[question.tier]}"
+    return f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} {_what(question)}"

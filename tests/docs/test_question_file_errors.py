@@ -98,7 +98,7 @@ CASES = {
     "A regular expression is invalid": Case("- question: Who?\n  must_mention: /(Ann|Bob/\n"),
     "A regular expression has unknown flags": Case("- question: Who?\n  must_mention: /ann/gi\n"),
     "A regular expression is too large": Case("- question: Who?\n  must_mention: '/x{99999999999}/'\n"),
-    "A passage has no text": Case("- question: Who?\n  gold_passages:\n    - doc_id: staff\n"),
+    "A passage has no text": Case("- question: Who?\n  gold_passages:\n    - text:\n"),
     "A document has two texts": Case(
         "- question: Who?\n  gold_passages:\n"
         "    - {doc_id: staff, text: Ann pays.}\n    - {doc_id: staff, text: Bob pays.}\n"

@@ -66,8 +66,22 @@ def test_a_passage_without_words_is_found_nowhere() -> None:
     assert not holds("", "---")
 
 
-def test_a_document_id_holds_the_passage_whatever_the_text_and_a_text_whatever_the_id() -> None:
-    question = a_question(gold_passages=(GoldPassage(text=TEXT, doc_id="d1"), GoldPassage(text="Free of charge.")))
+def test_a_text_decides_and_without_one_or_for_an_uploaded_document_the_id() -> None:
+    answer = RagAnswer(text="", contexts=("another chunk", TEXT), source_ids=("d1", "d9"))
+    gold = (GoldPassage(text=TEXT, doc_id="d1"),)
+    by_text, by_id, uploaded = (
+        a_question(gold_passages=gold),
+        a_question(gold_passages=(GoldPassage(doc_id="d1"),)),
+        a_question(gold_passages=gold, ingest=True),
+    )
+    assert [bool(held) for held in found_gold(by_text, answer)] == [False, True]
+    assert [bool(held) for held in found_gold(by_id, answer)] == [True, False]
+    assert [bool(held) for held in found_gold(uploaded, answer)] == [True, True]
+
+
+def test_an_uploaded_document_is_found_by_its_id_and_a_text_whatever_the_id() -> None:
+    gold = (GoldPassage(text=TEXT, doc_id="d1"), GoldPassage(text="Free of charge."))
+    question = a_question(gold_passages=gold, ingest=True)
     answer = RagAnswer(
         text="", contexts=("part of it", "Free of charge.", TEXT, "else"), source_ids=("d1", "d2", "d3", "d4")
     )
@@ -77,7 +91,7 @@ def test_a_document_id_holds_the_passage_whatever_the_text_and_a_text_whatever_t
 
 
 def test_ids_that_are_missing_leave_the_texts() -> None:
-    question = a_question(gold_passages=(GoldPassage(text=TEXT, doc_id="d1"),))
+    question = a_question(gold_passages=(GoldPassage(text=TEXT, doc_id="d1"),), ingest=True)
     answer = RagAnswer(text="", contexts=("else", TEXT), source_ids=("d9",))
     assert [set(held) for held in found_gold(question, answer)] == [set(), {"id d1"}]
     assert found_gold(question, RagAnswer(text="", contexts=(), source_ids=("d1",))) == ()

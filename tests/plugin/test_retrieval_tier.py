@@ -184,3 +184,27 @@ def test_hours(rag_check):
     run = project.run("--rag-judge=none")
     assert sorted(run.verdicts.values()) == ["FAIL", "PASS"], run.text
     assert "recall_at_5 0.00 < 0.70: 0 of 1 gold passages are among the contexts" in run.text
+
+
+def test_gold_passages_by_id_alone_need_an_endpoint_that_gives_ids(project: Project) -> None:
+    project.write(
+        "shop.rag.yaml",
+        "tier: retrieval\nquestions: [{id: refund, question: How long?, gold_passages: [{doc_id: terms}]}]",
+    )
+    with FakeEndpoint(json_reply(REPLY)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert (run.verdicts, run.scores["refund"]["mrr"]) == ({"refund": "PASS"}, 1.0), run.text
+    assert run.document("shop_questions.json")["questions"][0]["gold_passages"] == [{"doc_id": "terms"}]
+    with FakeEndpoint(json_reply({"contexts": [FOUND]})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund": "ERROR"}, run.text
+    assert run.predictions["errors"][0]["message"] == (
+        "recall_at_5 could not be measured: a gold passage has only a doc_id, and the endpoint gives no source_ids. "
+        "Have it return them, or write the text of the passage"
+    )
+    with FakeEndpoint(json_reply({"contexts": []})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund": "FAIL"}, run.text
+    run = project.run("--rag-url=http://127.0.0.1:9/query", "--rag-ingest")
+    assert run.exit_status == 2
+    assert "question 'refund' has a passage without 'text', which ingestion uploads. Write its text." in run.text

@@ -111,7 +111,7 @@ def read_passages(
         if passage is None:
             continue
         passages.append(passage)
-        if passage.doc_id is not None:
+        if passage.doc_id is not None and passage.text:
             text, line = seen_documents.setdefault(passage.doc_id, (passage.text, item.line))
             if text != passage.text:
                 site.mistake(
@@ -129,7 +129,9 @@ def _read_passage(site: Site, item: Entry) -> GoldPassage | None:
     parts = named_entries(site, item.value, PASSAGE)
     doc_id = read_text(site, parts["doc_id"]) if "doc_id" in parts else None
     if "text" not in parts:
-        site.mistake(item.line, f"has a passage without 'text' under {item.key!r}. Write its text.")
+        if "doc_id" in parts:
+            return None if doc_id is None else GoldPassage(doc_id=doc_id)
+        site.mistake(item.line, f"has a passage without 'text' under {item.key!r}. Write its text, or its 'doc_id'.")
         return None
     text = read_text(site, parts["text"])
     return None if text is None else GoldPassage(text=text, doc_id=doc_id)

@@ -46,7 +46,7 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "expressions in slashes, such as /30|thirty/i. Checked without a judge.",
         "must_not_mention": "What the answer must not contain: texts, or regular expressions in slashes. Checked "
         "without a judge.",
-        "gold_passages": "The passages that answer the question: texts, or mappings with text and doc_id.",
+        "gold_passages": "The passages that answer the question: texts, or mappings with text, doc_id or both.",
         "distractors": "Passages that only look as if they answered the question: texts, or mappings with text and "
         "doc_id.",
         "answerable": "false: the system has to decline to answer, and the question has no expected answer.",

@@ -93,7 +93,7 @@ def _questions() -> Schema:
 
 def _question() -> Schema:
     keys = {key: _ref(kind.value) for key, kind in KINDS.items()}
-    schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed="question")
+    schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed=("question",))
     schema["allOf"].append(_unanswerable_without_answers())
     return {
         "title": "A question",
@@ -105,7 +105,7 @@ def _question() -> Schema:
 
 def _passage(*more_types: str) -> Schema:
     keys = dict.fromkeys(PASSAGE.aliases, _text("string", "number", "null"))
-    schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed="text")
+    schema = _mapping(PASSAGE, keys, PASSAGE_DESCRIPTIONS, needed=("text", "doc_id"))
     return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
@@ -164,9 +164,9 @@ def _value() -> Schema:
 
 
 def _mapping(
-    vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: str = ""
+    vocabulary: Vocabulary, keys: Mapping[str, Schema], descriptions: Mapping[str, str], *, needed: Sequence[str] = ()
 ) -> Schema:
-    """Return the schema of a mapping with these *keys*, each under one of its names; the key *needed* is required."""
+    """Return the schema of a mapping with these *keys*, each under one of its names; one of *needed* is required."""
     properties = {key: {"description": descriptions[key], **keys[key]} for key in vocabulary.aliases}
     # Aliases are patterns, which editors do not propose, so that authors prefer the key's own name.
     aliases: Schema = {}
@@ -178,8 +178,10 @@ def _mapping(
         aliases |= _any_of(opposite, {"description": f"The opposite of {key}.", **keys[key]})
         rules += _one_name_only((key, *names))
     if needed:
-        others = {"patternProperties": _any_of(vocabulary.aliases[needed], {"type": "null"})}
-        rules.append({"if": others, "then": {"required": [needed], "properties": {needed: _GIVEN}}})
+        first, *further = needed
+        names = (*vocabulary.aliases[first], *further, *(name for key in further for name in vocabulary.aliases[key]))
+        others = {"patternProperties": _any_of(names, {"type": "null"})}
+        rules.append({"if": others, "then": {"required": [first], "properties": {first: _GIVEN}}})
     optional = {"patternProperties": aliases, "allOf": rules}
     return {
         "properties": properties,
