@@ -41,8 +41,9 @@ async def clean_up(
     Deletes every document of the ledger's run, and the ledger if none is left.
 
     A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
-    ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed. If an earlier
-    cleanup has waited for a batch and the server no longer knows it, the batch makes no document.
+    ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose
+    document is not listed. If an earlier cleanup has waited for a batch and the server no longer knows it, or still
+    does not list its document, the batch makes no document.
 
     Args:
         ledger: The ledger of a run that has ended, or is ending.
@@ -164,8 +165,11 @@ async def _unfinished(
             if isinstance(error, EndpointUnreachable | EndpointTimeout):
                 down.append(reason)
             return reason
-        if status.done or status.failures:
+        if status.failures:
             return None
+        if status.done:
+            # An index may list a document later than its batch is done; a later cleanup looks again.
+            return None if entries.told else f"its batch {batch_id} is done, and the server does not list it"
         return f"the server is still reading it ({status.completed} of {status.total} files of batch {batch_id})"
 
     reasons = await asyncio.gather(*map(why, batches.values()))

@@ -243,8 +243,12 @@ STILL_READING = "the server is still reading it (0 of 1 files of batch shop_term
         ({"GET /tasks": (500, {})}, NOT_FOLLOWED + "500 Internal Server Error ({{}})"),
         ({"GET /tasks": (404, {})}, NOT_FOLLOWED + "404 Not Found ({{}})"),
         ({}, STILL_READING),
+        (
+            {"GET /tasks": (200, {"total": 1, "completed": 1})},
+            "its batch shop_terms.txt is done, and the server does not list it",
+        ),
     ],
-    ids=["500", "404", "slow"],
+    ids=["500", "404", "slow", "listed later"],
 )
 def test_a_document_that_the_server_makes_after_the_run_is_still_known_and_deleted(
     ledger: Ledger, replies: dict[str, tuple[int, Any]], reason: str
