@@ -59,7 +59,7 @@ _FIRST_PIECE = "first_token_seconds"
 
 _WHY_UNMEASURED = {
     "latency_seconds": "the client gave no latency. Leave the maximum out.",
-    _FIRST_PIECE: "the answer was not streamed, or is empty. Leave the maximum out.",
+    _FIRST_PIECE: "the answer was not streamed over a network, or is empty. Leave the maximum out.",
     "cost_usd": "neither the reply nor the price table gives the price. Set rag_judge_price, or leave the maximum out.",
 }
 

@@ -58,7 +58,7 @@ class Answerer:
         rarity = dict.fromkeys(_words(question), 1.0)
         return self._reply(question, passages, rarity, session_id=session_id, chunks=True)
 
-    def _found(self, question: str, top_k: int) -> tuple[list[Passage], dict[str, float]]:
+    def _found(self, question: str, top_k: int) -> tuple[list[Passage], Mapping[str, float]]:
         """The best passages, and how rare each of the question's words is."""
         words = _words(question)
         rarity = self.index.rarity(words)

@@ -74,7 +74,8 @@ class HttpEndpoint(HttpRoute):
         template = self._shape.request
         request = {"content": template.content(question), "headers": template.headers}
         exchanged = await self._exchange(self._url_for(question), progress, self._asked, request)
-        return self._read(*exchanged, progress.stream)
+        answer = self._read(*exchanged, progress.stream)
+        return answer if progress.is_traced else replace(answer, first_token_seconds=None)
 
     def _url_for(self, question: Any) -> Any:
         url = self._shape.request.url(self._address.url, question)

@@ -35,6 +35,9 @@ class Progress:
         self.stream: StreamedReply | None = None
         """The reply, if it is a stream of events."""
 
+        self.is_traced = False
+        """True if the transport reports events; one that calls an app in this process does not, and does not stream."""
+
         self._connected: Any = None
         """The connection that was opened last."""
 
@@ -49,6 +52,7 @@ class Progress:
 
     async def trace(self, event: str, details: Mapping[str, Any]) -> None:
         """Receives a trace event of the library."""
+        self.is_traced = True
         if event.endswith((".connect_tcp.started", ".start_tls.started")):
             self.phase = Phase.CONNECTING
         elif event.endswith((".connect_tcp.complete", ".start_tls.complete")):

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -579,7 +579,7 @@ def test_the_settings_that_read_another_endpoint_are_named_whole(
     with takes(condition, taken) as server:
         status, printed, _ = ragcheck("probe", server.url, "--json")
         assert (status, json.loads(printed)["settings"]) == (1, {"rag_url": server.url, **settings})
-        shape = {name.removeprefix("rag_"): value for name, value in settings.items()}
+        shape: dict[str, Any] = {name.removeprefix("rag_"): value for name, value in settings.items()}
         with RagClient(server.url, **shape).blocking as client:
             answer = client.query("How long?")
     assert (answer.text, answer.contexts) == ("30 days", (PASSAGES[0],))

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply, raw
 
 if TYPE_CHECKING:
@@ -445,6 +446,22 @@ def test_the_first_token_is_timed_apart_from_the_whole_answer() -> None:
     assert answer.latency_seconds is not None
     # The first event has no text, and two pauses follow the first piece.
     assert 0.3 <= answer.first_token_seconds < answer.latency_seconds - 0.1
+
+
+def test_an_app_in_this_process_has_no_first_token() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-type", SSE.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": WHOLE})
+
+    async def run() -> RagAnswer:
+        library = http_library()
+        http = library.AsyncClient(transport=library.ASGITransport(app=app))
+        async with RagClient("http://app/query", http=http, close_http=True) as client:
+            return await client.query("How long?")
+
+    answer = asyncio.run(run())
+    assert (answer.text, answer.first_token_seconds) == ("30 däys", None)
 
 
 def test_what_is_not_a_stream_is_read_as_before() -> None:
