@@ -11,17 +11,15 @@ from pytest_ragcheck.rag.blocking_client import BlockingRagClient
 from pytest_ragcheck.rag.client_calls import ClientCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     import httpx
     import httpx2
     from typing_extensions import Self
 
-    from pytest_ragcheck.rag.answer import Asks, RagAnswer
+    from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.rag.endpoint_description import DescribesEndpoint
-
-    Reply = RagAnswer | Mapping[str, Any]
 
 
 class RagClient(ClientCalls):
@@ -132,10 +130,11 @@ class RagClient(ClientCalls):
     @classmethod
     def from_callable(
         cls,
-        function: Callable[..., Reply | Awaitable[Reply]],
+        function: Callable[..., Any],
         *,
         top_k: int = 5,
         timeout_seconds: float = 60.0,
+        response: str | None = None,
     ) -> Self:
         """
         A client of a RAG system that is a function in this process.
@@ -146,6 +145,8 @@ class RagClient(ClientCalls):
                 other runs in a thread.
             top_k: How many contexts are requested for a question without its own `top_k`, >= 1.
             timeout_seconds: Limit of a call, > 0. A thread that takes longer is abandoned, not ended.
+            response: Where the parts of another return value are, as for `RagClient`. Keys are read of mappings, and
+                attributes of objects: `answer=answer contexts=context[].page_content`.
 
         Raises:
             UsageError: An argument cannot work.
@@ -154,7 +155,9 @@ class RagClient(ClientCalls):
 
         _check_limits(top_k, timeout_seconds)
         client = cls.__new__(cls)
-        ClientCalls.__init__(client, FunctionEndpoint(function, timeout_seconds=timeout_seconds), top_k)
+        ClientCalls.__init__(
+            client, FunctionEndpoint(function, timeout_seconds=timeout_seconds, response=response), top_k
+        )
         return client
 
     @property

@@ -18,12 +18,16 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
+from pytest_ragcheck.rag.shapes.object_fields import readable
+from pytest_ragcheck.rag.shapes.reading import EXAMPLE
+from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
     from pytest_ragcheck.questions.question import GoldPassage
+    from pytest_ragcheck.rag.shapes.reading import Reading
 
     Asked: TypeAlias = Callable[..., Any]
 
@@ -38,12 +42,13 @@ class FunctionEndpoint:
         function: Returns the contract's mapping or a `RagAnswer`. A coroutine function is awaited; any other runs
             in a thread of its own, which is abandoned after the time limit.
         timeout_seconds: Limit of a call.
+        response: Expressions for the parts of what the function returns; None for the contract.
 
     Raises:
-        UsageError: The function has another signature.
+        UsageError: The function has another signature, or an expression is invalid.
     """
 
-    def __init__(self, function: Asked, *, timeout_seconds: float) -> None:
+    def __init__(self, function: Asked, *, timeout_seconds: float, response: str | None = None) -> None:
         if not callable(function):
             raise UsageError(
                 f"RagClient.from_callable takes a function, not {excerpt(repr(function), 60)}. "
@@ -51,6 +56,7 @@ class FunctionEndpoint:
             )
         self._function = function
         self._timeout_seconds = timeout_seconds
+        self._reading = None if response is None else read_shape(response=response).reading
         self.name = _qualified_name(function)
         self._takes_top_k = self._check_signature()
 
@@ -146,6 +152,8 @@ class FunctionEndpoint:
 
     def _read(self, returned: object, latency_seconds: float, *, answers: bool) -> RagAnswer:
         own = returned if isinstance(returned, RagAnswer) else None
+        if own is None and self._reading is not None:
+            return replace(self._read_object(returned, self._reading, answers=answers), latency_seconds=latency_seconds)
         reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
         if not isinstance(reply, Mapping):
             found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
@@ -162,6 +170,20 @@ class FunctionEndpoint:
         if own.latency_seconds is not None:  # the function measured the latency itself
             latency_seconds = own.latency_seconds
         return replace(own, contexts=answer.contexts, latency_seconds=latency_seconds)
+
+    def _read_object(self, returned: object, reading: Reading, *, answers: bool) -> RagAnswer:
+        if answers and reading.answer is None:
+            raise EndpointReplyError(
+                f"{self.name}: response= does not say where the answer is\n"
+                f"Write it such as {EXAMPLE}, or ask in the tier retrieval.",
+                url=self.name,
+            )
+        try:
+            return (reading if answers else replace(reading, answer=None)).read(readable(returned))
+        except ReplyMismatch as mismatch:
+            raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
+        except Exception as error:  # raised by a property
+            raise self._raised(error) from error
 
     def _raised(self, error: Exception) -> EndpointError:
         what = excerpt(f"{type(error).__name__}: {error}".rstrip(": "))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import json
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import pydantic
 import pytest
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
@@ -301,3 +303,65 @@ def test_what_cannot_be_called_with_a_query_is_refused_at_once(function, text):
     with pytest.raises(UsageError) as caught:
         RagClient.from_callable(function)
     assert str(caught.value) == text
+
+
+@dataclasses.dataclass
+class Passage:
+    page_content: str
+    metadata: dict[str, Any]
+
+
+@dataclasses.dataclass
+class Found:
+    context: list[Passage]
+
+    @property
+    def answer(self) -> str:
+        return "30 days"
+
+    @property
+    def broken(self) -> str:
+        raise OSError("the index went away")
+
+
+RESPONSE = "answer=answer contexts=context[].page_content source_ids=context[].metadata.source"
+PASSAGES = [Passage("Within 30 days.", {"source": "terms.md"}), Passage("Free.", {"source": "prices.md"})]
+
+
+class Model(pydantic.BaseModel):
+    answer: str = "30 days"
+    context: list[Passage] = PASSAGES
+
+
+@pytest.mark.parametrize("returned", [Found(PASSAGES), Model(), {"answer": "30 days", "context": PASSAGES, "n": 2}])
+def test_expressions_read_keys_of_mappings_and_attributes_of_objects(returned: Any) -> None:
+    answer = ask(lambda query: returned, response=RESPONSE)
+    assert (answer.text, answer.contexts) == ("30 days", ("Within 30 days.", "Free."))
+    assert answer.source_ids == ("terms.md", "prices.md")
+    assert answer.latency_seconds is not None
+    assert answer.extra.get("n") == (2 if isinstance(returned, dict) else None)
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        (
+            "answer=text contexts=context[].page_content",
+            'the reply has no "text" (found "context", "answer", "broken")',
+        ),
+        (
+            "answer=answer contexts=context[].content",
+            'contexts=context[].content leads nowhere: context[0] has no "content" (found "page_content", "metadata")',
+        ),
+        ("answer=broken contexts=context[].page_content", "raised OSError: the index went away"),
+        ("contexts=context[].page_content", "response= does not say where the answer is"),
+    ],
+)
+def test_a_wrong_expression_says_what_the_returned_object_has(response: str, text: str) -> None:
+    error = fail(lambda query: Found(PASSAGES), response=response)
+    assert text in str(error)
+
+
+def test_an_invalid_expression_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="does not say where the contexts are"):
+        RagClient.from_callable(echo, response="answer=answer")

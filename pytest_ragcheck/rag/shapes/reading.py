@@ -13,6 +13,7 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
 from pytest_ragcheck.rag.shapes.expression import Expression
+from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,9 @@ class Reading:
         found["contexts"] = _find("contexts", self.contexts, reply)
         if (ids := self.part("source_ids", reply)) is not None:
             found["source_ids"] = ids
-        return self.assemble(found, reply if isinstance(reply, Mapping) else {}, reply)
+        # The attributes of an object may be slow properties.
+        beside = reply if isinstance(reply, Mapping) and not isinstance(reply, ObjectFields) else {}
+        return self.assemble(found, beside, reply)
 
     def part(self, field: str, reply: object) -> Any:
         """

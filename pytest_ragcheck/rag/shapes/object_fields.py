@@ -1,0 +1,54 @@
+"""`readable` shows what a function returned as the mappings and lists that expressions read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class ObjectFields(Mapping[str, Any]):
+    """
+    The attributes of an object as the keys of a mapping, properties included and methods left out.
+
+    Each attribute is read when an expression asks for it, since a property may be slow.
+
+    Args:
+        value: The object, such as a dataclass or a pydantic model.
+    """
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            found = getattr(self._value, name)
+        except AttributeError:
+            raise KeyError(name) from None
+        if callable(found):
+            raise KeyError(name)
+        return readable(found)
+
+    def __iter__(self) -> Iterator[str]:
+        kind = type(self._value)
+        own = (*getattr(self._value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ()))
+        slots = (name for each in kind.__mro__ for name in _names(getattr(each, "__slots__", ())))
+        properties = (name for name in dir(kind) if isinstance(getattr(kind, name, None), property))
+        return (name for name in dict.fromkeys((*own, *slots, *properties)) if not name.startswith("_"))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def readable(value: Any) -> Any:
+    """Return the value with mappings as dicts, sequences as lists, and other objects as `ObjectFields`."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: readable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [readable(each) for each in value]
+    return ObjectFields(value)
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
