@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -211,7 +212,7 @@ class Prefetcher:
     def _begin(self, job: Job) -> None:
         task = asyncio.create_task(self._evaluate(job))
         self._tasks[job.key] = task
-        task.add_done_callback(lambda _: self._ended(job.key))
+        task.add_done_callback(partial(self._ended, job.key))
 
     def _cancel(self, key: Hashable) -> None:
         self._cancelled.add(key)
@@ -232,8 +233,11 @@ class Prefetcher:
                 let_out = RuntimeError("the client or the judge let its own cancellation out")
                 self._raised[job.key] = let_out.with_traceback(error.__traceback__)
 
-    def _ended(self, key: Hashable) -> None:
+    def _ended(self, key: Hashable, task: asyncio.Task[None]) -> None:
         self._tasks.pop(key, None)
+        if task.cancelled():
+            # A task that is cancelled before its first step runs no line of `_evaluate`.
+            self._store.release([key])
         self._cancelled.discard(key)
         self._room.set()
 

@@ -420,6 +420,28 @@ def test_a_job_that_cancels_itself_is_a_bug_and_is_not_begun_again_and_again() -
     asyncio.run(scenario())
 
 
+def test_a_job_that_a_client_cancels_before_its_first_step_is_evaluated_when_it_is_wanted() -> None:
+    async def run() -> None:
+        work = Work(3)
+
+        async def cancels_the_others() -> Any:
+            for task in asyncio.all_tasks() - others - {asyncio.current_task()}:
+                task.cancel()
+            return "first"
+
+        others = asyncio.all_tasks()
+        reader = Prefetcher(room=beside(4))
+        await reader.add([Job(key="first", evaluate=cancels_the_others), *work.jobs])
+        taken = [await reader.take(key) for key in ("first", 0, 1, 2)]
+        assert taken == ["first", "record 0", "record 1", "record 2"]
+        await reader.close()
+
+    async def bounded() -> None:
+        await asyncio.wait_for(run(), 10)
+
+    asyncio.run(bounded())
+
+
 def test_a_record_that_cannot_be_stored_is_a_bug_where_it_is_wanted() -> None:
     async def scenario() -> None:
         reader = Prefetcher(room=beside(2), store=Refusing())
