@@ -79,8 +79,9 @@ def id_of_call(node_id: str, number: int) -> str:
 
 
 def _sequence(gold_passages: Any) -> Iterable[Any]:
-    is_one = isinstance(gold_passages, str | Mapping | GoldPassage) or not isinstance(gold_passages, Iterable)
-    return (gold_passages,) if is_one else gold_passages
+    if isinstance(gold_passages, str | Mapping | GoldPassage) or not isinstance(gold_passages, Iterable):
+        return (gold_passages,)
+    return gold_passages
 
 
 def _gold_passage(given: Any) -> GoldPassage:

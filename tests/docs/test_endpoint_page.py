@@ -99,3 +99,8 @@ def test_an_app_in_the_same_process_is_asked(reader: Callable[..., Reader]) -> N
 def test_every_kind_of_error_is_in_the_table() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## What is an ERROR")[2], re.MULTILINE)
     assert sorted(listed) == sorted({EndpointError.kind, *(error.kind for error in kinds(EndpointError))})
+
+
+def test_the_expressions_for_a_function_read_its_objects() -> None:
+    (code,) = (block.text for block in blocks("A function instead of a URL", "python") if "response=" in block.text)
+    exec(code + "client.blocking.close()", {"__name__": __name__})

@@ -332,3 +332,18 @@ def test_a_failure_of_any_worker_keeps_the_documents_of_a_client_of_one_s_own(pr
         assert len(server.documents) == DURING
     assert run.counts["pass"] == 6, run.text
     assert run.summary["documents"] == {"deleted": 0, "kept": 3, "left": []}
+
+
+def test_the_tier_retrieval_uploads_documents_too_and_finds_them_by_their_ids(project: Project) -> None:
+    project.write(
+        "search.rag.yaml",
+        "tier: retrieval\ningest: true\nquestions:\n- id: opens\n  question: When does the shop open?\n"
+        "  gold_passages: [{doc_id: 'shop:hours', text: The shop opens at nine.}]\n",
+    )
+    with DocumentServer(there=BEFORE) as server:
+        run = project.run(f"--rag-url={server.url}")
+        assert len(server.uploaded) == 1
+        assert server.documents == BEFORE
+    assert run.verdicts == {"opens": "PASS"}, run.text
+    (row,) = run.predictions["predictions"]
+    assert (row["prediction"], row["source_ids"]) == (None, ["shop:hours"])
