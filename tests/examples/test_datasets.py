@@ -126,7 +126,7 @@ def test_a_wrong_pair_is_refused_and_the_server_sees_no_request(project: Project
     with FakeEndpoint(json_reply({"answer": "x", "contexts": []})) as endpoint:
         run = project.run(*given(name), f"--rag-tier={tier}", f"--rag-url={endpoint.url}", "--rag-judge=offline")
         assert (run.exit_status, endpoint.requests) == (4, [])
-    (supported,) = SUPPORTED[name].tiers
+    supported = ", ".join(SUPPORTED[name].tiers)
     assert f"the tier '{tier}' is not supported by {name} (supports {supported})." in run.stderr
 
 

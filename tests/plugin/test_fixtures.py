@@ -262,12 +262,14 @@ def rag_client():
     assert run.errors_by_id == {"terms": ("endpoint_reply", "Answers: ask() returned str, not a RagAnswer.")}
 
 
-def test_an_override_of_the_result_that_is_none_shows_its_traceback(project: Project) -> None:
+def test_an_override_of_the_result_that_is_none_is_named(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("@pytest.fixture\ndef rag_result(): return None\n")
     run = project.run()
     assert run.outcomes == {"failed": 1}
-    assert "AttributeError: 'NoneType' object has no attribute 'assert_passed'" in run.text
+    assert (
+        "the rag_result fixture returned None, not a Record. Return the rag_result" in run.text
+    )
     assert [kind for kind, _ in run.errors_by_id.values()] == ["not_evaluated"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
@@ -19,7 +19,7 @@ from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
-from pytest_ragcheck.verdict.record import QuestionFailed
+from pytest_ragcheck.verdict.record import QuestionFailed, Record
 
 if TYPE_CHECKING:
     import os
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ragcheck.questions.question import QuestionSet
-    from pytest_ragcheck.verdict.record import Record
 
 
 def assert_question_passes(rag_result: Record) -> None:
     """The test function of every collected question."""
     __tracebackhide__ = True
+    if not isinstance(rag_result, Record):
+        raise UsageError(
+            f"the rag_result fixture returned {rag_result!r:.80}, not a Record. "
+            "Return the rag_result that your fixture overrides."
+        )
     rag_result.assert_passed()
 
 
