@@ -267,9 +267,7 @@ def test_an_override_of_the_result_that_is_none_is_named(project: Project) -> No
     project.extend_conftest("@pytest.fixture\ndef rag_result(): return None\n")
     run = project.run()
     assert run.outcomes == {"failed": 1}
-    assert (
-        "the rag_result fixture returned None, not a Record. Return the rag_result" in run.text
-    )
+    assert "the rag_result fixture returned None, not a Record. Return the rag_result" in run.text
     assert [kind for kind, _ in run.errors_by_id.values()] == ["not_evaluated"]
 
 

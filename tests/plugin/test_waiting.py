@@ -53,7 +53,8 @@ def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Proje
     line = "ragcheck: waiting for prices: the endpoint has had it for 0 s (1 being asked, 0 being judged, 1 to go)"
     assert run.lines.count(line) >= 2
     before = run.lines.index(line) - 1
-    assert run.lines[before] == "billing.rag.yaml ."
+    # A slow machine also waits for the first question, whose dot is then on a line of its own.
+    assert run.lines[before].rstrip(" .") == "billing.rag.yaml"
     after = max(n for n, text in enumerate(run.lines) if text == line) + 1
     assert run.lines[after] == "E"
     assert run.lines[after + 1].startswith("billing.rag.yaml .")
