@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(descriptor: int, place: int) -> None:
+    def _lock(descriptor: int, place: int, count: int) -> None:
         os.lseek(descriptor, place, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, count)
 
     def _unlock(descriptor: int, place: int) -> None:
         os.lseek(descriptor, place, os.SEEK_SET)
@@ -23,8 +23,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(descriptor: int, place: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+    def _lock(descriptor: int, place: int, count: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, count, place)
 
     def _unlock(descriptor: int, place: int) -> None:
         fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
@@ -50,10 +50,10 @@ class LockedFile:
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
 
-    def take(self, index: int) -> bool:
-        """Take a lock; return True if this process holds it now, False if another process does."""
+    def take(self, index: int, count: int = 1) -> bool:
+        """Take *count* locks at once; return True if this process holds them now, False if another has one."""
         try:
-            _lock(self._descriptor, _FIRST_LOCK + index)
+            _lock(self._descriptor, _FIRST_LOCK + index, count)
         except (BlockingIOError, PermissionError):  # Windows raises the latter
             return False
         return True

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
-from pytest_ragcheck.engine.store.record_store import Claim, MemoryStore
+from pytest_ragcheck.engine.store.record_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -52,7 +52,8 @@ class Prefetcher:
 
     Args:
         room: Returns how many jobs may begin beside the given number under way. It is called at least every 40 ms.
-        ahead: Number of jobs of all processes that may have begun and not been taken, >= 1; None: no limit.
+        ahead: Number of records of all processes and jobs under way in this one that may wait to be taken, >= 1; None:
+            no limit.
         store: Assigns each job to one process and keeps the records; None: a store of this process, in memory.
         stopped: Returns True once no process wants further records; the prefetcher then ends. None: never.
     """
@@ -109,30 +110,31 @@ class Prefetcher:
         poll = _FIRST_POLL_SECONDS
         while True:
             await self._end_of(key)
-            found = self._store.take(key)
-            if not isinstance(found, Claim):
+            record = await self._store.take(key)
+            if record is not None:
                 self._raised.pop(key, None)
                 self._room.set()
-                return found
+                return record
             if self._is_ended:
                 raise PrefetchEnded
-            if key in self._raised and found is not Claim.UNDER_WAY:
-                raise self._raised.pop(key)
-            if found is Claim.USED:
+            if await self._store.is_used(key):
                 return None
             # An item that runs out of order does not wait for the jobs before it.
-            if found is Claim.FREE and self._store.claim([key], 1):
+            if await self._store.claim([key], 1):
+                if key in self._raised:
+                    self._store.release(key)
+                    raise self._raised.pop(key)
                 self._begin(job)
-            elif found is Claim.UNDER_WAY:
+            else:
                 await self._pause(key, poll)
                 poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
 
     async def _pause(self, key: Hashable, seconds: float) -> None:
-        """Sleep while another process evaluates the job; if this item is cancelled, that process can drop the job."""
+        """Sleep while another process evaluates the job; if this item is cancelled, that process drops the job."""
         try:
             await asyncio.sleep(seconds)
         except asyncio.CancelledError:
-            self._store.give_up(key)
+            await self._store.discard(key)
             raise
 
     async def drop(self, key: Hashable) -> None:
@@ -144,7 +146,7 @@ class Prefetcher:
             self._cancel(key)
             await end_tasks({task})
         self._raised.pop(key, None)
-        self._store.take(key)
+        await self._store.discard(key)
         self._room.set()
 
     async def finish(self) -> None:
@@ -164,8 +166,8 @@ class Prefetcher:
     async def _watch(self, stopped: Callable[[], bool]) -> None:
         while not stopped():
             # No event crosses processes, so the store is polled.
-            for key in self._store.unwanted():
-                if key in self._tasks:
+            for key in list(self._tasks):
+                if await self._store.is_used(key) and key in self._tasks:
                     self._cancel(key)
             await asyncio.sleep(_STOPPED_SECONDS)
         await self._end()
@@ -182,22 +184,25 @@ class Prefetcher:
         while self._waiting and self._store.claims_ahead:
             room = self._room_beside(len(self._tasks))
             if self._ahead is not None:
-                room = min(room, self._ahead - self._store.untaken())
+                room = min(room, self._ahead - await self._store.untaken() - len(self._tasks))
             if room > 0:
-                self._claim(room)
+                await self._claim(room)
                 # Without a pause in this loop, the requests under way would starve.
                 await asyncio.sleep(0)
             else:
                 await self._wait_for_room()
 
-    def _claim(self, room: int) -> None:
+    async def _claim(self, room: int) -> None:
         """Begin as many jobs as there is room for, and skip those that other processes have."""
         keys = list(islice(self._waiting, max(room, _CLAIMED_AT_ONCE if self._store.shared else room)))
-        claimed = self._store.claim(keys, room)
+        claimed = await self._store.claim(keys, room)
         seen = keys[: keys.index(claimed[-1]) + 1] if len(claimed) == room else keys
-        jobs = {key: self._waiting.pop(key) for key in seen}
+        jobs = {key: self._waiting.pop(key, None) for key in seen}
         for key in claimed:
-            self._begin(jobs[key])
+            if (job := jobs[key]) is not None:
+                self._begin(job)
+            else:  # `take` or `drop` has it since
+                self._store.release(key)
 
     async def _wait_for_room(self) -> None:
         self._room.clear()
@@ -220,9 +225,9 @@ class Prefetcher:
 
     async def _evaluate(self, job: Job) -> None:
         try:
-            self._store.finish(job.key, await job.evaluate())
+            await self._store.finish(job.key, await job.evaluate())
         except BaseException as error:
-            self._store.release([job.key])
+            self._store.release(job.key)
             if not isinstance(error, asyncio.CancelledError):
                 # `take` raises it, if this process wants the record.
                 self._raised[job.key] = error
@@ -237,7 +242,7 @@ class Prefetcher:
         self._tasks.pop(key, None)
         if task.cancelled():
             # A task that is cancelled before its first step runs no line of `_evaluate`.
-            self._store.release([key])
+            self._store.release(key)
         self._cancelled.discard(key)
         self._room.set()
 

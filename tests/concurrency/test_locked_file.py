@@ -41,6 +41,7 @@ def test_a_lock_of_another_process_cannot_be_taken_until_the_process_dies(tmp_pa
     file = LockedFile(tmp_path / "file")
     with holder(tmp_path / "file") as process:
         assert (file.take(2), file.take(3), file.take(4)) == (True, False, True)
+        assert (file.take(0, count=3), file.take(0, count=4)) == (True, False)
         process.kill()
         process.wait()
         assert file.take(3)

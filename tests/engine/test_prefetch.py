@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.prefetch import Job, PrefetchEnded, Prefetcher
-from pytest_ragcheck.engine.store.record_store import Claim, MemoryStore
-from pytest_ragcheck.engine.store.sqlite_store import SqliteStore
-from pytest_ragcheck.redaction import Redactor
+from pytest_ragcheck.engine.store.record_store import MemoryStore
+from tests.engine.store.other_process import OtherProcess, store_in
 from tests.making import a_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
     from pathlib import Path
 
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.verdict.record import Record
 
 
@@ -193,116 +195,160 @@ def test_what_would_end_the_loop_reaches_whoever_takes_it(stop: type[BaseExcepti
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[list[SqliteStore]]:
-    """The same store, opened by two processes of a run; here they are one."""
-    opened = [SqliteStore(tmp_path, Redactor()) for _ in range(2)]
-    yield opened
-    for store in opened:
-        store.close()
+def store(tmp_path: Path) -> Iterator[SharedStore]:
+    """The store of this process, in a run with another process."""
+    store = store_in(tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[OtherProcess]:
+    """Another process of the run."""
+    with OtherProcess(tmp_path) as process:
+        yield process
 
 
 class Records(Work):
-    """Work that comes to records that can be stored."""
+    """Work with keys q0, q1, q2, ... that comes to records that can be stored."""
+
+    def __init__(self, number: int, *, ends: bool = True) -> None:
+        super().__init__(number, ends=ends)
+        self.jobs = [replace(job, key=f"q{job.key}") for job in self.jobs]
 
     async def _evaluate(self, key: int) -> Any:
         await super()._evaluate(key)
         return a_record(f"q{key}")
 
 
-def test_two_processes_do_each_job_once_and_each_gets_what_the_other_did(stores: list[SqliteStore]) -> None:
+SHARE = """
+import asyncio, sys
+from functools import partial
+from pathlib import Path
+from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from tests.engine.store.other_process import store_in
+from tests.making import a_record
+
+folder, own = Path(sys.argv[1]), int(sys.argv[2])
+
+async def evaluate(key):
+    with (folder / "begun.txt").open("a") as log:
+        log.write(f"{own} {key}\\n")
+    await asyncio.sleep(0.02)
+    return a_record(key)
+
+async def run():
+    store = store_in(folder)
+    reader = Prefetcher(room=lambda under_way: 2 - under_way, store=store)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    keys = [f"q{number}" for number in range(24)]
+    await reader.add(Job(key=key, evaluate=partial(evaluate, key)) for key in keys)
+    for key in keys[own::2]:
+        assert await reader.take(key) == a_record(key)
+    await reader.finish()
+    await reader.close()
+    store.close()
+
+asyncio.run(run())
+"""
+
+
+def test_two_processes_do_each_job_once_and_each_gets_what_the_other_did(tmp_path: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", SHARE, str(tmp_path), str(own)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for own in (0, 1)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        print("go", file=process.stdin, flush=True)
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0, 0]
+    begun = [line.split() for line in (tmp_path / "begun.txt").read_text(encoding="utf-8").splitlines()]
+    assert sorted(key for _, key in begun) == sorted(f"q{number}" for number in range(24))
+    assert {own for own, _ in begun} == {"0", "1"}
+
+
+@pytest.mark.parametrize("how", ["it gives up", "it dies"])
+def test_who_waits_for_a_process_does_it_itself_when(store: SharedStore, other: OtherProcess, how: str) -> None:
     async def scenario() -> None:
-        works = [Records(13), Records(13)]
-        readers = [Prefetcher(room=beside(2), store=store) for store in stores]
-        for reader, work in zip(readers, works, strict=True):
-            await reader.add(work.jobs)
-        for key in range(13):
-            record = await readers[key % 2].take(key)
-            assert record == a_record(f"q{key}")
-        assert sorted(works[0].begun + works[1].begun) == list(range(13))
-        assert all(work.begun for work in works)
-        assert await readers[0].take(1) is None, "the other has used it"
-        for reader in readers:
-            await reader.close()
-
-    asyncio.run(scenario())
-
-
-def test_who_waits_for_a_process_that_gives_up_does_it_itself(stores: list[SqliteStore]) -> None:
-    async def scenario() -> None:
-        works = [Records(1, ends=False), Records(1)]
-        readers = [Prefetcher(room=beside(2), store=store) for store in stores]
-        await readers[0].add(works[0].jobs)
+        work = Records(1)
+        reader = Prefetcher(room=beside(2), store=store)
+        assert other("claim", "q0") == "q0"
+        await reader.add(work.jobs)
+        waiting = asyncio.create_task(take(reader, "q0"))
         await settle()
-        await readers[1].add(works[1].jobs)
-        waiting = asyncio.create_task(take(readers[1], 0))
-        await settle()
-        assert works[1].begun == []
-        await readers[0].close()
+        assert work.begun == []
+        if how == "it dies":
+            other.kill()
+        else:
+            other("release", "q0")
         assert await waiting == a_record("q0")
-        await readers[1].close()
+        assert work.begun == [0]
+        await reader.close()
 
     asyncio.run(scenario())
 
 
-def test_a_bug_elsewhere_is_met_here_too(stores: list[SqliteStore]) -> None:
-    async def scenario() -> None:
-        works = [Records(14), Records(14)]
-        readers = [Prefetcher(room=beside(20), store=store) for store in stores]
-        await readers[0].add(works[0].jobs)
-        await settle()
-        await readers[1].add(works[1].jobs)
-        with pytest.raises(ZeroDivisionError):
-            await readers[1].take(13)
-        for reader in readers:
-            await reader.close()
-
-    asyncio.run(scenario())
-
-
-@pytest.mark.parametrize("when", ["done", "under way"])
-def test_what_another_process_took_over_is_not_the_error_that_it_was_here(stores: list[SqliteStore], when: str) -> None:
+def test_what_another_process_took_over_is_not_the_error_that_it_was_here(
+    store: SharedStore, other: OtherProcess
+) -> None:
     async def scenario() -> None:
         async def refused() -> Record:
             raise ZeroDivisionError
 
-        readers, work = [Prefetcher(room=beside(1), store=store) for store in stores], Records(1, ends=when == "done")
-        await readers[0].add([replace(work.jobs[0], evaluate=refused)])
+        reader = Prefetcher(room=beside(2), store=store)
+        await reader.add([Job(key=key, evaluate=refused) for key in ("q0", "q1", "q2")])
         await settle()
-        await readers[1].add(work.jobs)
+        assert other("claim", "q0", "q1") == "q0 q1"
+        other("finish", "q0")
+        assert await take(reader, "q0") == a_record("q0")
+        wanted = asyncio.create_task(take(reader, "q1"))
         await settle()
-        wanted = asyncio.create_task(take(readers[0], 0))
-        await settle()
-        work.may_end.set()
-        assert await wanted == a_record("q0")
-        for reader in readers:
-            await reader.close()
+        other("finish", "q1")
+        assert await wanted == a_record("q1")
+        with pytest.raises(ZeroDivisionError):
+            await take(reader, "q2")
+        assert other("claim", "q2") == "q2"
+        await reader.close()
 
     asyncio.run(scenario())
 
 
-def test_together_they_are_no_further_ahead_than_may_be(stores: list[SqliteStore]) -> None:
+def test_together_they_are_no_further_ahead_than_may_be(store: SharedStore, other: OtherProcess) -> None:
     async def scenario() -> None:
-        works = [Records(20), Records(20)]
-        readers = [Prefetcher(room=beside(4), ahead=3, store=store) for store in stores]
-        for reader, work in zip(readers, works, strict=True):
-            await reader.add(work.jobs)
+        work = Records(20)
+        reader = Prefetcher(room=beside(4), ahead=3, store=store)
+        other("claim", "q0", "q1")
+        other("finish", "q0", "q1")
+        await reader.add(work.jobs)
         await settle()
-        assert sorted(works[0].begun + works[1].begun) == [0, 1, 2]
-        # What one takes makes room for the other.
-        assert await readers[0].take(0) == a_record("q0")
-        assert [await readers[1].take(key) for key in (1, 2, 3)] == [a_record(f"q{key}") for key in (1, 2, 3)]
-        for reader in readers:
-            await reader.close()
+        assert work.begun == [2]
+        # A record that one process takes makes room for another.
+        assert other("take", "q0") == "q0"
+        assert await take(reader, "q1") == a_record("q1")
+        assert [await take(reader, key) for key in ("q3", "q4")] == [a_record("q3"), a_record("q4")]
+        assert work.begun == [2, 3, 4, *range(5, 5 + len(work.begun) - 3)]
+        await reader.close()
 
     asyncio.run(scenario())
 
 
 def test_a_process_whose_last_item_comes_ends_what_it_has_begun_for_the_others_and_begins_no_more(
-    stores: list[SqliteStore],
+    store: SharedStore,
 ) -> None:
     async def scenario() -> None:
         work = Records(9, ends=False)
-        reader = Prefetcher(room=beside(2), store=stores[0])
+        reader = Prefetcher(room=beside(2), store=store)
         await reader.add(work.jobs)
         await settle()
         finishing = asyncio.create_task(reader.finish())
@@ -311,18 +357,18 @@ def test_a_process_whose_last_item_comes_ends_what_it_has_begun_for_the_others_a
         work.may_end.set()
         await finishing
         assert work.ended == [0, 1]
-        assert await reader.take(8) == a_record("q8")
+        assert await reader.take("q8") == a_record("q8")
         await reader.close()
 
     asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("finishes", [True, False])
-def test_a_run_that_was_stopped_goes_on_for_nobody(stores: list[SqliteStore], finishes: bool) -> None:
+def test_a_run_that_was_stopped_goes_on_for_nobody(store: SharedStore, other: OtherProcess, finishes: bool) -> None:
     async def scenario() -> None:
         work = Records(9, ends=False)
         stopped = asyncio.Event()
-        reader = Prefetcher(room=beside(2), store=stores[0], stopped=stopped.is_set)
+        reader = Prefetcher(room=beside(2), store=store, stopped=stopped.is_set)
         await reader.add(work.jobs)
         await settle()
         assert work.begun == [0, 1]
@@ -331,9 +377,10 @@ def test_a_run_that_was_stopped_goes_on_for_nobody(stores: list[SqliteStore], fi
             await reader.finish()
         else:
             await work.cancelled.wait()
+            await settle()
         assert (work.begun, work.ended) == ([0, 1], [])
-        # What it had claimed is anybody's again.
-        assert stores[1].claim([0], 1) == [0]
+        # Its claims are free again.
+        assert other("claim", "q0", "q1") == "q0 q1"
         await reader.close()
 
     asyncio.run(scenario())
@@ -362,46 +409,58 @@ def test_a_record_that_is_wanted_when_the_run_is_stopped_does_not_come_and_is_no
     asyncio.run(scenario())
 
 
-def test_a_record_that_is_wanted_again_by_the_process_that_was_to_end_it_is_none(stores: list[SqliteStore]) -> None:
+def test_an_item_that_ends_while_it_waits_discards_the_question_for_all_processes(
+    store: SharedStore, other: OtherProcess
+) -> None:
     async def scenario() -> None:
-        hanging, other = Records(1, ends=False), Records(1)
-        readers = [Prefetcher(room=beside(2), store=store, stopped=lambda: False) for store in stores]
-        await readers[0].add([replace(hanging.jobs[0], key="q0")])
+        reader = Prefetcher(room=beside(2), store=store)
+        other("claim", "q0")
+        await reader.add(Records(1).jobs)
+        waiting = asyncio.create_task(take(reader, "q0"))
         await settle()
-        await readers[1].add([replace(other.jobs[0], key="q0")])
-        elsewhere = asyncio.create_task(take(readers[1], "q0"))
-        await settle()
-        here = asyncio.create_task(take(readers[0], "q0"))
-        await settle()
-        elsewhere.cancel()
-        assert await asyncio.wait_for(here, 10) is None
-        for reader in readers:
-            await reader.close()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert other("used", "q0") == "True"
+        await reader.close()
 
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("how", ["its item ended", "it died"])
-def test_what_the_process_that_wants_it_gave_up_is_ended_for_good(stores: list[SqliteStore], how: str) -> None:
+def test_a_question_that_another_process_discards_is_ended_for_good(store: SharedStore, other: OtherProcess) -> None:
     async def scenario() -> None:
-        hanging, other = Records(1, ends=False), Records(1)
-        readers = [Prefetcher(room=beside(2), store=store, stopped=lambda: False) for store in stores]
-        await readers[0].add([replace(hanging.jobs[0], key="q0")])
+        hanging = Records(2, ends=False)
+        reader = Prefetcher(room=beside(2), store=store, stopped=lambda: False)
+        await reader.add(hanging.jobs)
         await settle()
-        await readers[1].add([replace(other.jobs[0], key="q0")])
-        waiting = asyncio.create_task(take(readers[1], "q0"))
+        wanted = asyncio.create_task(take(reader, "q0"))
         await settle()
-        if how == "it died":
-            stores[1].leave()
-        else:
-            waiting.cancel()
-        await asyncio.wait_for(readers[0].finish(), 10)
-        assert hanging.cancelled.is_set()
-        waiting.cancel()
-        # Nobody is to begin what has hung once.
-        assert (stores[0].claim(["q0"], 1), stores[0].take("q0"), stores[0].untaken()) == ([], Claim.USED, 0)
-        for reader in readers:
-            await reader.close()
+        other("discard", "q0", "q1")
+        assert await asyncio.wait_for(wanted, 10) is None
+        await asyncio.wait_for(reader.finish(), 10)
+        assert hanging.ended == []
+        # No process begins again what has hung once.
+        assert other("claim", "q0", "q1") == ""
+        assert (await store.claim(["q0", "q1"], 2), await store.untaken()) == ([], 0)
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_questions_go_on_while_another_process_locks_the_store_for_2_s(store: SharedStore, other: OtherProcess) -> None:
+    async def scenario() -> None:
+        work = Records(30)
+        reader = Prefetcher(room=beside(5), store=store, stopped=lambda: False)
+        other("lock")
+        await reader.add(work.jobs)
+        wanted = asyncio.create_task(take(reader, "q0"))
+        await asyncio.sleep(2)
+        # Five are answered, and wait to store their records.
+        assert (work.ended, wanted.done()) == ([0, 1, 2, 3, 4], False)
+        assert other("unlock") == "unlock"
+        assert await wanted == a_record("q0")
+        assert [await take(reader, f"q{key}") for key in (1, 29)] == [a_record("q1"), a_record("q29")]
+        await reader.close()
 
     asyncio.run(scenario())
 
@@ -456,5 +515,5 @@ def test_a_record_that_cannot_be_stored_is_a_bug_where_it_is_wanted() -> None:
 class Refusing(MemoryStore):
     """A store of somebody's that has a bug."""
 
-    def finish(self, key: Hashable, record: Record) -> None:
+    async def finish(self, key: Hashable, record: Record) -> None:
         raise LookupError

@@ -286,7 +286,8 @@ def pytest_sessionfinish(session):
         from pytest_ragcheck.redaction import Redactor
 
         home = session.config.rootpath / "ragcheck-results" / ".ragcheck" / "rag"
-        open_store(home, "29991231", fingerprint={}, redactor=Redactor(), resume=False).store.close()
+        run = {"fingerprint": {}, "redactor": Redactor(), "resume": False, "alone": True, "on_failure": print}
+        open_store(home, "29991231", **run).store.close()
 """
 
 

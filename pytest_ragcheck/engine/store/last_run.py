@@ -7,17 +7,19 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.concurrency.file_lock import FileLock, is_held
+from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.fingerprint import differences
 from pytest_ragcheck.engine.store.run_folder import make_home, take_back_stop
-from pytest_ragcheck.engine.store.sqlite_store import SqliteStore
+from pytest_ragcheck.engine.store.run_locks import is_in_use
+from pytest_ragcheck.engine.store.shared_store import SharedStore
 from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_of
 from pytest_ragcheck.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_ragcheck.redaction import Redactor
@@ -43,7 +45,7 @@ class LastRun:
 class OpenedStore:
     """The open store of the run, with its folder."""
 
-    store: SqliteStore
+    store: SharedStore
     folder: Path
     damaged: str = ""
     """The error of a damaged file, which was moved aside; empty if the file was intact."""
@@ -52,9 +54,9 @@ class OpenedStore:
 def last_run(home: Path) -> LastRun | None:
     """Return the last run that is over; None without one, or if it cannot be read."""
     for folder in sorted(_runs(home), reverse=True):
-        if _is_going_on(folder) or not (folder / _RUN).exists():
-            continue
         try:
+            if is_in_use(folder) or not (folder / _RUN).exists():
+                continue
             said = json.loads((folder / _RUN).read_bytes())
             return LastRun(folder=folder, began=said["began"], fingerprint=said["fingerprint"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -87,7 +89,14 @@ def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
 
 
 def open_store(
-    home: Path, run_id: str, *, fingerprint: Mapping[str, str], redactor: Redactor, resume: bool
+    home: Path,
+    run_id: str,
+    *,
+    fingerprint: Mapping[str, str],
+    redactor: Redactor,
+    resume: bool,
+    alone: bool,
+    on_failure: Callable[[StoreError], None],
 ) -> OpenedStore:
     """
     Return the store of the run. The first process creates it and removes those of earlier runs.
@@ -98,20 +107,23 @@ def open_store(
         fingerprint: The fingerprint of the run.
         redactor: Removes secrets from stored text.
         resume: True if the run resumes the last one.
+        alone: See `SharedStore`.
+        on_failure: See `SharedStore`.
 
     Raises:
         StoreError: The folder or the file cannot be written.
         UsageError: The last run has another fingerprint, or another version of this package wrote it.
     """
+    opened = partial(SharedStore, redactor=redactor, alone=alone, on_failure=on_failure)
     try:
         make_home(home)
         with FileLock(home / "lock"):
             folder = home / run_id
-            goes_on = False
+            resumes = False
             if not folder.exists():
-                goes_on = _begin(folder, last_run(home) if resume else None, fingerprint)
+                resumes = _begin(folder, last_run(home) if resume else None, fingerprint)
                 _take_away(home, run_id)
-            return _opened(folder, redactor, goes_on=goes_on)
+            return _intact(folder, opened, resumes=resumes)
     except OSError as error:
         raise StoreError(f"{home}: {error.strerror or error}", path=home) from error
 
@@ -125,7 +137,7 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
         began = last.began
         last.folder.rename(folder)
         take_back_stop(folder)
-        for name in ("owners", "steps", LIMITS):
+        for name in ("steps", LIMITS):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:
         folder.mkdir()
@@ -133,9 +145,10 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
     return last is not None
 
 
-def _opened(folder: Path, redactor: Redactor, *, goes_on: bool) -> OpenedStore:
+def _intact(folder: Path, opened: partial[SharedStore], *, resumes: bool) -> OpenedStore:
+    """Open the store; move its file aside if it is damaged."""
     try:
-        return OpenedStore(store=_open(folder, redactor, goes_on=goes_on), folder=folder)
+        return OpenedStore(store=opened(folder, resumes=resumes), folder=folder)
     except StoreError as error:
         if not (folder / FILE).exists():
             raise
@@ -143,31 +156,14 @@ def _opened(folder: Path, redactor: Redactor, *, goes_on: bool) -> OpenedStore:
         (folder / FILE).replace(aside)
         for name in FILES[1:]:
             (folder / name).unlink(missing_ok=True)
-        store = _open(folder, redactor, goes_on=False)
-        return OpenedStore(store=store, folder=folder, damaged=f"{error}. It was moved to {aside.name}.")
-
-
-def _open(folder: Path, redactor: Redactor, *, goes_on: bool) -> SqliteStore:
-    store = SqliteStore(folder, redactor)
-    if goes_on:
-        try:
-            store.go_on()
-        except StoreError:
-            store.close()
-            raise
-    return store
+        return OpenedStore(store=opened(folder), folder=folder, damaged=f"{error}. It was moved to {aside.name}.")
 
 
 def _take_away(home: Path, run_id: str) -> None:
     for folder in _runs(home):
-        if folder.name != run_id and not _is_going_on(folder):
+        if folder.name != run_id and not is_in_use(folder):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runs(home: Path) -> list[Path]:
     return [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []
-
-
-def _is_going_on(folder: Path) -> bool:
-    owners = folder / "owners"
-    return owners.is_dir() and any(map(is_held, owners.iterdir()))

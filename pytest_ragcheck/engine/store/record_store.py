@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_ragcheck.verdict.record import Record
-
-
-class Claim(enum.Enum):
-    """The state of a question without a record to take."""
-
-    FREE = "free"
-    """No process has claimed it."""
-
-    UNDER_WAY = "under way"
-    """A live process evaluates it."""
-
-    USED = "used"
-    """Its record was taken before; a record is taken once."""
 
 
 class Store(Protocol):
     """
     The questions of a run by key, for all of its processes.
 
-    The process that claims a question asks it, and the others wait for its record. The claims of a process that dies
-    are free again.
+    The process that claims a question asks it. The others wait until there is a record to take, or until they can claim
+    the question themselves. The claims of a process that dies are free again.
     """
 
     @property
     def claims_ahead(self) -> bool:
-        """True if questions may be claimed before they are wanted; False if other processes cannot see the claims."""
+        """True if questions may be claimed before they are wanted; False if other processes cannot see the records."""
         ...
 
     @property
@@ -42,32 +28,32 @@ class Store(Protocol):
         """True if other processes may have claims in the store too."""
         ...
 
-    def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+    async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
         """Claim the first *most* free questions for this process, and return them."""
         ...
 
-    def finish(self, key: Hashable, record: Record) -> None:
-        """Keep the record of a question that this process has claimed."""
+    async def finish(self, key: Hashable, record: Record) -> None:
+        """Keep the record of a question that this process has claimed, and release the question."""
         ...
 
-    def release(self, keys: Iterable[Hashable]) -> None:
-        """Free claims of this process that have no record."""
+    def release(self, key: Hashable) -> None:
+        """Free the claim of this process on a question, if it has one."""
         ...
 
-    def take(self, key: Hashable) -> Record | Claim:
-        """Return the record, once; otherwise the reason why there is none to take."""
+    async def take(self, key: Hashable) -> Record | None:
+        """Return the record, once; None if there is none to take."""
         ...
 
-    def give_up(self, key: Hashable) -> None:
-        """Note that this process no longer waits for the record of another process."""
+    async def discard(self, key: Hashable) -> None:
+        """Count a question as used, so that no process begins or continues to evaluate it."""
         ...
 
-    def unwanted(self) -> list[Hashable]:
-        """Return this process's claims whose waiting process gave up or died; they count as taken from now on."""
+    async def is_used(self, key: Hashable) -> bool:
+        """Return True if the record was taken, or the question discarded."""
         ...
 
-    def untaken(self) -> int:
-        """Return how many questions were claimed in this run whose records are not taken yet."""
+    async def untaken(self) -> int:
+        """Return how many records of this run, of all processes, are not taken yet."""
         ...
 
 
@@ -82,40 +68,37 @@ class MemoryStore:
         self._finished: dict[Hashable, Record] = {}
         self._used: set[Hashable] = set()
 
-    def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+    async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
         """See `Store`."""
-        free = [key for key in keys if self._state(key) is Claim.FREE][:most]
-        self._claimed.update(free)
-        return free
+        free = [key for key in keys if not any(key in known for known in (self._claimed, self._finished, self._used))]
+        self._claimed.update(free[:most])
+        return free[:most]
 
-    def finish(self, key: Hashable, record: Record) -> None:
+    async def finish(self, key: Hashable, record: Record) -> None:
+        """See `Store`."""
+        self._finished[key] = record
+        self.release(key)
+
+    def release(self, key: Hashable) -> None:
         """See `Store`."""
         self._claimed.discard(key)
-        self._finished[key] = record
 
-    def release(self, keys: Iterable[Hashable]) -> None:
+    async def take(self, key: Hashable) -> Record | None:
         """See `Store`."""
-        self._claimed.difference_update(keys)
+        record = self._finished.pop(key, None)
+        if record is not None:
+            self._used.add(key)
+        return record
 
-    def take(self, key: Hashable) -> Record | Claim:
+    async def discard(self, key: Hashable) -> None:
         """See `Store`."""
-        if key not in self._finished:
-            return self._state(key)
+        self._finished.pop(key, None)
         self._used.add(key)
-        return self._finished.pop(key)
 
-    def give_up(self, key: Hashable) -> None:
-        """See `Store`; no other process waits."""
-
-    def unwanted(self) -> list[Hashable]:
-        """See `Store`; always empty."""
-        return []
-
-    def untaken(self) -> int:
+    async def is_used(self, key: Hashable) -> bool:
         """See `Store`."""
-        return len(self._claimed) + len(self._finished)
+        return key in self._used
 
-    def _state(self, key: Hashable) -> Claim:
-        if key in self._claimed or key in self._finished:
-            return Claim.UNDER_WAY
-        return Claim.USED if key in self._used else Claim.FREE
+    async def untaken(self) -> int:
+        """See `Store`."""
+        return len(self._finished)

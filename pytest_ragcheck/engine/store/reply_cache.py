@@ -16,11 +16,11 @@ T = TypeVar("T")
 class Keeps(Protocol):
     """A cache of JSON values by key, which returns each value once in a run."""
 
-    def take_kept(self, key: str) -> Any:
+    async def take_kept(self, key: str) -> Any:
         """Return the value that an earlier run kept; None without one."""
         ...
 
-    def keep(self, key: str, value: Any) -> None:
+    async def keep(self, key: str, value: Any) -> None:
         """Keep the value for later runs."""
         ...
 
@@ -52,12 +52,12 @@ class CachingChat:
             JudgeError: As `Chat.ask` does.
         """
         key = digest_of([self.server.fingerprint, wanted.name, wanted.schema, prompt.replace(nonce, "")])
-        kept = None if self._afresh else self._cache.take_kept(key)
+        kept = None if self._afresh else await self._cache.take_kept(key)
         if isinstance(kept, dict):
             try:
                 return wanted.read(str(kept.get("text")), nonce=str(kept.get("nonce")))
             except JudgeReplyError:
                 pass  # written by another version, or edited
         reply = await self._chat.reply(prompt, wanted, nonce=nonce)
-        self._cache.keep(key, {"nonce": nonce, "text": reply.text})
+        await self._cache.keep(key, {"nonce": nonce, "text": reply.text})
         return reply.value

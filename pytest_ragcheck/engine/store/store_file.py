@@ -23,8 +23,6 @@ LAYOUT = 1
 _TABLE = """
 create table if not exists questions (
     key text primary key,
-    owner text,
-    waiter text,
     record text,
     verdict text,
     taken integer not null default 0,
@@ -32,39 +30,40 @@ create table if not exists questions (
 )
 """
 _UNTAKEN = "create index if not exists untaken on questions (key) where taken = 0 and resumed = 0"
-_AWAITED = "create index if not exists awaited on questions (owner) where waiter is not null and record is null"
-
-FINISHED = "select key from questions where verdict != 'ERROR'"
-"""Selects the keys of all questions with a record that is not an ERROR."""
+_FINISHED = "select key from questions where verdict != 'ERROR'"
 
 
-def lay_out(database: sqlite3.Connection) -> None:
+def lay_out(database: sqlite3.Connection, *, resumes: bool = False) -> None:
     """
     Create the table if it is missing.
+
+    Args:
+        database: The open file.
+        resumes: True to delete the ERRORs of an earlier run, and to have its other records taken once more.
 
     Raises:
         sqlite3.DatabaseError: The file has another layout, or is damaged.
     """
     # One transaction: neither another process nor a run after a kill finds half a layout.
-    database.execute("begin immediate")
-    try:
-        _lay_out(database)
-        database.execute("commit")
-    except BaseException:
-        if database.in_transaction:  # some errors end the transaction
-            database.execute("rollback")
-        raise
+    with _transaction(database):
+        found = _layout(database)
+        if found not in (None, LAYOUT):
+            raise sqlite3.DatabaseError(
+                f"another version of pytest-ragcheck wrote it (its layout is {found}, that of this version {LAYOUT})"
+            )
+        database.execute(f"pragma user_version = {LAYOUT}")
+        for statement in (_TABLE, _UNTAKEN):
+            database.execute(statement)
+        if resumes:
+            _mark_resumed(database)
 
 
-def _lay_out(database: sqlite3.Connection) -> None:
-    found = _layout(database)
-    if found not in (None, LAYOUT):
-        raise sqlite3.DatabaseError(
-            f"another version of pytest-ragcheck wrote it (its layout is {found}, that of this version {LAYOUT})"
-        )
-    database.execute(f"pragma user_version = {LAYOUT}")
-    for statement in (_TABLE, _UNTAKEN, _AWAITED):
-        database.execute(statement)
+def _mark_resumed(database: sqlite3.Connection) -> None:
+    ((found,), *_) = database.execute("pragma quick_check(1)").fetchall()
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)
+    database.execute(f"delete from questions where key not in ({_FINISHED})")  # noqa: S608 - fixed
+    database.execute("update questions set taken = 0, resumed = 1")
 
 
 def layout_of(folder: Path) -> int | None:
@@ -86,7 +85,7 @@ def finished_keys(folder: Path) -> list[str]:
         StoreError: The store cannot be read.
     """
     with _reading(folder) as database:
-        return [key for (key,) in database.execute(FINISHED)]
+        return [key for (key,) in database.execute(_FINISHED)]
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -94,6 +93,18 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     with closing(sqlite3.connect(folder / FILE)) as database:
         found = database.execute("select record from questions where record is not null order by rowid").fetchall()
     return [json.loads(record) for (record,) in found]
+
+
+@contextmanager
+def _transaction(database: sqlite3.Connection) -> Iterator[None]:
+    database.execute("begin immediate")
+    try:
+        yield
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:  # some errors end the transaction
+            database.execute("rollback")
+        raise
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.store.reply_cache import CachingChat
-from pytest_ragcheck.engine.store.write_ahead_log import use_wal
+from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
 from pytest_ragcheck.judging.digest import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.verdict.record import members
@@ -77,16 +78,16 @@ class VerdictCache:
         self._connection: sqlite3.Connection | None = None
         self._open()
 
-    def take(self, key: str) -> Judgement | None:
+    async def take(self, key: str) -> Judgement | None:
         """Return the judgement of an earlier run; None without one, or if this run took it before."""
-        kept = self.take_kept(key)
+        kept = await self.take_kept(key)
         return None if kept is None else _judgement(kept)
 
-    def put(self, key: str, judgement: Judgement) -> None:
+    async def put(self, key: str, judgement: Judgement) -> None:
         """Keep the judgement for later runs."""
-        self.keep(key, members(judgement))
+        await self.keep(key, members(judgement))
 
-    def take_kept(self, key: str) -> Any:
+    async def take_kept(self, key: str) -> Any:
         """Return the JSON value of the key, under the same rule; None without one."""
 
         def take(connection: sqlite3.Connection) -> Any:
@@ -96,51 +97,58 @@ class VerdictCache:
                 return None
             return found
 
-        row = self._try(take)
+        row = await self._try(take)
         try:
             return None if row is None else json.loads(row[0])
         except ValueError:
             return None
 
-    def keep(self, key: str, value: Any) -> None:
+    async def keep(self, key: str, value: Any) -> None:
         """Keep a JSON value for later runs."""
         text = json.dumps(self._redactor.document(value))
         row = (key, text, self._run, time.time())
-        self._try(lambda connection: connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row))
+        await self._try(
+            lambda connection: connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
+        )
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Drop the least recently used entries above the size limit, and close the file."""
-        self._try(lambda connection: connection.execute(_TRIM, (self._most_bytes,)))
+        await self._try(lambda connection: connection.execute(_TRIM, (self._most_bytes,)))
         self._let_go()
 
     def _open(self) -> None:
         try:
-            self._connection = _connected(self._path)
+            self._connection = opened(self._path, lay_out=_lay_out, within_seconds=_LONGEST_WAIT_SECONDS)
         except sqlite3.Error as error:
-            self._meet(error)
+            if not self._is_off(error):
+                self._open()
 
-    def _try(self, operation: Callable[[sqlite3.Connection], T]) -> T | None:
-        if self._connection is None:
+    async def _try(self, operation: Callable[[sqlite3.Connection], T]) -> T | None:
+        connection = self._connection
+        if connection is None:
             return None
         try:
-            return operation(self._connection)
+            return await when_unlocked(lambda: operation(connection), within_seconds=_LONGEST_WAIT_SECONDS)
         except sqlite3.Error as error:
-            self._meet(error)
+            # Another operation may have met the same error first.
+            if connection is self._connection and not self._is_off(error):
+                await in_thread(self._open)
             return None
 
-    def _meet(self, error: sqlite3.Error) -> None:
+    def _is_off(self, error: sqlite3.Error) -> bool:
+        """Close the file; return False if it was damaged, and removed to start anew."""
         self._let_go()
         if isinstance(error, sqlite3.OperationalError) or self.problem:
             self.problem = (
                 f"{self._path}: the verdict cache is off: {error}. The judge is asked about every answer. "
                 "Make room or give rights there, or set rag_disable = cache."
             )
-            return
+            return True
         self.problem = f"{self._path}: the verdict cache was damaged ({error}) and has been started anew."
         for ending in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self._path.with_name(FILE + ending).unlink()
-        self._open()
+        return False
 
     def _let_go(self) -> None:
         if self._connection is not None:
@@ -181,11 +189,11 @@ class CachingJudge:
             JudgeError: As the judge does.
         """
         key = digest_of([self.asked.fingerprint, self._repeat, material_digest(question, answer)])
-        known = None if self._afresh else self._cache.take(key)
+        known = None if self._afresh else await self._cache.take(key)
         if known is not None:
             return known
         judgement = await self.asked.judge(question, answer)
-        self._cache.put(key, judgement)
+        await self._cache.put(key, judgement)
         return judgement
 
     def for_repeat(self, index: int) -> CachingJudge:
@@ -201,22 +209,14 @@ class CachingJudge:
         try:
             await self.asked.aclose()
         finally:
-            self._cache.close()
+            await self._cache.aclose()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    # The thread of a fixture opens the cache and the private loop uses it, one thread at a time.
-    connection = sqlite3.connect(path, timeout=_LONGEST_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        use_wal(connection, within_seconds=_LONGEST_WAIT_SECONDS)
-        if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _LAYOUT):
-            connection.execute("DROP TABLE IF EXISTS verdicts")
-        connection.execute(_TABLE)
-        connection.execute(f"PRAGMA user_version = {_LAYOUT}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _lay_out(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, _LAYOUT):
+        connection.execute("DROP TABLE IF EXISTS verdicts")
+    connection.execute(_TABLE)
+    connection.execute(f"PRAGMA user_version = {_LAYOUT}")
 
 
 def _judgement(kept: Any) -> Judgement | None:

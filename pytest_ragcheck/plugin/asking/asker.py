@@ -13,25 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
-    from pytest_ragcheck.engine.store.fallback_store import FallbackStore
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
 
 
 class Asker:
     """
-    Runs in the private loop, like the store, which no other thread may use.
+    Runs in the private loop.
 
     Args:
         evaluator: Evaluates the questions.
         store: The store of the run; None without one.
         room: Returns how many questions may begin beside the given number under way.
-        ahead: Number of records of all processes that may wait for their items; None: no limit.
+        ahead: Number of records of all processes and questions under way in this one that may wait for their items;
+            None: no limit.
         stopped: Returns True once the run is stopped; None if only this process can stop it.
     """
 
     def __init__(
         self,
         evaluator: Evaluator,
-        store: FallbackStore | None,
+        store: SharedStore | None,
         *,
         room: Callable[[int], int],
         ahead: int | None,
@@ -71,11 +72,11 @@ class Asker:
             prepared: The question.
             why: Why the question was not prefetched.
         """
-        if self._store is not None and (earlier := self._store.take_resumed(key)) is not None:
+        if self._store is not None and (earlier := await self._store.take_resumed(key)) is not None:
             return Evaluated(record=replace(earlier, question=prepared.question), on_demand=why, resumed=True)
         record = await self._evaluator.evaluate(prepared)
         if self._store is not None:
-            self._store.keep(key, record)
+            await self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)
 
     async def finish(self) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_ragcheck.engine.evaluator import PreparedQuestion
-    from pytest_ragcheck.engine.store.fallback_store import FallbackStore
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.item_records import Evaluated
     from pytest_ragcheck.questions.question import Question
@@ -70,7 +70,7 @@ class QuestionSession:
         self._part = part = part_of(config)
         self._loop = loop_of(config)
         # The store comes first, because it makes the folder of the run.
-        store = None if forked else self._loop.run(_awaited, partial(opened_store, config, part))
+        store = None if forked else opened_store(config, part)
         self._checker = checker = Checker(config)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
@@ -145,7 +145,7 @@ class QuestionSession:
         self._loop.run(self._asker.close)
         self._end_documents()
 
-    def _new_asker(self, store: FallbackStore | None) -> Asker:
+    def _new_asker(self, store: SharedStore | None) -> Asker:
         limits, part = limits_of(self._config), self._part
         return Asker(
             self._checker.evaluator,
@@ -213,7 +213,7 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
     return found
 
 
-def _why_alone(part: Part, store: FallbackStore | None) -> str:
+def _why_alone(part: Part, store: SharedStore | None) -> str:
     """Return why a worker must not prefetch, since others would ask the same questions; empty if it may."""
     if not part.is_worker or part.runs_everything or store is not None:
         return ""
@@ -224,8 +224,3 @@ def _import_later(judge: Judge | None) -> None:
     """Import the modules of later steps, while pytest's thread would wait for the first answers."""
     for name in (*(_LATER_FOR_A_MODEL if getattr(judge, "chat", None) is not None else ()), *_LATER):
         import_module(f"pytest_ragcheck.{name}")
-
-
-async def _awaited(function: Any) -> Any:
-    """Return the function's result, from the private loop's thread, which alone may use the database."""
-    return function()

@@ -13,7 +13,6 @@ from pytest_ragcheck.engine.budget import Budget
 from pytest_ragcheck.engine.fingerprint import fingerprint
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable, Slots
-from pytest_ragcheck.engine.store.fallback_store import FallbackStore
 from pytest_ragcheck.engine.store.last_run import LIMITS, open_store
 from pytest_ragcheck.engine.store.run_folder import make_home
 from pytest_ragcheck.errors import StoreError, UsageError
@@ -23,12 +22,13 @@ from pytest_ragcheck.plugin.workers.shared_folder import home_of, run_folder
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.plugin.workers.worker_info import Part
 
 _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot go on with this run."
 
 
-def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
+def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
     """
     Return the store of the run; None if there is none, and the run's notes give an error of the store.
 
@@ -45,6 +45,8 @@ def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
             fingerprint=fingerprint(settings),
             redactor=settings.redactor,
             resume=settings.run.resume,
+            alone=not part.is_worker,
+            on_failure=lambda error: run.queue_note(f"the store is out of use: {error}. {_WITHOUT}"),
         )
     except StoreError as error:
         run.queue_note(f"no store: {error}. {_WITHOUT}")
@@ -54,11 +56,7 @@ def opened_store(config: pytest.Config, part: Part) -> FallbackStore | None:
         pytest.fail(f"ragcheck: {error}", pytrace=False)
     if opened.damaged:
         run.queue_note(f"the store of the last run is damaged: {opened.damaged} What it had is asked again.")
-    return FallbackStore(
-        opened.store,
-        alone=not part.is_worker,
-        tell=lambda error: run.queue_note(f"the store is out of use: {error}. {_WITHOUT}"),
-    )
+    return opened.store
 
 
 _OTHER_FILES = 40

@@ -79,7 +79,8 @@ class Ledger:
             self.release()
             self._make_folder()
             self._held = FileLock(lock)
-            self._held.take()
+            # Another process that looks at the lock holds it for a moment.
+            self._held.wait()
 
     def release(self) -> None:
         """Releases the lock of this process."""

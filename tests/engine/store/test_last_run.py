@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from typing import TYPE_CHECKING
@@ -14,16 +15,17 @@ from pytest_ragcheck.engine.store.last_run import (
     last_run,
     open_store,
 )
-from pytest_ragcheck.engine.store.record_store import Claim
 from pytest_ragcheck.engine.store.run_folder import is_stopped, stop
-from pytest_ragcheck.engine.store.sqlite_store import SqliteStore
 from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
+from tests.engine.store.other_process import OtherProcess, store_in
 from tests.making import a_record, an_error
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_ragcheck.verdict.record import Record
 
 SAME = {"threshold": "0.7", "top_k": "5"}
 
@@ -34,14 +36,30 @@ def home(tmp_path: Path) -> Path:
 
 
 def opened(home: Path, run_id: str, *, resume: bool = False, **changed: str) -> OpenedStore:
-    return open_store(home, run_id, fingerprint={**SAME, **changed}, redactor=Redactor(), resume=resume)
+    return open_store(
+        home,
+        run_id,
+        fingerprint={**SAME, **changed},
+        redactor=Redactor(),
+        resume=resume,
+        alone=False,
+        on_failure=lambda _: None,
+    )
+
+
+def taken(run: OpenedStore, name: str) -> Record | None:
+    return asyncio.run(run.store.take(name))
+
+
+def keep(run: OpenedStore, name: str, record: Record | None = None) -> None:
+    asyncio.run(run.store.keep(name, record or a_record(name)))
 
 
 def leave(home: Path, run_id: str, *names: str) -> Path:
     """A run that finished these questions and is over."""
     run = opened(home, run_id)
     for name in names:
-        run.store.keep(name, a_record(name))
+        keep(run, name)
     run.store.close()
     return run.folder
 
@@ -51,12 +69,16 @@ def runs(home: Path) -> list[str]:
 
 
 def test_all_processes_of_a_run_open_one_store(home: Path) -> None:
-    first, second = opened(home, "1"), opened(home, "1")
-    assert first.folder == second.folder == home / "1"
-    first.store.claim(["a"], 1)
-    assert second.store.take("a") is Claim.UNDER_WAY
-    for run in (first, second):
-        run.store.close()
+    run = opened(home, "1")
+    assert run.folder == home / "1"
+    with OtherProcess(run.folder) as other:
+        other("claim", "a")
+        other("finish", "a")
+        later = opened(home, "1")
+        assert later.folder == run.folder
+        assert taken(later, "a") == a_record("a")
+        later.store.close()
+    run.store.close()
 
 
 def test_it_stays_out_of_version_control(home: Path) -> None:
@@ -71,19 +93,31 @@ def test_a_new_run_takes_away_those_that_are_over(home: Path) -> None:
 
 
 def test_a_run_that_is_going_on_is_left_alone(home: Path) -> None:
-    going_on = opened(home, "1")
-    leave(home, "2", "a")
-    assert runs(home) == ["1", "2"]
-    last = last_run(home)
-    assert last is not None
-    assert last.folder.name == "2"
-    going_on.store.close()
+    with OtherProcess(leave(home, "1", "a")) as other:
+        leave(home, "2", "a")
+        assert runs(home) == ["1", "2"]
+        last = last_run(home)
+        assert last is not None
+        assert last.folder.name == "2"
+        other.kill()
+        leave(home, "3", "a")
+        assert runs(home) == ["3"]
+
+
+@pytest.mark.parametrize("name", ["1", "2"])
+def test_a_run_that_is_going_on_is_not_gone_on_with(home: Path, name: str) -> None:
+    folder = leave(home, "1", "a")
+    with OtherProcess(folder):
+        run = opened(home, "2", resume=True)
+        assert taken(run, "a") is None
+        run.store.close()
+    assert (home / name / FILE).exists()
 
 
 def test_a_run_goes_on_with_the_last_one_that_is_over(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2", resume=True)
-    assert run.store.take("a") == a_record("a")
+    assert taken(run, "a") == a_record("a")
     run.store.close()
     assert runs(home) == ["2"]
 
@@ -91,18 +125,18 @@ def test_a_run_goes_on_with_the_last_one_that_is_over(home: Path) -> None:
 def test_without_being_told_so_it_does_not(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2")
-    assert run.store.take("a") is Claim.FREE
+    assert taken(run, "a") is None
     run.store.close()
 
 
 def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
     leave(home, "1", "a")
     second = opened(home, "2", resume=True)
-    second.store.keep("b", a_record("b"))
+    keep(second, "b")
     stop(second.folder)
     second.store.close()
     third = opened(home, "3", resume=True)
-    assert [third.store.take(name) for name in "ab"] == [a_record("a"), a_record("b")]
+    assert [taken(third, name) for name in "ab"] == [a_record("a"), a_record("b")]
     assert not is_stopped(third.folder)
     third.store.close()
 
@@ -120,7 +154,7 @@ def test_a_run_that_was_gone_on_with_began_when_its_first_answers_came(home: Pat
 def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
     assert last_run(home) is None
     run = opened(home, "1", resume=True)
-    assert run.store.take("a") is Claim.FREE
+    assert taken(run, "a") is None
     run.store.close()
 
 
@@ -143,8 +177,8 @@ def test_another_run_is_not_gone_on_with(home: Path) -> None:
 def test_the_finished_questions_of_a_run_that_is_over(home: Path) -> None:
     folder = leave(home, "1", "a", "b")
     run = opened(home, "1")
-    run.store.keep("c", an_error("c"))
-    run.store.claim(["d"], 1)
+    keep(run, "c", an_error("c"))
+    asyncio.run(run.store.claim(["d"], 1))
     run.store.close()
     assert sorted(finished_keys(folder)) == ["a", "b"]
     (folder / FILE).unlink()
@@ -175,14 +209,14 @@ def test_a_run_that_another_version_wrote_is_not_gone_on_with_and_stays(home: Pa
     )
     assert runs(home) == ["1"]
     with pytest.raises(StoreError, match=rf"another version .* wrote it \(its layout is {layout}, that of this"):
-        SqliteStore(folder, Redactor())
+        store_in(folder)
 
 
 def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
     folder = leave(home, "1")
     rewritten(folder, "drop table questions", "pragma user_version = 0")
     run = opened(home, "2", resume=True)
-    assert (run.damaged, run.store.take("a")) == ("", Claim.FREE)
+    assert (run.damaged, taken(run, "a")) == ("", None)
     run.store.close()
 
 
@@ -198,8 +232,8 @@ def test_a_damaged_store_is_moved_aside_and_the_run_begins_anew(home: Path) -> N
     (folder / FILE).write_bytes(b"no database" * 1000)
     run = opened(home, "2", resume=True)
     assert run.damaged.endswith("store.sqlite: file is not a database. It was moved to damaged-store.sqlite.")
-    assert run.store.take("a") is Claim.FREE
-    run.store.keep("a", a_record("a"))
+    assert taken(run, "a") is None
+    keep(run, "a")
     assert (run.folder / "damaged-store.sqlite").read_bytes().startswith(b"no database")
     run.store.close()
     assert json.loads((run.folder / "run.json").read_text(encoding="utf-8"))["fingerprint"] == SAME
@@ -225,7 +259,7 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
 def test_a_store_that_cannot_be_made_is_told(home: Path) -> None:
     home.mkdir(parents=True)
     (home / "1").write_text("a file", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"Not a directory: .*owners'$"):
+    with pytest.raises(StoreError, match=r"Not a directory: .*locks'$"):
         opened(home, "1")
 
 

@@ -6,6 +6,8 @@ import asyncio
 import json
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,15 @@ SAID = Judgement(
     abstained=False,
     unsupported_claims=("for ever",),
 )
+
+
+LOCK = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("begin immediate")
+print("locked", flush=True)
+sys.stdin.readline()
+"""
 
 
 class Fingerprinted(Judges):
@@ -158,7 +169,7 @@ def test_what_is_stored_holds_no_secret_and_no_text_of_question_or_answer(tmp_pa
     asyncio.run(
         CachingJudge(Fingerprinted(replace(SAID, error_message="not hunter2hunter2")), cache).judge(QUESTION, ANSWER)
     )
-    cache.close()
+    asyncio.run(cache.aclose())
     assert judged(tmp_path, "run 2").error_message == f"not {REDACTED}"
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"hunter2" not in stored
@@ -169,11 +180,11 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     def fill(run: str, names: list[str], most_bytes: int) -> list[str]:
         """The names that were known."""
         cache = cache_of(tmp_path, run, most_bytes=most_bytes)
-        known = [name for name in names if cache.take(name) is not None]
+        known = [name for name in names if asyncio.run(cache.take(name)) is not None]
         for name in names:
             if name not in known:
-                cache.put(name, Judgement(error_message="x" * 1000))
-        cache.close()
+                asyncio.run(cache.put(name, Judgement(error_message="x" * 1000)))
+        asyncio.run(cache.aclose())
         return known
 
     fill("run 1", ["a", "b", "c", "d"], 10_000)
@@ -191,15 +202,17 @@ def test_several_processes_fill_and_read_one_file(tmp_path: Path) -> None:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0, 0]
     cache = cache_of(tmp_path, "run 2")
-    assert all(cache.take(f"{number} {n}") == replace(SAID, cached=True) for number in range(3) for n in range(50))
-    cache.close()
+    assert all(
+        asyncio.run(cache.take(f"{number} {n}")) == replace(SAID, cached=True) for number in range(3) for n in range(50)
+    )
+    asyncio.run(cache.aclose())
 
 
 def _fill(folder: str, number: int) -> None:
     cache = cache_of(Path(folder), "run 1")
     for n in range(50):
-        cache.put(f"{number} {n}", SAID)
-    cache.close()
+        asyncio.run(cache.put(f"{number} {n}", SAID))
+    asyncio.run(cache.aclose())
     assert not cache.problem
 
 
@@ -210,26 +223,46 @@ def test_a_damaged_file_is_said_and_started_anew(tmp_path: Path, content: bytes)
     cache = cache_of(tmp_path, "run 1")
     assert cache.problem.startswith(f"{path}: the verdict cache was damaged (")
     assert cache.problem.endswith(") and has been started anew.")
-    cache.put("k", SAID)
-    cache.close()
-    assert cache_of(tmp_path, "run 2").take("k") == replace(SAID, cached=True)
+    asyncio.run(cache.put("k", SAID))
+    asyncio.run(cache.aclose())
+    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == replace(SAID, cached=True)
 
 
 def test_damage_that_shows_later_is_met_in_the_same_way(tmp_path: Path) -> None:
     path = tmp_path / FILE
     cache = cache_of(tmp_path, "run 1")
     for n in range(500):
-        cache.put(f"k{n}", SAID)
-    cache.close()
+        asyncio.run(cache.put(f"k{n}", SAID))
+    asyncio.run(cache.aclose())
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     path.write_bytes(bytes(content))
     cache = cache_of(tmp_path, "run 2")
-    assert [cache.take(f"k{n}") for n in range(3)] == [None, None, None]
+    assert [asyncio.run(cache.take(f"k{n}")) for n in range(3)] == [None, None, None]
     assert "was damaged (database disk image is malformed) and has been started anew" in cache.problem
-    cache.put("k0", SAID)
-    assert cache_of(tmp_path, "run 3").take("k0") is not None
-    cache.close()
+    asyncio.run(cache.put("k0", SAID))
+    assert asyncio.run(cache_of(tmp_path, "run 3").take("k0")) is not None
+    asyncio.run(cache.aclose())
+
+
+def test_a_cache_that_another_process_locks_waits_and_the_loop_runs_meanwhile(tmp_path: Path) -> None:
+    cache = cache_of(tmp_path, "run 1")
+    command = [sys.executable, "-c", LOCK, str(tmp_path / FILE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as locking:
+        assert locking.stdout is not None
+        assert locking.stdout.readline() == "locked\n"
+
+        async def scenario() -> None:
+            putting = asyncio.create_task(cache.put("k", SAID))
+            await asyncio.sleep(0.1)
+            assert not putting.done()
+            locking.communicate("end\n", timeout=60)
+            await putting
+            await cache.aclose()
+
+        asyncio.run(scenario())
+    assert cache.problem == ""
+    assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == replace(SAID, cached=True)
 
 
 @pytest.mark.parametrize("stored", ["no JSON", "[]", '{"score": 1}', "{}", '{"unsupported_claims": 1}'])
@@ -246,7 +279,7 @@ def test_a_file_of_another_layout_is_started_anew_without_a_word(tmp_path: Path)
         connection.execute("PRAGMA user_version = 99")
     cache = cache_of(tmp_path, "run 2")
     assert cache.problem == ""
-    cache.close()
+    asyncio.run(cache.aclose())
     assert not judged(tmp_path, "run 2").cached
     assert judged(tmp_path, "run 3").cached
 
@@ -264,13 +297,13 @@ def test_a_cache_that_cannot_be_opened_is_off_and_says_why(tmp_path: Path) -> No
 
 def test_a_cache_that_cannot_be_written_is_off_and_says_why(tmp_path: Path) -> None:
     cache = cache_of(tmp_path, "run 1")
-    cache.put("k", SAID)
+    asyncio.run(cache.put("k", SAID))
     with closing(sqlite3.connect(tmp_path / FILE)) as other, other:
         other.execute("ALTER TABLE verdicts RENAME TO others")
-    cache.put("l", SAID)
+    asyncio.run(cache.put("l", SAID))
     assert "the verdict cache is off: no such table: verdicts" in cache.problem
-    assert cache.take("k") is None
-    cache.close()
+    assert asyncio.run(cache.take("k")) is None
+    asyncio.run(cache.aclose())
 
 
 def fingerprint(**said: Any) -> str:
@@ -323,22 +356,20 @@ def test_a_judge_over_a_callers_client_has_no_fingerprint() -> None:
 def test_a_judgement_survives_the_file_whole(tmp_path: Path) -> None:
     cache = cache_of(tmp_path, "run 1")
     for key, judgement in {"full": SAID, "bare": Judgement(), "zero": Judgement(groundedness=0.0)}.items():
-        cache.put(key, judgement)
-        cache.close()
+        asyncio.run(cache.put(key, judgement))
+        asyncio.run(cache.aclose())
         cache = cache_of(tmp_path, f"run {key}")
-        assert cache.take(key) == replace(judgement, cached=True)
-    cache.close()
+        assert asyncio.run(cache.take(key)) == replace(judgement, cached=True)
+    asyncio.run(cache.aclose())
     assert json.dumps(judged(tmp_path, "x").groundedness) == "0.5"
 
 
 def test_a_judge_that_is_asked_several_times_has_a_place_for_each(tmp_path: Path) -> None:
     judges = [Fingerprinted(Judgement(groundedness=0.5)) for _ in range(2)]
     for run, judge in enumerate(judges):
-        with closing(cache_of(tmp_path, f"run {run}")) as cache:
-            caching = CachingJudge(judge, cache)
-            judgement = asyncio.run(
-                judge_by_all(a_question(), RagAnswer(text="a", contexts=("b",)), caching, repeats=3)
-            )
+        caching = CachingJudge(judge, cache_of(tmp_path, f"run {run}"))
+        judgement = asyncio.run(judge_by_all(a_question(), RagAnswer(text="a", contexts=("b",)), caching, repeats=3))
+        asyncio.run(caching.aclose())
         assert judgement.votes == {"groundedness": [0.5, 0.5, 0.5]}
         assert judgement.cached is (run == 1)
     assert [len(judge.judged) for judge in judges] == [3, 0]

@@ -197,7 +197,7 @@ def test_the_language_models_are_found_behind_a_cache_and_in_a_panel(tmp_path: P
         assert list(judges_to_try(OfflineJudge())) == []
         assert list(judges_to_try(None)) == []
     finally:
-        cache.close()
+        asyncio.run(cache.aclose())
 
 
 def test_the_key_changes_with_all_that_the_trial_depends_on() -> None:

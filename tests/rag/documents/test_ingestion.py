@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import IngestionError
 from pytest_ragcheck.questions.question import GoldPassage
@@ -410,6 +412,19 @@ def test_the_ledger_of_a_living_run_is_not_abandoned(tmp_path: Path) -> None:
     ledger.release()
     assert [found.folder for found in abandoned(tmp_path)] == [ledger.folder]
     assert (tmp_path / ".ragcheck" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_ledger_is_held_though_another_process_looks_at_its_lock(tmp_path: Path) -> None:
+    ledger = Ledger(folder_of_documents(tmp_path) / "run-1")
+    ledger.write(base="http://rag.example")
+    looking = FileLock(ledger.folder / f"{os.getpid()}.lock")
+    assert looking.take()
+    freeing = threading.Timer(0.05, looking.free)
+    freeing.start()
+    ledger.hold()
+    freeing.join()
+    assert list(abandoned(tmp_path)) == []
+    ledger.release()
 
 
 def test_a_run_whose_ledger_another_process_took_away_is_held_anew(tmp_path: Path) -> None:

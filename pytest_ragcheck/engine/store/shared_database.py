@@ -1,0 +1,80 @@
+"""Opens SQLite files that several processes use at once, and waits for their locks without blocking the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+T = TypeVar("T")
+
+_AGAIN_SECONDS = 0.005
+
+
+def opened(path: Path, *, lay_out: Callable[[sqlite3.Connection], None], within_seconds: float) -> sqlite3.Connection:
+    """
+    Open or create the file, for one thread at a time; do not call it in an event loop.
+
+    Args:
+        path: The file.
+        lay_out: Creates the tables if they are missing.
+        within_seconds: How long to wait for other processes that lock the file. Later statements do not wait: run
+            them by `when_unlocked`.
+
+    Raises:
+        sqlite3.Error: The file cannot be opened, is damaged, or stays locked.
+    """
+    database = sqlite3.connect(path, timeout=within_seconds, isolation_level=None, check_same_thread=False)
+    try:
+        _use_write_ahead_log(database, end=time.monotonic() + within_seconds)
+        lay_out(database)
+        database.execute("pragma busy_timeout = 0")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+async def when_unlocked(operation: Callable[[], T], *, within_seconds: float) -> T:
+    """
+    Return the result of an operation on a database, which is repeated while another process locks the file.
+
+    Raises:
+        sqlite3.Error: The operation failed, or the file stayed locked.
+    """
+    end = time.monotonic() + within_seconds
+    while True:
+        try:
+            return operation()
+        except sqlite3.OperationalError as error:
+            if not _is_locked(error) or time.monotonic() >= end:
+                raise
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def _use_write_ahead_log(database: sqlite3.Connection, *, end: float) -> None:
+    """Switch to write-ahead logging: a kill -9 loses no committed data, and no write waits for the disk."""
+    # SQLite refuses all but one of the processes that switch a new file at the same moment, whatever their timeout.
+    while not _is_switched(database, last=time.monotonic() >= end):
+        time.sleep(_AGAIN_SECONDS)
+    database.execute("pragma synchronous = normal")
+
+
+def _is_switched(database: sqlite3.Connection, *, last: bool) -> bool:
+    try:
+        database.execute("pragma journal_mode = wal")
+    except sqlite3.OperationalError as error:
+        if last or not _is_locked(error):
+            raise
+        return False
+    return True
+
+
+def _is_locked(error: sqlite3.OperationalError) -> bool:
+    # By the text, because Python 3.10 has no error code.
+    return "locked" in str(error)

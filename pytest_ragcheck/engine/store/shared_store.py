@@ -1,0 +1,208 @@
+"""Keeps the records of a run on disk, shared by its processes and still there when they are killed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.engine.store.run_locks import RunLocks
+from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
+from pytest_ragcheck.engine.store.store_file import FILE, lay_out
+from pytest_ragcheck.errors import StoreError
+from pytest_ragcheck.verdict.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+
+_BUSY_SECONDS = 30.0
+_KNOWN = "select key from questions where key in (select value from json_each(?))"
+_WRITE = "insert or replace into questions (key, record, verdict, taken) values (?, ?, ?, ?)"
+_DISCARD = "insert into questions (key, taken) values (?, 1) on conflict (key) do update set taken = 1"
+
+
+class SharedStore:
+    """
+    A `Store` with the records in an SQLite file in the folder of a run, and the claims as locks.
+
+    If the file fails, the process keeps further records in memory, and reads those on disk if reading works. The other
+    processes then ask again what this one has asked.
+
+    Args:
+        folder: The folder of the run, which exists.
+        redactor: Removes secrets from stored text.
+        alone: True if the run has a single process. Each of several without a store would prefetch every question.
+        on_failure: Called once with the error of the file.
+        resumes: True to keep the records of an earlier run, but for its ERRORs, to be taken once more.
+
+    Raises:
+        StoreError: The file is damaged, has another layout, cannot be written, and the like. No method raises it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        redactor: Redactor,
+        *,
+        alone: bool,
+        on_failure: Callable[[StoreError], None],
+        resumes: bool = False,
+    ) -> None:
+        self.shared = not alone
+        self.resumed = 0
+        """The number of records taken from an earlier run."""
+
+        self._path = folder / FILE
+        self._clean = redactor
+        self._on_failure = on_failure
+        self._works = True
+        self._unstored: dict[Hashable, Record] = {}
+        self._used: set[Hashable] = set()
+        try:
+            self._locks = RunLocks(folder)
+            try:
+                layout = partial(lay_out, resumes=resumes)
+                self._database = opened(self._path, lay_out=layout, within_seconds=_BUSY_SECONDS)
+            except BaseException:
+                self._locks.close()
+                raise
+        except (sqlite3.Error, OSError) as error:
+            raise self._error(error) from error
+
+    @property
+    def claims_ahead(self) -> bool:
+        """See `Store`."""
+        return self._works or not self.shared
+
+    async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
+        """See `Store`."""
+        claimed: list[Hashable] = []
+        try:
+            for key in await self._unknown(keys):
+                if len(claimed) == most:
+                    break
+                if not self._lock(key):
+                    continue
+                claimed.append(key)
+                # Another process may have stored the record and freed the lock since the first look.
+                if self.shared and not await self._unknown([key]):
+                    self.release(claimed.pop())
+        except BaseException:
+            for key in claimed:
+                self.release(key)
+            raise
+        return claimed
+
+    async def finish(self, key: Hashable, record: Record) -> None:
+        """See `Store`."""
+        if not await self._store(key, record, taken=False):
+            self._unstored[key] = record
+        self.release(key)
+
+    async def keep(self, key: Hashable, record: Record) -> None:
+        """Store the record of an unclaimed question as taken; it replaces an earlier one."""
+        await self._store(key, record, taken=True)
+
+    def release(self, key: Hashable) -> None:
+        """See `Store`."""
+        self._locks.free(key)
+
+    async def take(self, key: Hashable) -> Record | None:
+        """See `Store`."""
+        if key in self._used:
+            return None
+        if key in self._unstored:
+            self._used.add(key)
+            return self._unstored.pop(key)
+        for text, resumed in await self._read(
+            "select record, resumed from questions where key = ? and taken = 0 and record is not null", key
+        ):
+            try:
+                record = Record.from_json(text)
+            except (ValueError, KeyError, TypeError) as error:
+                self._fail(error)
+                return None
+            marked = await self._write("update questions set taken = 1 where key = ? and taken = 0", key)
+            if self._works and not marked:
+                return None
+            self._used.add(key)
+            self.resumed += resumed
+            return record
+        return None
+
+    async def take_resumed(self, key: Hashable) -> Record | None:
+        """Return the record that an earlier run left for an unclaimed question; None without one."""
+        known = await self._read("select 1 from questions where key = ? and resumed = 1", key)
+        return await self.take(key) if known else None
+
+    async def discard(self, key: Hashable) -> None:
+        """See `Store`."""
+        self._unstored.pop(key, None)
+        self._used.add(key)
+        await self._write(_DISCARD, key)
+
+    async def is_used(self, key: Hashable) -> bool:
+        """See `Store`."""
+        return key in self._used or bool(await self._read("select 1 from questions where key = ? and taken = 1", key))
+
+    async def untaken(self) -> int:
+        """See `Store`."""
+        rows = await self._read("select count(*) from questions where taken = 0 and resumed = 0")
+        return len(self._unstored) + (int(rows[0][0]) if rows else 0)
+
+    def close(self) -> None:
+        """Close the file, and free the claims of this process."""
+        self._database.close()
+        self._locks.close()
+
+    async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
+        """Return the keys without a record that are not discarded."""
+        known = {*self._unstored, *self._used}
+        if self._works:
+            known.update(key for (key,) in await self._read(_KNOWN, json.dumps(keys)))
+        return [key for key in keys if key not in known]
+
+    def _lock(self, key: Hashable) -> bool:
+        try:
+            return self._locks.claim(key)
+        except OSError as error:
+            self._fail(error)
+            return True
+
+    async def _store(self, key: Hashable, record: Record, *, taken: bool) -> bool:
+        document = json.dumps(self._clean.document(record.to_document()))
+        return bool(await self._write(_WRITE, key, document, record.verdict.value, int(taken)))
+
+    async def _read(self, query: str, *values: Any) -> list[Any]:
+        """Return the rows; empty if they cannot be read."""
+        try:
+            return await when_unlocked(
+                lambda: self._database.execute(query, values).fetchall(), within_seconds=_BUSY_SECONDS
+            )
+        except sqlite3.Error as error:
+            self._fail(error)
+            return []
+
+    async def _write(self, statement: str, *values: Any) -> int:
+        """Return the number of changed rows; 0 if the file cannot be written."""
+        if not self._works:
+            return 0
+        try:
+            return await when_unlocked(
+                lambda: self._database.execute(statement, values).rowcount, within_seconds=_BUSY_SECONDS
+            )
+        except sqlite3.Error as error:
+            self._fail(error)
+            return 0
+
+    def _fail(self, error: Exception) -> None:
+        if self._works:
+            self._works = False
+            self._on_failure(self._error(error))
+
+    def _error(self, error: Exception) -> StoreError:
+        return StoreError(f"{self._path}: {error}", path=self._path)
