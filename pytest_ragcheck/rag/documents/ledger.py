@@ -97,10 +97,10 @@ class Ledger:
             os.fsync(file.fileno())
 
     def read(self) -> Entries:
-        """The content of the ledger; an incomplete last line belongs to a step that did not begin."""
+        """The content of the ledger; damaged lines are left out, such as the last one of a process that died."""
         entries = Entries()
         with suppress(FileNotFoundError):
-            for text in (self.folder / _FILE).read_text(encoding="utf-8").splitlines():
+            for text in (self.folder / _FILE).read_text(encoding="utf-8", errors="replace").splitlines():
                 with suppress(ValueError):
                     _apply(entries, json.loads(text))
         return entries
@@ -142,26 +142,29 @@ def ledgers_of(output: Path, run: str) -> Iterator[Ledger]:
     return map(Ledger, sorted(folder_of_documents(output).glob(f"{run}*")))
 
 
-def _apply(entries: Entries, line: dict[str, Any]) -> None:
+def _apply(entries: Entries, line: Any) -> None:
     match line:
-        case {"base": base}:
+        case {"base": str(base)}:
             entries.base = base
-        case {"upload": name, "before": before}:
+        case {"upload": str(name), "before": [*before]} if _are_texts(before):
             entries.before[name] = before
             # Another worker may repeat the upload of a dead worker.
             entries.batches.pop(name, None)
             entries.refused.discard(name)
-        case {"batch": batch, "file_name": name}:
+        case {"batch": str(batch), "file_name": str(name)}:
             entries.batches[name] = batch
-        case {"refused": name}:
+        case {"refused": str(name)}:
             entries.refused.add(name)
-        case {"document": document_id, "file_name": name}:
+        case {"document": str(document_id), "file_name": str(name)}:
             entries.documents[document_id] = name
-        case {"unclear": ids, "file_name": name}:
+        case {"unclear": [*ids], "file_name": str(name)} if _are_texts(ids):
             entries.unclear[name] = ids
-        case {"gone": document_id}:
-            name = entries.documents.pop(document_id, None)
-            entries.before.pop(name or "", None)
-        case {"kept": _} | {"failed": _} | {"told": _}:
+        case {"gone": str(document_id)}:
+            entries.before.pop(entries.documents.pop(document_id, ""), None)
+        case {"kept": bool()} | {"failed": bool()} | {"told": bool()} if len(line) == 1:
             ((flag, value),) = line.items()
             setattr(entries, flag, value)
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

@@ -288,6 +288,28 @@ def test_an_upload_is_gone_when_the_server_is_done_with_it_and_has_no_document(
     assert ledger.folder.exists() is bool(left)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe",
+        b'{"upload": {"k": "a.txt"}, "before": []}',
+        b'{"upload": "a.txt", "before": [[]]}',
+        b'{"batch": "b", "file_name": {}}',
+        b'{"document": [], "file_name": "a.txt"}',
+        b'{"document": "\xff", "file_name": null}',
+        b'{"gone": {}}',
+        b"[3]",
+    ],
+)
+def test_a_damaged_line_of_a_ledger_does_not_keep_the_other_documents(ledger: Ledger, line: bytes) -> None:
+    with DocumentServer() as server:
+        put(server, ledger, TERMS)
+        with (ledger.folder / "ledger.jsonl").open("ab") as file:
+            file.write(line + b"\n")
+        assert take_out(server.url, ledger) == Documents(deleted=1)
+        assert not server.documents
+
+
 def test_an_upload_whose_status_could_not_be_had_is_said_to_have_been_uploaded(ledger: Ledger) -> None:
     with DocumentServer(replies={"GET /tasks": (500, {})}) as server:
         done = put(server, ledger, TERMS)
