@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 CHUNK_WORDS = 5
 """A context of fewer words, such as a heading, may be part of a passage by chance."""
 
+_SHORT_CHARACTERS = 60
+
+WHOLE_WORDS = 2
+"""A passage of so few words would be part of many contexts, so a context has to be equal to it."""
+
 _MOST_CHARACTERS = 20_000
 """How much of a context is compared on each side of a common block."""
 
@@ -21,6 +26,13 @@ _MOST_CHARACTERS = 20_000
 def gold_keys(question: Question) -> frozenset[str]:
     """The distinct gold passages of the question, by text, or by document id if the id decides."""
     return frozenset(_key(passage, question) for passage in question.gold_passages)
+
+
+def has_short_gold(question: Question) -> bool:
+    """Return True if a gold passage is found by a text of at most `WHOLE_WORDS` words."""
+    by_text = (passage.text for passage in question.gold_passages if passage.text and not question.ingest)
+    # A longer text has more words, and need not be split.
+    return any(len(text) <= _SHORT_CHARACTERS and len(_folded(text).split()) <= WHOLE_WORDS for text in by_text)
 
 
 def lacks_ids(question: Question, answer: RagAnswer) -> bool:
@@ -76,6 +88,8 @@ def _folded(text: str) -> str:
 def _one_in_the_other(passage: str, context: str) -> bool:
     if not passage.strip():
         return False
+    if len(passage.split()) <= WHOLE_WORDS:
+        return passage == context
     if passage in context or (context.count(" ") > CHUNK_WORDS and context in passage):
         return True
     return _has_half(passage.split(), context)

@@ -208,3 +208,13 @@ def test_gold_passages_by_id_alone_need_an_endpoint_that_gives_ids(project: Proj
     run = project.run("--rag-url=http://127.0.0.1:9/query", "--rag-ingest")
     assert run.exit_status == 2
     assert "question 'refund' has a passage without 'text', which ingestion uploads. Write its text." in run.text
+
+
+def test_a_gold_text_of_two_words_is_named_at_the_end_of_the_run(project: Project) -> None:
+    project.write(
+        "shop.rag.yaml", "tier: retrieval\nquestions: [{id: refund, question: How long?, gold_passages: 30 days}]"
+    )
+    with FakeEndpoint(json_reply(REPLY)) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    assert run.verdicts == {"refund": "FAIL"}
+    assert "shop: a gold text of refund has one or two words, so that only an equal context is the passage." in run.text
