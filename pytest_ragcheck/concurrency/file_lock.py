@@ -79,7 +79,7 @@ class FileLock:
 
 
 def is_held(path: Path) -> bool:
-    """Return True if a live process holds the lock of the file; False if there is no such file."""
+    """Return True if a live process holds the file's lock; False if the file does not exist."""
     if not path.exists():
         return False
     lock = FileLock(path)

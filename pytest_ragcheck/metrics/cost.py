@@ -95,7 +95,7 @@ def usd_of(use: TokenUse, own: Mapping[str, tuple[float, float]]) -> float | Non
 
 
 def total(values: Iterable[Any]) -> Any:
-    """The sum; None if there are no values, or one is None, because a partial sum would look complete."""
+    """The sum; None without values or if one is None, because a partial sum would look complete."""
     known = list(values)
     return None if not known or None in known else sum(known)
 

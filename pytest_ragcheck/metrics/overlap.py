@@ -46,7 +46,7 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
         acceptable: All accepted answers, at least one.
 
     Raises:
-        ValueError: There are no accepted answers, so the measure does not apply.
+        ValueError: The list of accepted answers is empty, so the measure does not apply.
 
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
     articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
@@ -72,7 +72,7 @@ def token_f1(answer: str, acceptable: Sequence[str]) -> float:
         0..1.
 
     Raises:
-        ValueError: There are no accepted answers, so the measure does not apply.
+        ValueError: The list of accepted answers is empty, so the measure does not apply.
 
     Source: the SQuAD v2 evaluation program; normalisation and differences as in `exact_match`.
     """

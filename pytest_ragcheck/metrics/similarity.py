@@ -38,7 +38,7 @@ class Similarity:
         The similarity, by one request; 0.0 without a request for an empty answer.
 
         Raises:
-            JudgeError: There are no embeddings.
+            JudgeError: The judge has no embeddings.
         """
         acceptable = question.acceptable_answers
         if not (question.answerable and acceptable):

@@ -64,7 +64,7 @@ class Question:
     """The passages that answer the question."""
 
     distractors: tuple[GoldPassage, ...] = ()
-    """Passages beside the gold ones that do not answer the question."""
+    """Passages that do not answer the question, given in addition to the gold ones."""
 
     answerable: bool = True
     """False if the system should abstain."""

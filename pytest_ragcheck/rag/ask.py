@@ -20,7 +20,7 @@ async def ask(question: Question, client: Asks) -> RagAnswer:
     The client's answer, checked field by field.
 
     Raises:
-        EndpointError: There is no answer that can be judged.
+        EndpointError: The endpoint gave no answer that can be judged.
     """
     name = endpoint_name(client)
     if not hasattr(client, "ask"):

@@ -22,7 +22,7 @@ class BlockingRagClient:
     """
     The methods of a `RagClient` as plain calls.
 
-    They run in a private event loop in a thread. So they work in any thread, and beside a running event loop.
+    They run in a private event loop in a thread. So they work in any thread, even while another event loop runs.
     """
 
     def __init__(self, client: ClientCalls) -> None:

@@ -43,7 +43,7 @@ class ClientCalls:
         A question whose documents were uploaded asks for the chunks too.
 
         Raises:
-            EndpointError: There is no answer that can be judged; the subclasses say why.
+            EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
         if question.tier == GENERATION:
             return await self.query_with_context(question.question, context_of(question))
@@ -63,7 +63,7 @@ class ClientCalls:
                 of its own ignores it.
 
         Raises:
-            EndpointError: There is no answer that can be judged; the subclasses say why.
+            EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
         top_k = self._top_k if top_k is None else top_k
         return await self._endpoint.ask(text, top_k, include_chunks=include_chunks)
@@ -75,7 +75,7 @@ class ClientCalls:
         The system's answer from the given passages (`POST /query/with-context`), without retrieval.
 
         Raises:
-            EndpointError: There is no answer that can be judged; the subclasses say why.
+            EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
         return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], session_id)
 

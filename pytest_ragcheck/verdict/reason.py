@@ -49,7 +49,7 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
 
 
 def _judged_reasons(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
-    """Return what is known without the judge, and then the judge's own words."""
+    """Return the findings made without the judge, followed by the judge's reason."""
     known: list[str] = []
     if ABSTAINED in short:
         known.append(ANSWERED)

@@ -109,7 +109,7 @@ class Record:
     """The system under test without secrets: a URL or the name of a function."""
 
     def __repr__(self) -> str:
-        # pytest shows the repr beside the failure text, which has the details.
+        # pytest shows the repr next to the failure text, which has the details.
         return f"<Record {self.question.dataset_name}::{self.question.id} {self.verdict.value}>"
 
     @property

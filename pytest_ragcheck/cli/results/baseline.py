@@ -76,7 +76,7 @@ class _Files:
     """The same, read."""
 
     known: Mapping[str, Any] | None
-    """The document of the baseline; None if there is no file yet."""
+    """The baseline document; None if the file does not exist yet."""
 
     earlier: Baseline | None
     """The same, read."""

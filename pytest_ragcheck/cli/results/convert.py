@@ -54,7 +54,7 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
-    """Write the files of one run, and print what was carried over."""
+    """Write the files of one run and print a summary of the conversion."""
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.report.files.result_files import write_results
     from pytest_ragcheck.summary.aggregate import aggregate

@@ -21,7 +21,7 @@ class Embeds(Protocol):
         Returns the vector of each text.
 
         Raises:
-            JudgeError: There are no vectors.
+            JudgeError: The backend returned no vectors.
         """
         ...
 

@@ -50,7 +50,7 @@ class OpenAIEmbeddings:
         body = {"model": self.server.model, "input": texts, "encoding_format": "float"}
         reply = await self.server.embed(body)
         use = use_of(reply, model=self.server.model, url=self.server.shown_url)
-        note_use(replace(use, output_tokens=0))  # there is no completion to count
+        note_use(replace(use, output_tokens=0))  # embeddings have no completion tokens
         check_for_error(reply)
         return _vectors(reply, len(texts))
 

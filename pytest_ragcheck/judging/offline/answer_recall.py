@@ -110,7 +110,7 @@ class AnswerText:
         The recall of the acceptable answer with the highest score; the first one among equals.
 
         Raises:
-            ValueError: There is no acceptable answer.
+            ValueError: The list of accepted answers is empty.
         """
         # A right answer mostly contains one of them verbatim; the others then need no parsing.
         written = self._text.lower()

@@ -138,7 +138,7 @@ class Evidence:
 
     def contradicted_number(self, claim: Sequence[str]) -> tuple[str, str] | None:
         """
-        A number of *claim*, and the number that the contexts have in its place; None if there is no contradiction.
+        A number of *claim* and the number that contradicts it in the contexts; None without a contradiction.
 
         The contexts contradict a number if the sentences nearest to *claim* lack it, but have another number
         between the same two neighbours.

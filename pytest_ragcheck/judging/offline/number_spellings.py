@@ -79,7 +79,7 @@ def canonical_number(written: str) -> str:
 
 
 def other_reading(number: str) -> str | None:
-    """The same digits by the other convention: `1.5` may be `1.500`, which is 1500. None if there is no other."""
+    """The same digits by the other convention: `1.5` may be `1.500`, which is 1500. None without another reading."""
     whole, dot, decimals = number.partition(".")
     if not dot or not (whole + decimals).isdigit() or len(whole) > 3 or len(decimals) > 3 or whole == "0":
         return None

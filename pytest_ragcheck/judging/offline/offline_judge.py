@@ -67,7 +67,7 @@ class OfflineJudge:
             return _empty(question)
         cache = SentenceCache(text)
         if question.answerable and question.acceptable_answers:
-            # Correctness parses the whole answer anyway, which mostly shows that it is no refusal.
+            # Correctness parses the whole answer anyway, which usually rules out a refusal.
             cache[text] = Sentence(text)
         abstained = is_refusal(text, cache)
         correctness, wrong = self._correctness(question, text, cache, abstained=abstained)

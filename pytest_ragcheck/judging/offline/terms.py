@@ -95,7 +95,7 @@ def numbers_in(terms: Iterable[str]) -> list[str]:
 
 
 # Stems are cut so that derived forms match (recommend, recommendation). Uncut: -0.009 of the area under the curve on
-# RAGTruth, -0.020 on WiCE; 5 is no better.
+# RAGTruth, -0.020 on WiCE; 5 brings no gain.
 _STEM_LENGTH = 6
 
 

@@ -55,7 +55,7 @@ def answer_relevancy(
         -1..1, rarely below 0; 0.0 for a noncommittal answer.
 
     Raises:
-        ValueError: There are no generated questions, or an embedding is all zeros.
+        ValueError: No questions were generated, or an embedding is all zeros.
 
     Source: ragas 0.4.3, `AnswerRelevancy`.
     """

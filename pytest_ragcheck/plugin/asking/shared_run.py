@@ -60,7 +60,7 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
 
 
 _OTHER_FILES = 40
-"""Open files of a process beside its connections: pytest, the store, the event loop."""
+"""Open files of a process other than its connections: pytest, the store, the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def _slots(config: pytest.Config, name: str, number: int) -> Slots:
 
 
 def _most_connections() -> int:
-    """Return how many requests the limit of open files allows, beside the other files of the process."""
+    """Return how many requests fit into the limit of open files, next to the process's other files."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

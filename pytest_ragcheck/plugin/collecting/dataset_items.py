@@ -29,7 +29,7 @@ _ALONE = "ragcheck_datasets_alone"
 """Key of the worker input; pytest in a worker takes all arguments for those of the command line."""
 
 _LAST_FAILED = "lfplugin-collskip"
-"""pytest's plugin that skips files without failures under `--last-failed`; a dataset is no file."""
+"""pytest's plugin that skips files without failures under `--last-failed`; a dataset is not a file."""
 
 
 class Datasets:

@@ -79,7 +79,7 @@ def _sets_with_calls(run: Run) -> dict[str, QuestionSet]:
     sets = dict(run.questions.sets)
     for name, called in sorted(by_dataset.items()):
         called.sort(key=lambda question: (question.line or 0, question.id))
-        # A question file beside the test may have the same name.
+        # A question file in the test's folder may have the same name.
         empty = QuestionSet(dataset_name=name, path=called[0].path or Path(name), questions=())
         known_set = sets.get(name, empty)
         sets[name] = replace(known_set, questions=(*known_set.questions, *called))

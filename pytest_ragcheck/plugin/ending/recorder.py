@@ -169,7 +169,7 @@ class Recorder:
                 terminalreporter.write_line(line)
 
     def _report_judge(self, session: pytest.Session) -> None:
-        """Report a judge that did not pass its preflight, which is no question's failure."""
+        """Report a judge that failed its preflight; no single question is at fault."""
         run = self._run
         if run is not None and run.judge_problem:
             from pytest_ragcheck.plugin.ending.run_reports import report_failure

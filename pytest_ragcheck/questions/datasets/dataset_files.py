@@ -28,7 +28,7 @@ def files_at(path: Path, *, subset: str | None, split: str) -> list[Path]:
     Return the file at *path*, or the files of a split in the folder at *path*, sorted.
 
     Raises:
-        DatasetError: There is no such file.
+        DatasetError: The file does not exist.
     """
     if path.is_file():
         return [path]

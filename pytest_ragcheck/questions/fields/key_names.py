@@ -165,7 +165,7 @@ def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
 
 @lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
 def near_match(name: str, known: tuple[str, ...]) -> str | None:
-    """Return the most similar of the *known* names, or None if none is similar to *name*."""
+    """Return the *known* name most similar to *name*, or None if all differ too much."""
     plain = name.strip().lower().replace("-", "_").replace(" ", "_")
     matches = difflib.get_close_matches(plain[:100], known, n=1, cutoff=0.75)
     return matches[0] if matches else None

@@ -38,7 +38,7 @@ FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
     """
-    The tree of the one YAML document in *text*; None if there is no document, as in a file of comments.
+    The tree of the one YAML document in *text*; None if *text* is empty or holds only comments.
 
     Args:
         text: Printable characters only, see `source`.

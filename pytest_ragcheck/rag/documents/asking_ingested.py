@@ -36,7 +36,7 @@ class AsksIngested:
 
         Raises:
             IngestionError: A document of the question is not in the system.
-            EndpointError: There is no answer that can be judged.
+            EndpointError: The endpoint gave no answer that can be judged.
         """
         failed = [str(p.doc_id) for p in documents_of(question) if p.doc_id in self._ingested.failures]
         if failed:

@@ -38,7 +38,7 @@ async def clean_up(
     ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settling_seconds: float = SETTLING_SECONDS
 ) -> Documents:
     """
-    Deletes every document of the ledger's run, and the ledger if none is left.
+    Deletes every document of the ledger's run, and the ledger itself once it is empty.
 
     A failure of the server raises nothing: a document that could not be deleted is logged as a warning, stays in the
     ledger and is returned. The same holds for an upload whose batch is not done or cannot be followed, or whose

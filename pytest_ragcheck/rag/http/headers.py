@@ -82,7 +82,7 @@ def check_header(name: str, value: str, *, source: str = "the place it comes fro
 
 def check_one_authorization(url: str, headers: Iterable[str], *, shown: str = "the endpoint's URL") -> None:
     """
-    Refuses an `Authorization` header beside a user name in the URL, since the HTTP library would drop the header.
+    Refuses an `Authorization` header together with a user name in the URL: the HTTP library would drop the header.
 
     Args:
         url: A valid URL.

@@ -177,7 +177,7 @@ class HttpRoute:
         return bytes(body)
 
     def _check(self, response: AnyResponse, body: bytes, asked: SentRequest, size_bytes: int | None = None) -> None:
-        """Raise for a bad status, and for a body above the limit, of which *body* may be only the start."""
+        """Raise for a bad status, and for a body above the limit; *body* may be only its start."""
         if not response.is_success:
             raise self._wrong_status(response, decoded(body[:LOOKED_AT_BYTES], response.encoding), asked)
         if (len(body) if size_bytes is None else size_bytes) > self._max_reply_bytes:

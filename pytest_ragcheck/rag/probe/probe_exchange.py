@@ -61,7 +61,7 @@ class Exchange:
     """None if the reply breaks the contract."""
 
     error: EndpointError | None = None
-    """The reason if there is no answer."""
+    """Why the probe got no answer; None if it got one."""
 
     status: int | None = None
     """None without a reply, or if the reply could not be decompressed."""

@@ -39,7 +39,7 @@ class Expression:
 
     def find(self, reply: object) -> Any:
         """
-        Return the value of the expression in the reply; None if there is no such value.
+        Return the value of the expression in the reply; None if the expression matches nothing.
 
         Raises:
             ValueError: A function of the expression rejects a value of the reply.

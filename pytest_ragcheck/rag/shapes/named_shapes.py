@@ -46,7 +46,7 @@ NAMED_SHAPES = {
         request='{"query": "{query}", "top_k": "{top_k}", "include_chunks": true}',
         response="answer=answer contexts=not_null(contexts, sources[].text) source_ids=sources[].document_id",
     ),
-    # Chat completions have no contexts; a user's own server can add `contexts` beside `choices`.
+    # Chat completions have no contexts; a custom server can add `contexts` next to `choices`.
     "openai-chat": NamedShape(
         request='{"messages": [{"role": "user", "content": "{query}"}]}',
         response="answer=choices[0].message.content contexts=contexts",
@@ -84,7 +84,7 @@ NAMED_SHAPES = {
         is_cumulative=True,
         leaves_out_contexts=True,
     ),
-    # POST /api/chat/completions. The request names a model, so rag_request has to be set beside it.
+    # POST /api/chat/completions. The request names a model, so rag_request must be set too.
     "open-webui": NamedShape(
         request='{"messages": [{"role": "user", "content": "{query}"}], "stream": true}',
         response=(

@@ -120,7 +120,7 @@ class JsonLines:
 
     takes_text = False
     is_within_event = False
-    """The end of a stream ends its last line; a line that breaks off is no JSON."""
+    """The end of a stream ends its last line; a truncated line is not valid JSON."""
 
     def __init__(self) -> None:
         self._lines = _Lines()
@@ -138,7 +138,7 @@ class JsonLines:
 
 
 def parser_for(content_type: str) -> EventParser | None:
-    """Return the parser for a media type with its parameters; None if the reply is no stream of events."""
+    """Return the parser for a media type with its parameters; None if the reply is not an event stream."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == "text/event-stream":
         return ServerSentEvents()

@@ -162,7 +162,7 @@ class StreamedReply:
         return self._pieces
 
     def _value(self, event: StreamEvent) -> Any:
-        """Return the JSON value of the event; a text that is no JSON stands for itself."""
+        """Return the JSON value of the event, or its text if that is not valid JSON."""
         start = event.data.lstrip()[:1]
         # A piece of plain text may begin with a bracket or a quote. After one, only an object is taken for JSON.
         if not self._parser.takes_text or start == b"{" or (start in (b"[", b'"') and not self._has_text):

@@ -68,7 +68,7 @@ def rounded(value: Any) -> Any:
     """
     Return the JSON value with every float rounded to `DECIMALS` decimals.
 
-    `metadata` belongs to the user, and `judgement` decides a run anew, so both keep their digits.
+    `metadata` belongs to the user, and `judgement` is read back to decide a run again, so both keep their digits.
     """
     if isinstance(value, float):
         return round(value, DECIMALS)

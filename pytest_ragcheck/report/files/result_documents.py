@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 JUDGEMENT = "judgement"
-"""The key of the judgement, which allows deciding a run anew."""
+"""The key of the judgement, from which a run can be decided again."""
 
 
 def predictions_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
     """
-    Return `{agent}_predictions.json`: a row for each PASS and FAIL, and the ERRORs beside them.
+    Return `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
 
     *rows* turns the generator of rows into an array, or leaves it, for a document that is written row by row.
     """

@@ -59,7 +59,7 @@ def read_results(path: Path) -> Results:
     """
     Return the results around a predictions file, with the decision of the run's own gate.
 
-    The summary must lie beside the predictions file. Questions files beside it are read too.
+    The summary must be in the predictions file's folder. Question files in that folder are read too.
 
     Raises:
         UsageError: A file is not a result file.
