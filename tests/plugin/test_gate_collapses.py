@@ -258,6 +258,19 @@ def test_unchanged_answers_keep_their_verdicts_under_a_noisy_judge(project: Proj
     assert "30 answers as recorded, with their verdicts; 0 changed; 20 judged anew for drift" in run.lines
 
 
+def test_a_verdict_stands_if_only_the_gold_passages_are_edited(project: Project) -> None:
+    before = World(n=30, gold="own")
+    saved(project, before)
+    questions = project.folder / "all.rag.yaml"
+    questions.write_text(questions.read_text(encoding="utf-8").replace('"doc-d', '"page-d'), encoding="utf-8")
+    judged = count(project, "judged")
+    run = project.run("--rag-gate=regression")
+    assert run.exit_status == 0, run.text
+    # The drift sample alone is judged.
+    assert count(project, "judged") - judged == 20
+    assert "30 answers as recorded, with their verdicts; 0 changed; 20 judged anew for drift" in run.lines
+
+
 @two_ways
 def test_a_stricter_judge_is_named_and_no_regression(project: Project) -> None:
     before = World(n=40)

@@ -1,4 +1,4 @@
-"""Recorded verdicts stand if the question, its labels, the answer, the contexts and the judge are the same."""
+"""Recorded verdicts stand if the judge and its input are the same: question, expected answers, answer and contexts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.digest import material_digest
 from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownVerdict:
-    """The judgement of an answer that was judged before, with all its scores."""
+    """The judgement of an answer that was judged before, with the scores that stand."""
 
     judgement: Judgement
     scores: Mapping[str, float]
+    """Scores of metrics that may call a server; empty if the labels changed, because they may use any label."""
 
     @classmethod
     def of(cls, record: Record) -> dict[str, KnownVerdict]:
@@ -42,9 +43,10 @@ def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judg
     identity, labels = judge_identity(judge), label_digests(question)
     found: dict[str, KnownVerdict] = {}
     for each in saved:
-        same = each.judge == identity and each.labels in (None, labels)
+        same = each.judge == identity and (each.labels or labels).get(EXPECTED) == labels[EXPECTED]
         if same and each.judgement is not None and each.material:
-            found.setdefault(each.material, KnownVerdict(judgement=each.judgement, scores=each.scores))
+            scores = each.scores if each.labels in (None, labels) else {}
+            found.setdefault(each.material, KnownVerdict(judgement=each.judgement, scores=scores))
     return found
 
 
