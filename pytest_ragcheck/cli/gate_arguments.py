@@ -89,7 +89,7 @@ def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     for setting in chosen.settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in _SET:
-            raise UsageError(f"--set: {setting!r} sets nothing of the gate. Write NAME=VALUE with {', '.join(_SET)}.")
+            raise UsageError(f"--set: {setting!r} is not a gate setting. Write NAME=VALUE with {', '.join(_SET)}.")
         value = read_value(name, Given(text, f"--set {name}"))
         typed |= allowances(value) if name == "rag_baseline_allow" else {name.removeprefix("rag_"): value}
     return replace(recorded, **typed)

@@ -85,7 +85,7 @@ class HttpEndpoint(HttpRoute):
             return self._library.URL(url)
         except self._library.InvalidURL as error:
             raise EndpointError(
-                f"{self.name}: the question makes no URL ({error})\n"
+                f"{self.name}: no URL can be made from the question ({error})\n"
                 "Ask by POST: set rag_request to JSON, if the endpoint takes it.",
                 url=self.name,
             ) from None

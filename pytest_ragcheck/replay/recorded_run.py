@@ -179,7 +179,7 @@ class RecordedSystem:
         if row.question != question.question:
             raise ReplayError(
                 f"{self._name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
-                f"{row.question!r:.200}. Record it anew: run once without --rag-replay."
+                f"{row.question!r:.200}. Record it again: run once without --rag-replay."
             )
         if row.answer is None:
             raise RecordedError(row.error, kind=row.error_kind)

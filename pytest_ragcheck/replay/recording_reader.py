@@ -66,7 +66,7 @@ def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
     try:
         found = [_of_record(Record.from_json(json.dumps(document))) for document in stored(path.parent)]
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
-        raise Unusable(f"it is no store that can be read ({error}). {_GIVE}") from None
+        raise Unusable(f"it is not a readable store ({error}). {_GIVE}") from None
     return {row.key: row for row in found}
 
 

@@ -165,7 +165,7 @@ def _json(path: HasBytes, give: str) -> Any:
     except json.JSONDecodeError as error:
         raise Unusable(f"line {error.lineno} is not JSON: {error.msg}. {AS_WRITTEN}") from None
     except (ValueError, RecursionError):  # thousands of digits or of nested brackets
-        raise Unusable(f"it is no JSON that can be read. {AS_WRITTEN}") from None
+        raise Unusable(f"it is not readable JSON. {AS_WRITTEN}") from None
 
 
 def _is_number(value: Any) -> bool:

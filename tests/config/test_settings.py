@@ -280,7 +280,7 @@ def test_a_header_and_a_user_name_in_the_url_for_the_same_are_refused_with_both_
     with pytest.raises(UsageError) as caught:
         read({"RAGCHECK_URL": "http://me:pw-12345@h/q"}, rag_headers=headers("Authorization: Bearer abc"))
     assert str(caught.value) == (
-        "rag_headers in pytest.ini: the header 'Authorization' cannot be sent beside the user name and password in "
+        "rag_headers in pytest.ini: the header 'Authorization' cannot be sent with the user name and password in "
         "RAGCHECK_URL, which are sent as the same header. Take one of them out."
     )
 

@@ -206,6 +206,4 @@ def test_the_store_of_a_run_is_a_recording_too(project: Project) -> None:
     project.write("kept/store.sqlite", "no database " * 100)
     run = project.run("--rag-replay=kept/store.sqlite")
     assert run.exit_status == 4
-    assert (
-        "ERROR: ragcheck: kept/store.sqlite: it is no store that can be read (file is not a database). " in run.stderr
-    )
+    assert "ERROR: ragcheck: kept/store.sqlite: it is not a readable store (file is not a database). " in run.stderr

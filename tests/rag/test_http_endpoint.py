@@ -389,7 +389,7 @@ def test_a_question_too_long_for_a_url_is_an_error_that_says_to_post(library):
         asyncio.run(run(endpoint.url))
     assert endpoint.requests == []
     assert str(caught.value) == (
-        f"{endpoint.url}: the question makes no URL (URL too long)\n"
+        f"{endpoint.url}: no URL can be made from the question (URL too long)\n"
         "Ask by POST: set rag_request to JSON, if the endpoint takes it."
     )
 

@@ -139,7 +139,7 @@ def test_a_question_with_another_text_is_an_error_that_names_it() -> None:
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "replay")
     assert record.reason == (
         "rec.json: question 'refunds' of 'billing' was recorded with another text, 'What about refunds?'. "
-        "Record it anew: run once without --rag-replay."
+        "Record it again: run once without --rag-replay."
     )
 
 

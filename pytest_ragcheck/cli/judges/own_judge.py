@@ -34,7 +34,7 @@ def own_judge(place: str) -> Judge:
         judge = as_judge(made)
     except Exception as error:
         # The user's module may raise anything; the text names the module.
-        raise UsageError(f"--judge: {place!r} gives no judge: {type(error).__name__}: {error}") from error
+        raise UsageError(f"--judge: {place!r} cannot be loaded as a judge: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(str(Path.cwd()))
     if not hasattr(judge, "judge"):

@@ -66,7 +66,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     settings = read_settings(_given(chosen))
     recording = read_recording(chosen.predictions, name=str(chosen.predictions))
     if is_result_of(chosen.predictions, settings.run.output, settings.run.agent):
-        raise UsageError(f"{recording.name} would be written over. Give another --rag-agent or --rag-output.")
+        raise UsageError(f"{recording.name} would be overwritten. Give another --rag-agent or --rag-output.")
     if problem := missing_for_replay(settings, recording):
         raise UsageError(problem)
     sets = _sets(chosen.predictions.parent, recording, settings)

@@ -152,7 +152,7 @@ def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:
     for given in ids:
         keys = [key for key in known if given in (key[1], "::".join(key))]
         if not keys:
-            raise UsageError(f"{given!r} is no question of the run or the baseline. Give a question_id of theirs.")
+            raise UsageError(f"{given!r} is not a question of the run or the baseline. Give one of their ids.")
         if len(keys) > 1:
             names = ", ".join("::".join(key) for key in keys)
             raise UsageError(f"{given!r} is a question of several datasets. Give one of {names}.")

@@ -84,7 +84,7 @@ def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
             raise UsageError(
                 f"--rag-resume: the last run, of {last.began}, was written by another version of pytest-ragcheck "
                 f"(the layout of its store is {layout}, that of this version {LAYOUT}).\n"
-                "Go on with it by the version that wrote it, or leave --rag-resume out: then every question is asked."
+                "Resume it with the version that wrote it, or leave --rag-resume out: then every question is asked."
             )
 
 

@@ -78,5 +78,5 @@ def _vector(given: Any) -> Vector:
     numbers: list[Any] = given if isinstance(given, list) and given else [None]
     # math.isfinite raises on integers that are too large for a float.
     if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= _LARGEST for x in numbers):
-        raise OtherContent("an embedding that is no list of numbers")
+        raise OtherContent("an embedding that is not a list of numbers")
     return tuple(map(float, numbers))

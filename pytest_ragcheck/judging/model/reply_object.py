@@ -216,7 +216,7 @@ def _json_objects(text: str) -> Iterator[_Found]:
 def _checked(pairs: _Pairs, form: type[Reply]) -> Reply:
     times = Counter(key for key, _ in pairs)
     if repeated := [name for name in form.model_fields if times[name] > 1]:
-        raise _Unreadable(f"{_named(repeated)} stands in the reply more than once")
+        raise _Unreadable(f"{_named(repeated)} occurs in the reply more than once")
     try:
         # Further fields are not checked.
         return form.model_validate({key: _plain(value) for key, value in pairs if key in form.model_fields})
@@ -229,7 +229,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, _Pairs):
         times = Counter(key for key, _ in value)
         if repeated := [name for name, count in times.items() if count > 1]:
-            raise _Unreadable(f"{_named(repeated)} stands in one object more than once")
+            raise _Unreadable(f"{_named(repeated)} occurs in one object more than once")
         return {key: _plain(inner) for key, inner in value}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 

@@ -69,7 +69,7 @@ def checked_key(key: str, wording: Wording) -> str:
     if wrong := re.search(r"[^\x21-\x7e]", key):
         raise UsageError(
             f"{wording.who}'s key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
-            f"Copy the key anew into {wording.key} or {wording.other_key}."
+            f"Copy the key again into {wording.key} or {wording.other_key}."
         )
     return key
 

@@ -96,6 +96,6 @@ def check_one_authorization(url: str, headers: Iterable[str], *, shown: str = "t
     parts = urlsplit(url)
     if named is not None and (parts.username or parts.password):
         raise UsageError(
-            f"the header {named!r} cannot be sent beside the user name and password in {shown}, which are sent as the "
+            f"the header {named!r} cannot be sent with the user name and password in {shown}, which are sent as the "
             "same header. Take one of them out."
         )

@@ -85,7 +85,7 @@ def _compiled(text: str) -> Any:
         raise ValueError(_mistake(text, getattr(error, "lex_position", 0))) from None
     for node in _nodes(compiled.parsed):
         if node["type"] == "function_expression" and node["value"] not in Functions.FUNCTION_TABLE:
-            raise ValueError(f"calls {node['value']}(), which is no function of JMESPath")
+            raise ValueError(f"calls {node['value']}(), which is not a JMESPath function")
     return compiled
 
 

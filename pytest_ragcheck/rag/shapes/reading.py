@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIELDS = ("answer", "contexts", "source_ids")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
-_MEND_THE_CAUSE = "Mend its cause in the RAG system, and report such failures with status 500."
+_MEND_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
 
 # Skip quoted text, which may contain the name of a field, and the comparison `==`.
 _FIELD = re.compile(
@@ -67,7 +67,7 @@ class Reading:
         expressions: dict[str, Expression] = {}
         for name, expression in _split(text):
             if name not in FIELDS:
-                raise ValueError(f"names {name!r}, which is no part of an answer; write {', '.join(FIELDS)}")
+                raise ValueError(f"names {name!r}, which is not part of an answer; write {', '.join(FIELDS)}")
             if name in expressions:
                 raise ValueError(f"gives {name} twice; give it once")
             try:

@@ -112,7 +112,7 @@ class StreamedReply:
                     f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
                 )
         if self._gap:
-            raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or mend the event.")
+            raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
         answer = self._found.get("answer", "")
         found = self._found | {"answer": answer if isinstance(answer, str) else "".join(answer)}
         return parts.assemble(found, self._extra)
@@ -192,5 +192,5 @@ class StreamedReply:
         said = f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
         raise StreamMismatch(
             f"event {self._events} of the stream reports an error: {said}",
-            "Mend its cause in the RAG system.",
+            "Fix its cause in the RAG system.",
         )

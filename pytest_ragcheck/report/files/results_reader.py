@@ -68,7 +68,7 @@ def read_results(path: Path) -> Results:
     summary_path = path.with_name(path.name.removesuffix(ENDING) + "_summary.json")
     summary = _json(summary_path)
     if "metric_statistics" not in summary:
-        raise UsageError(f"{summary_path}: it is no summary of a run. Keep the files of a run together.")
+        raise UsageError(f"{summary_path}: it is not the summary of a run. Keep the files of a run together.")
     return Results(
         predictions=predictions,
         summary=summary,

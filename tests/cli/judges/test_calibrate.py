@@ -254,9 +254,9 @@ def test_a_judge_of_ones_own_is_measured_by_its_place(
 @pytest.mark.parametrize(
     ("place", "problem"),
     [
-        ("no_such_module:x", "gives no judge: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("{module}:absent", "gives no judge: AttributeError: module '{module}' has no attribute 'absent'"),
-        ("{module}:broken", "gives no judge: OSError: no weights"),
+        ("no_such_module:x", "cannot be loaded as a judge: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("{module}:absent", "cannot be loaded as a judge: AttributeError: module '{module}' has no attribute 'absent'"),
+        ("{module}:broken", "cannot be loaded as a judge: OSError: no weights"),
         (
             "{module}:nothing",
             (

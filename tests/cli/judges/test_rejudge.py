@@ -127,7 +127,7 @@ def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tm
         ),
         (
             ["recorded/rag_predictions.json", "--rag-output=recorded"],
-            "recorded/rag_predictions.json would be written over. Give another --rag-agent or --rag-output.",
+            "recorded/rag_predictions.json would be overwritten. Give another --rag-agent or --rag-output.",
         ),
         (["recorded/rag_predictions.json", "--rag-threshold=2"], "--rag-threshold: '2' is not a number from 0 to 1; "),
         (["recorded/rag_predictions.json", "-o", "rag_top=2"], "-o: 'rag_top=2' sets nothing. "),

@@ -196,7 +196,7 @@ def test_an_accepted_run_cannot_be_added_once_more(
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("term", "'term' is no question of the run or the baseline. Give a question_id of theirs."),
+        ("term", "'term' is not a question of the run or the baseline. Give one of their ids."),
         ("hours", "'hours' is an ERROR in the run, so there is no answer to accept. Run it again."),
         (
             "prices",

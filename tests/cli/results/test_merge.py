@@ -170,10 +170,7 @@ def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_p
         ),
         (
             ("--set", "rag_top_k=3"),
-            (
-                "--set: 'rag_top_k=3' sets nothing of the gate. Write NAME=VALUE with "
-                "rag_false_alarms, rag_baseline_allow."
-            ),
+            ("--set: 'rag_top_k=3' is not a gate setting. Write NAME=VALUE with rag_false_alarms, rag_baseline_allow."),
         ),
         (
             ("--set", "rag_false_alarms=2"),

@@ -141,7 +141,7 @@ def test_wrong_usage_is_told(results: Path, ragcheck: Ragcheck) -> None:
     )
     (results / "rag_summary.json").write_text("{}", encoding="utf-8")
     assert complaint(str(results), *html) == (
-        "RESULTS/rag_summary.json: it is no summary of a run. Keep the files of a run together.\n"
+        "RESULTS/rag_summary.json: it is not the summary of a run. Keep the files of a run together.\n"
     )
     (results / "rag_summary.json").write_text("{", encoding="utf-8")
     assert complaint(str(results), *html) == (

@@ -61,11 +61,11 @@ def test_a_lone_surrogate_does_not_keep_a_text_from_being_sent(by_own_client):
         (json_reply({"data": None}), "JSON that holds no embeddings"),
         (embeddings([1.0]), "1 embeddings for 2 texts"),
         (embeddings([1.0], [1.0, 2.0]), "embeddings of different lengths"),
-        (embeddings([1.0], "AAAA"), "an embedding that is no list of numbers"),
-        (embeddings([1.0], []), "an embedding that is no list of numbers"),
-        (embeddings([1.0], [None]), "an embedding that is no list of numbers"),
-        (embeddings([1.0], [float("inf")]), "an embedding that is no list of numbers"),
-        (embeddings([1.0], [10**400]), "an embedding that is no list of numbers"),
+        (embeddings([1.0], "AAAA"), "an embedding that is not a list of numbers"),
+        (embeddings([1.0], []), "an embedding that is not a list of numbers"),
+        (embeddings([1.0], [None]), "an embedding that is not a list of numbers"),
+        (embeddings([1.0], [float("inf")]), "an embedding that is not a list of numbers"),
+        (embeddings([1.0], [10**400]), "an embedding that is not a list of numbers"),
     ],
 )
 def test_a_reply_without_the_embeddings_says_what_came(reply, sent):

@@ -309,7 +309,7 @@ def test_the_identity_holds_no_credentials_and_names_no_url_for_openais_own():
             {"api_key": "sk-a\N{EN DASH}b"},
             (
                 r"the judge's key cannot be sent: its character 5 is '\u2013'. "
-                "Copy the key anew into RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY."
+                "Copy the key again into RAGCHECK_JUDGE_API_KEY or OPENAI_API_KEY."
             ),
         ),
         (

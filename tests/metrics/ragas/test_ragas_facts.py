@@ -69,7 +69,7 @@ def test_facts_that_an_answer_brought_along_are_not_taken():
 
 def test_a_field_that_a_statement_has_twice_is_refused():
     twice = facts_text().replace('"in_reference": true', '"in_reference": true, "in_reference": false')
-    with pytest.raises(JudgeReplyError, match=r"^in_reference stands in one object more than once$"):
+    with pytest.raises(JudgeReplyError, match=r"^in_reference occurs in one object more than once$"):
         read_facts(twice, nonce=NONCE)
 
 

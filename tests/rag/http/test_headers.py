@@ -58,7 +58,7 @@ def test_the_host_may_be_another_than_the_urls_for_a_server_that_has_several() -
 @pytest.mark.parametrize("userinfo", ["me:pw-12345", "me", ":pw-12345"])
 def test_a_header_and_a_user_name_for_the_same_are_refused(userinfo: str) -> None:
     assert refusal({"authorization": "Bearer abc"}, f"http://{userinfo}@rag.example/query") == (
-        "the header 'authorization' cannot be sent beside the user name and password in the endpoint's URL, "
+        "the header 'authorization' cannot be sent with the user name and password in the endpoint's URL, "
         "which are sent as the same header. Take one of them out."
     )
 

@@ -155,7 +155,7 @@ def test_an_answer_is_taken_as_it_is():
 def test_an_error_that_is_reported_in_place_of_an_answer_is_told(answer, found):
     error = mismatch({"error": {"message": "no index"}}, "`[]`", answer)
     assert error.found == found
-    assert error.to_do == "Mend its cause in the RAG system, and report such failures with status 500."
+    assert error.to_do == "Fix its cause in the RAG system, and report such failures with status 500."
 
 
 # The setting itself
@@ -186,7 +186,7 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
         ),
         (
             "answer=a context=b",
-            "names 'context', which is no part of an answer; write answer, contexts, source_ids",
+            "names 'context', which is not part of an answer; write answer, contexts, source_ids",
         ),
         ("answer=a contexts=b answer=c", "gives answer twice; give it once"),
         ("answer= contexts=b", "has a mistake: answer= is empty"),
@@ -209,7 +209,7 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
         ),
         (
             "answer=a contexts=b[].first(c)",
-            "has a mistake: contexts=b[].first(c) calls first(), which is no function of JMESPath",
+            "has a mistake: contexts=b[].first(c) calls first(), which is not a JMESPath function",
         ),
     ],
 )
