@@ -18,6 +18,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_judge,
     rag_question,
     rag_result,
+    rag_result_without_judge,  # noqa: F401 - for the items of question files
     rag_settings,
 )
 from pytest_ragcheck.plugin.item_records import has_records

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import calls_rag_check, settings_of
+from pytest_ragcheck.plugin.run_state import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,14 +50,17 @@ def rag_client(rag_settings: Settings, pytestconfig: pytest.Config) -> Asks:
 
 
 @pytest.fixture(scope="session")
-def rag_judge(rag_settings: Settings, pytestconfig: pytest.Config) -> Iterator[Judge | None]:
+def rag_judge(
+    rag_settings: Settings, pytestconfig: pytest.Config, request: pytest.FixtureRequest
+) -> Iterator[Judge | None]:
     """The judge of --rag-judge; None for `none`. An override can return an object with `judge`, or a function."""
-    if rag_settings.judge.name is None and rag_settings.needs_judge and rag_settings.run.replay is None:
+    needs_judge = rag_settings.needs_judge and _asks_for_answers(request.session)
+    if rag_settings.judge.name is None and needs_judge and rag_settings.run.replay is None:
         from pytest_ragcheck.plugin.collecting.preconditions import NO_JUDGE
 
         pytest.fail(NO_JUDGE, pytrace=False)
     with _usage_errors_as_failures():
-        judge = _chosen_judge(rag_settings, pytestconfig) if rag_settings.needs_judge else None
+        judge = _chosen_judge(rag_settings, pytestconfig) if needs_judge else None
     with _with_cache(judge, rag_settings, pytestconfig) as used:
         yield used
         close = getattr(used, "aclose", None)
@@ -87,18 +91,37 @@ def rag_result(
     rag_settings: Settings,
     rag_question: Question,
     rag_client: Any,
+    rag_judge: Judge | JudgeFunction | None,
 ) -> Record:
     """The record of the question. An ERROR ends the test here, a FAIL only in `assert_passed`."""
+    __tracebackhide__ = True
+    return _result(request, rag_settings, rag_question, rag_client, rag_judge if rag_question.is_answered else None)
+
+
+@pytest.fixture(name="_rag_result_without_judge")
+def rag_result_without_judge(
+    request: pytest.FixtureRequest, rag_settings: Settings, rag_question: Question, rag_client: Any
+) -> Record:
+    """The same as `rag_result` for an item of the tier retrieval, without setting up `rag_judge`."""
+    __tracebackhide__ = True
+    return _result(request, rag_settings, rag_question, rag_client, None)
+
+
+def _result(
+    request: pytest.FixtureRequest,
+    settings: Settings,
+    question: Question,
+    client: Any,
+    judge: Judge | JudgeFunction | None,
+) -> Record:
     __tracebackhide__ = True
     from pytest_ragcheck.plugin.asking.question_session import question_session_of
     from pytest_ragcheck.plugin.asking.rag_check import kept
 
-    # The tier retrieval needs no judge, so the fixture of the judge is not set up for it.
-    rag_judge = request.getfixturevalue("rag_judge") if rag_question.is_answered else None
-    means = _backends(rag_client, rag_judge, rag_settings)
+    means = _backends(client, judge, settings)
     with _usage_errors_as_failures():
         ahead = question_session_of(request.session)
-    record = kept(request.node, rag_question, rag_settings, partial(ahead.record, request.node, rag_question, means))
+    record = kept(request.node, question, settings, partial(ahead.record, request.node, question, means))
     record.assert_measured()
     return record
 
@@ -111,6 +134,16 @@ def rag_check(
     from pytest_ragcheck.plugin.asking.rag_check import RagCheck
 
     return RagCheck(request, _backends(rag_client, rag_judge, rag_settings))
+
+
+def _asks_for_answers(session: pytest.Session) -> bool:
+    """Return False if every question of the session is of the tier retrieval."""
+    from pytest_ragcheck.plugin.collecting.question_items import question_of
+
+    if RUN not in session.config.stash or any(map(calls_rag_check, session.items)):
+        return True
+    questions = [question_of(item) for item in session.items]
+    return any(question is not None and question.is_answered for question in questions)
 
 
 def _backends(client: Any, judge: Judge | JudgeFunction | None, settings: Settings) -> Backends:

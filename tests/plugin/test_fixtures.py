@@ -311,3 +311,15 @@ def pytest_sessionfinish():
     settings, judges = map(int, (project.folder / "kept.txt").read_text(encoding="utf-8").split())
     assert settings < 20
     assert judges < 20
+
+
+def test_a_parametrized_judge_judges_each_question_once_for_each_parameter(project: Project) -> None:
+    project.ask(good("terms"))
+    project.extend_conftest("@pytest.fixture(params=['a', 'b'])\ndef rag_judge(request): return CannedJudge()\n")
+    project.write(
+        "test_own.py",
+        'import pytest\n@pytest.mark.rag_questions("billing.rag.yaml")\n'
+        "def test_it(rag_result): rag_result.assert_passed()\n",
+    )
+    run = project.run()
+    assert run.outcomes == {"passed": 4}, run.text

@@ -218,3 +218,15 @@ def test_a_gold_text_of_two_words_is_named_at_the_end_of_the_run(project: Projec
         run = project.run(f"--rag-url={endpoint.url}")
     assert run.verdicts == {"refund": "FAIL"}
     assert "shop: a gold text of refund has one or two words, so that only an equal context is the passage." in run.text
+
+
+def test_a_marked_test_needs_no_judge_either(project: Project) -> None:
+    project.write("shop.rag.yaml", QUESTIONS)
+    project.write("conftest.py", CONFTEST.partition('@pytest.fixture(scope="session")\ndef rag_judge')[0])
+    project.write(
+        "test_own.py",
+        'import pytest\n@pytest.mark.rag_questions("shop.rag.yaml")\n'
+        "def test_it(rag_result): assert rag_result.scores\n",
+    )
+    run = project.run("test_own.py")
+    assert (run.exit_status, run.outcomes) == (0, {"passed": 2}), run.text

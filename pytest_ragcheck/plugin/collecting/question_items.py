@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def assert_question_passes(rag_result: Record) -> None:
-    """The test function of every collected question."""
+    """The test function of a collected question."""
     __tracebackhide__ = True
     if not isinstance(rag_result, Record):
         raise UsageError(
@@ -41,11 +41,18 @@ def assert_question_passes(rag_result: Record) -> None:
     rag_result.assert_passed()
 
 
-# The python_functions setting of a project does not apply.
-assert_question_passes.__test__ = True  # type: ignore[attr-defined]
-# pytest reads it three times for each question; computing it took an eighth of the collection time.
-assert_question_passes.__signature__ = inspect.signature(assert_question_passes)  # type: ignore[attr-defined]
+def assert_contexts_pass(_rag_result_without_judge: Record) -> None:
+    """The test function of a collected question of the tier retrieval."""
+    __tracebackhide__ = True
+    _rag_result_without_judge.assert_passed()
 
+
+_FUNCTIONS: tuple[Any, ...] = (assert_question_passes, assert_contexts_pass)
+for _function in _FUNCTIONS:
+    # The python_functions setting of a project does not apply.
+    _function.__test__ = True
+    # pytest reads it three times for each question; computing it took an eighth of the collection time.
+    _function.__signature__ = inspect.signature(_function)
 
 _PAGE = "errors/question-files"
 
@@ -70,14 +77,15 @@ class QuestionFile(pytest.Module):
 
     def _items(self, question: Question) -> Iterator[pytest.Item]:
         # pytest looks the function up in the module and makes an item for each parameter set of its fixtures.
-        setattr(self.obj, question.id, assert_question_passes)
-        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=question.id, obj=assert_question_passes)
+        function = assert_question_passes if question.is_answered else assert_contexts_pass
+        setattr(self.obj, question.id, function)
+        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=question.id, obj=function)
         for variant in variants:
             item = QuestionItem.from_parent(
                 self,
                 name=variant.name,
                 originalname=question.id,
-                callobj=assert_question_passes,
+                callobj=function,
                 callspec=getattr(variant, "callspec", None),
             )
             item.question = run_of(self.config).questions.use(question, variant.name.removeprefix(question.id))
