@@ -137,7 +137,7 @@ class Fields:
             return None
         if not isinstance(value, dict):
             raise self.mistake(key)
-        return Fields(value, f'{self.place}, under "{key}",')
+        return Fields(value, f'{self.place.removesuffix(",")}, under "{key}",')
 
     def mistake(self, key: str) -> Unusable:
         """Return the error for a field with a wrong value."""

@@ -112,6 +112,23 @@ def test_a_row_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, A
     )
 
 
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"answers": [{"verdict": "PASS", "metrics": {}}], "runs": [[-1]]}, ' has [[-1]] under "runs"'),
+        ({"judgement": {"votes": [1]}}, ', under "judgement", has [1] under "votes"'),
+        (
+            {"judgement": {"votes": {"groundedness": 3}}},
+            ', under "judgement", under "votes", has 3 under "groundedness"',
+        ),
+    ],
+)
+def test_an_answer_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
+    assert refusal(tmp_path, predictions(passed("a", **change))) == (
+        f"main.json: predictions[0]{text}. Take the file as the run wrote it."
+    )
+
+
 @pytest.mark.parametrize("key", ["question_id", "dataset_name", "question", "kind"])
 def test_a_row_of_an_error_that_lacks_something_is_named(tmp_path: Path, key: str) -> None:
     row = {name: value for name, value in errored().items() if name != key}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
@@ -60,9 +60,10 @@ def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[Save
         _known_text(_compact_answer(Fields(each, f'{fields.place}, under "answers",'), contexts), fields)
         for each in answers
     ]
+    by_index = dict(enumerate(found))
     try:
-        looks = [tuple(found[place] for place in run) for run in runs or ()]
-    except (TypeError, IndexError):
+        looks = [tuple(by_index[place] for place in run) for run in runs or ()]
+    except (TypeError, KeyError):
         raise fields.mistake("runs") from None
     if not any(looks):
         raise fields.mistake("runs")
@@ -114,12 +115,12 @@ def _labels(fields: Fields) -> Mapping[str, str] | None:
 
 
 def _judgement(fields: Fields) -> Judgement:
-    votes: Any = fields.row.get("votes") or {}
+    votes = fields.object_or_null("votes")
     return Judgement(
         answer_correctness=fields.number_or_null("answer_correctness"),
         groundedness=fields.number_or_null("groundedness"),
         error_message=fields.text_or_null("error_message") or "",
         abstained=fields.boolean_or_null("abstained"),
-        votes={score: tuple(each) for score, each in votes.items()},
+        votes={score: tuple(votes.list_of_numbers(score)) for score in votes.row} if votes else {},
         served_by=fields.text_or_null("served_by") or "",
     )
