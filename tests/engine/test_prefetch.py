@@ -491,7 +491,7 @@ def test_a_job_that_a_client_cancels_before_its_first_step_is_evaluated_when_it_
         others = asyncio.all_tasks()
         reader = Prefetcher(room=beside(4))
         await reader.add([Job(key="first", evaluate=cancels_the_others), *work.jobs])
-        taken = [await reader.take(key) for key in ("first", 0, 1, 2)]
+        taken: list[Any] = [await reader.take(key) for key in ("first", 0, 1, 2)]
         assert taken == ["first", "record 0", "record 1", "record 2"]
         await reader.close()
 

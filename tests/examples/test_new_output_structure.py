@@ -31,7 +31,8 @@ def read(path: Path) -> Any:
 
 
 def test_the_samples_are_what_the_script_makes_of_the_old_layout(tmp_path: Path) -> None:
-    command = [sys.executable, EXAMPLES / "convert_old_format.py", EXAMPLES / "old_output_structure", "-o", tmp_path]
+    script, old = EXAMPLES / "convert_old_format.py", EXAMPLES / "old_output_structure"
+    command: list[str | Path] = [sys.executable, script, old, "-o", tmp_path]
     ended = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
     assert {path.name for path in SAMPLES.iterdir()} == {"README.md", *NAMES}

@@ -54,8 +54,9 @@ def rag_judge():
 
 
 def row_of(run: Run, name: str) -> dict[str, Any]:
-    (row,) = (row for row in run.predictions["predictions"] if row["question_id"] == name)
-    return row
+    rows: list[dict[str, Any]] = run.predictions["predictions"]
+    (found,) = (row for row in rows if row["question_id"] == name)
+    return found
 
 
 @three_ways

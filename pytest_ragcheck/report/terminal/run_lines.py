@@ -100,7 +100,9 @@ def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str,
     """
     answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
     judged = settings.judged and True in answered
-    both = dict.fromkeys(JUDGED, settings.gate.threshold) if judged else {}
+    both: dict[str, float] = {}
+    if judged:
+        both |= dict.fromkeys(JUDGED, settings.gate.threshold)
     if False in answered:
         both[recall_at_most(settings.endpoint.top_k)] = settings.gate.threshold
     minimums = settings.gate.minimums

@@ -82,8 +82,8 @@ def test_no_mutation_of_a_result_file_leads_to_a_traceback(
         path.write_bytes(mutated)
         try:
             status, _, error = ragcheck(*COMMANDS[command])
-        except Exception as error:
-            raise AssertionError(f"mutation {number} of {path.name}: {what}") from error
+        except Exception as raised:
+            raise AssertionError(f"mutation {number} of {path.name}: {what}") from raised
         assert status in {0, 1, 2}, f"mutation {number}: {what}"
         assert (status == 2) == bool(error), f"mutation {number}: {what}: {error}"
         assert "Traceback" not in error, f"mutation {number}: {what}"

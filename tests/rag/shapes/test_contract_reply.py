@@ -21,7 +21,8 @@ def test_an_empty_answer_and_no_contexts_are_a_reply():
     assert read_reply({"answer": "", "contexts": []}) == RagAnswer(text="")
     ids = {"answer": "30 days", "contexts": ["a", "b"], "source_ids": ("d1", "d2")}
     assert read_reply(ids) == RagAnswer(text="30 days", contexts=("a", "b"), source_ids=("d1", "d2"))
-    for wrong in (["d1"], "d1", [1, 2], {}):
+    refused: tuple[object, ...] = (["d1"], "d1", [1, 2], {})
+    for wrong in refused:
         with pytest.raises(ReplyMismatch) as caught:
             read_reply({**ids, "source_ids": wrong})
         assert caught.value.to_do == "Return a text for each context, in their order, or no source_ids."

@@ -165,6 +165,7 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
     reading = Reading.from_text(
         """ answer = join(' contexts=', [a, "answer = b"])\ncontexts=docs[? kind == 'x answer=1' ].t source_ids=ids"""
     )
+    assert reading.answer is not None
     assert reading.answer.text == """join(' contexts=', [a, "answer = b"])"""
     assert reading.contexts.text == "docs[? kind == 'x answer=1' ].t"
     assert reading.source_ids is not None
