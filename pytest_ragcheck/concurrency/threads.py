@@ -10,21 +10,37 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
+
+_ABANDONED: contextvars.ContextVar[list[asyncio.Future[None]]] = contextvars.ContextVar("_ABANDONED")
+
+
+@contextlib.contextmanager
+def abandoned_calls() -> Iterator[list[asyncio.Future[None]]]:
+    """Yield a list that gets a future for the end of each thread whose call was cancelled within the block."""
+    found: list[asyncio.Future[None]] = []
+    token = _ABANDONED.set(found)
+    try:
+        yield found
+    finally:
+        _ABANDONED.reset(token)
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     """
     Return the result of `function(*arguments)` from a new thread, or raise its exception.
 
-    The thread is a daemon, unlike those of a pool, so that a hanging call cannot keep the process from ending.
+    The thread is a daemon, unlike those of a pool, so that a hanging call cannot keep the process from ending. A
+    cancelled call runs on, and `abandoned_calls` knows its end.
     """
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
+    ended: asyncio.Future[None] = loop.create_future()
 
     def settle(value: T | None, error: BaseException | None) -> None:
+        ended.set_result(None)
         if result.done():  # cancelled
             return
         if error is None:
@@ -47,4 +63,9 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
 
     call = partial(contextvars.copy_context().run, function, *arguments)
     threading.Thread(target=run, name="ragcheck call", daemon=True).start()
-    return await result
+    try:
+        return await result
+    except asyncio.CancelledError:
+        if not ended.done():
+            _ABANDONED.get([]).append(ended)
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from tests.canned import good
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
-    from tests.harness import Project
+    from tests.harness import Project, Run
 
 LOGGED = """
 import os, time
@@ -132,3 +133,52 @@ def test_connections_are_capped_by_the_limit_of_open_files(project: Project) -> 
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "--rag-concurrency=256", subprocess=True)
     assert run.outcomes == {"passed": 200}
     assert "at most 12 requests run at once, not 256, by the limit of open files" in run.lines
+
+
+SLOW = """
+import time
+from pathlib import Path
+
+import pytest
+from pytest_ragcheck import RagClient
+
+LOG = Path(__file__).parent / "asked.txt"
+
+
+def answer(question):
+    with LOG.open("a") as log:
+        log.write(f"{time.monotonic():.6f} 1\\n")
+    time.sleep(SECONDS)
+    with LOG.open("a") as log:
+        log.write(f"{time.monotonic():.6f} -1\\n")
+    return {"answer": "30 days", "contexts": []}
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answer, timeout_seconds=0.1)
+"""
+
+
+def run_slow(project: Project, seconds: float) -> tuple[Run, int]:
+    """A run over a function that exceeds its time limit, and the most calls at once."""
+    project.write("conftest.py", SLOW.replace("SECONDS", str(seconds)))
+    project.write("billing.rag.yaml", "questions: [One?, Two?, Three?, Four?]\n")
+    run = project.run("--rag-judge=none", "--rag-concurrency=1", "-orag_retries=0")
+    lines = (project.folder / "asked.txt").read_text().splitlines()
+    running = accumulate(int(line.split()[1]) for line in sorted(lines, key=lambda line: float(line.split()[0])))
+    return run, max(running)
+
+
+def test_an_abandoned_call_keeps_its_slot_until_it_ends(project: Project) -> None:
+    run, most = run_slow(project, seconds=0.3)
+    assert ["returned nothing within 0.1 s" in text for _, text in run.errors_by_id.values()] == [True] * 4
+    assert most == 1
+
+
+def test_a_call_that_never_ends_does_not_freeze_the_run(project: Project) -> None:
+    run, most = run_slow(project, seconds=1000)
+    texts = [text for _, text in run.errors_by_id.values()]
+    assert sum("returned nothing within 0.1 s" in text for text in texts) == 1
+    assert sum("calls of plain functions hold all slots" in text for text in texts) == 3
+    assert most == 1

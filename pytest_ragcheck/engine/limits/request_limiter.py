@@ -8,8 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_ragcheck.concurrency.threads import abandoned_calls
 from pytest_ragcheck.engine.limits.slots import Slots
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ _LIMITED_SECONDS = 65.0
 
 _DOWN_SECONDS = 30.0
 """A system that succeeded before is down if it refuses single requests with 503 for this long."""
+
+_ABANDONED_LIMITS = 9
+"""
+How long requests wait while abandoned calls hold all slots, in time limits of such a call.
+
+With the limit of the call itself that is the time limit of a question.
+"""
 
 _NUMBERS_SECONDS = 0.001
 """Pause between two tries to change the shared limit, which another process changes within microseconds."""
@@ -85,6 +93,11 @@ class RequestLimiter:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._poller: asyncio.Task[None] | None = None
         self._served_at = -math.inf
+        self._abandoned = 0
+        """Slots of requests that were cancelled and whose threads still run."""
+
+        self._refuses = False
+        """True if no thread ended for a long time while abandoned calls held all slots."""
 
     @property
     def most(self) -> int:
@@ -109,8 +122,10 @@ class RequestLimiter:
         while True:
             await self._enter()
             started = _now()
+            running: list[asyncio.Future[None]] = []
             try:
-                result = await operation()
+                with abandoned_calls() as running:
+                    result = await operation()
             except MeasurementError as error:
                 try:
                     wait = await self._wait_after(error, tries, started)
@@ -119,9 +134,9 @@ class RequestLimiter:
                         await asyncio.sleep(wait)
                         wait = 0.0
                 finally:
-                    self._leave()
+                    self._leave_after(running, _now() - started)
             except BaseException:
-                self._leave()
+                self._leave_after(running, _now() - started)
                 raise
             else:
                 others_wait = bool(self._waiting)
@@ -184,6 +199,8 @@ class RequestLimiter:
 
     async def _enter(self) -> None:
         if self._waiting or not self._slots.take(_now()):
+            if self._refuses and self._is_stuck():
+                raise self._no_slot()
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
             self._poll()
@@ -220,6 +237,42 @@ class RequestLimiter:
     def _leave(self) -> None:
         self._slots.free()
         self._admit()
+
+    def _leave_after(self, running: list[asyncio.Future[None]], seconds: float) -> None:
+        """Leave once the threads have ended that a cancelled request left running; at once if there are none."""
+        if not running:
+            self._leave()
+            return
+        self._abandoned += 1
+        still = set(running)
+
+        def end(thread: asyncio.Future[None]) -> None:
+            still.discard(thread)
+            if not still:
+                self._abandoned -= 1
+                self._refuses = False
+                self._leave()
+
+        for each in running:
+            each.add_done_callback(end)
+        asyncio.get_running_loop().call_later(_ABANDONED_LIMITS * seconds, self._refuse_if_stuck)
+
+    def _refuse_if_stuck(self) -> None:
+        """End the wait for a slot if abandoned calls hold all of them."""
+        self._refuses = self._is_stuck()
+        while self._refuses and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_exception(self._no_slot())
+
+    def _is_stuck(self) -> bool:
+        return self._abandoned > 0 and self._abandoned >= self._slots.held
+
+    def _no_slot(self) -> QuestionTimeout:
+        return QuestionTimeout(
+            f"not asked: calls of plain functions hold all slots, and {self._abandoned} of them still run after their "
+            "time limit\nMake the function return in time, or raise rag_timeout."
+        )
 
     def _admit(self) -> bool:
         """Give free slots to waiting requests; return True if one got a slot."""
