@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
+from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
 from pytest_ragcheck.rag.http.exchange_progress import Progress
 from pytest_ragcheck.rag.http.route import LOOKED_AT_BYTES, HttpRoute
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 from pytest_ragcheck.rag.shapes.shape import read_shape
-from pytest_ragcheck.rag.stream.event_parsers import parser_for
-from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
+from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

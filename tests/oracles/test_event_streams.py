@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from pytest_ragcheck.rag.stream.event_parsers import ServerSentEvents
+from pytest_ragcheck.rag.body.event_parsers import ServerSentEvents
 
 from .comparison import program
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
+    from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 
 class Phase(Enum):

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointTimeout
+from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.probe.check_point import (
@@ -29,7 +30,6 @@ from pytest_ragcheck.rag.probe.check_point import (
     passed,
 )
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
-from pytest_ragcheck.rag.stream.event_parsers import parser_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointTimeout
+from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library
 from pytest_ragcheck.rag.probe.probe_exchange import ask_as
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
-from pytest_ragcheck.rag.stream.event_parsers import parser_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
     from pytest_ragcheck.rag.http.exchange_progress import Progress
     from pytest_ragcheck.rag.shapes.shape import Shape
-    from pytest_ragcheck.rag.stream.streamed_reply import StreamedReply
+    from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 MAX_REPLY_BYTES = 10_000_000
 """Same as the client's default."""

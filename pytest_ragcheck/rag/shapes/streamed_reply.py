@@ -12,8 +12,8 @@ from pytest_ragcheck.rag.shapes.reading import FIELDS
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.body.event_parsers import EventParser, StreamEvent
     from pytest_ragcheck.rag.shapes.shape import StreamReading
-    from pytest_ragcheck.rag.stream.event_parsers import EventParser, StreamEvent
 
 _DONE = b"[DONE]"
 """The payload of the last event, by the convention of OpenAI's API."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.rag.stream.event_parsers import JsonLines, ServerSentEvents, parser_for
+from pytest_ragcheck.rag.body.event_parsers import JsonLines, ServerSentEvents, parser_for
 
 
 def events_of(*chunks: bytes, lines: bool = False) -> list[tuple[str, str]]:
