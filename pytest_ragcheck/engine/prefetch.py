@@ -149,13 +149,17 @@ class Prefetcher:
         await self._store.discard(key)
         self._room.set()
 
-    async def finish(self) -> None:
-        """Begin no further jobs ahead of their items, and wait for those under way, as other processes need them."""
+    async def finish(self, seconds: float) -> None:
+        """Begin no further jobs ahead of their items; wait up to *seconds* for those that other processes need."""
+        until = asyncio.get_running_loop().time() + seconds
         self._waiting.clear()
         if self._producer is not None:
             self._producer.cancel()
         while left := [task for task in (self._producer, *self._tasks.values()) if task and not task.done()]:
-            await asyncio.wait(left)
+            left_seconds = until - asyncio.get_running_loop().time()
+            if left_seconds <= 0:
+                return  # a client that hangs
+            await asyncio.wait(left, timeout=left_seconds)
 
     async def close(self) -> None:
         """End all jobs under way; a client that ignores its cancellation is left after a while."""

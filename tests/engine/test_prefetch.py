@@ -246,7 +246,7 @@ async def run():
     await reader.add(Job(key=key, evaluate=partial(evaluate, key)) for key in keys)
     for key in keys[own::2]:
         assert await reader.take(key) == a_record(key)
-    await reader.finish()
+    await reader.finish(10)
     await reader.close()
     store.close()
 
@@ -351,7 +351,7 @@ def test_a_process_whose_last_item_comes_ends_what_it_has_begun_for_the_others_a
         reader = Prefetcher(room=beside(2), store=store)
         await reader.add(work.jobs)
         await settle()
-        finishing = asyncio.create_task(reader.finish())
+        finishing = asyncio.create_task(reader.finish(10))
         await settle()
         assert not finishing.done()
         work.may_end.set()
@@ -374,7 +374,7 @@ def test_a_run_that_was_stopped_goes_on_for_nobody(store: SharedStore, other: Ot
         assert work.begun == [0, 1]
         stopped.set()
         if finishes:
-            await reader.finish()
+            await reader.finish(10)
         else:
             await work.cancelled.wait()
             await settle()
@@ -437,7 +437,7 @@ def test_a_question_that_another_process_discards_is_ended_for_good(store: Share
         await settle()
         other("discard", "q0", "q1")
         assert await asyncio.wait_for(wanted, 10) is None
-        await asyncio.wait_for(reader.finish(), 10)
+        await asyncio.wait_for(reader.finish(10), 10)
         assert hanging.ended == []
         # No process begins again what has hung once.
         assert other("claim", "q0", "q1") == ""

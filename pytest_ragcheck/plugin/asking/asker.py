@@ -79,9 +79,9 @@ class Asker:
             await self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)
 
-    async def finish(self) -> None:
-        """Begin no further questions ahead of their items, and wait for those under way."""
-        await self._prefetcher.finish()
+    async def finish(self, seconds: float) -> None:
+        """Begin no further questions ahead of their items, and wait up to *seconds* for those under way."""
+        await self._prefetcher.finish(seconds)
 
     async def end(self) -> None:
         """End all questions under way."""

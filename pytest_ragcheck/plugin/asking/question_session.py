@@ -182,8 +182,12 @@ class QuestionSession:
         return replace(evaluated, record=complete)
 
     def _finish(self) -> None:
-        """Wait for the questions that this worker asks for the items of others; it begins no further ones."""
-        self._loop.run(self._asker.finish)
+        """
+        Wait for the questions that this worker asks for the items of others; it begins no further ones.
+
+        The wait is bounded, because no time limit of an item bounds it, and a user's client may hang.
+        """
+        self._loop.run(self._asker.finish, settings_of(self._config).endpoint.timeout_seconds / 2)
 
     def _interrupt(self) -> None:
         """End all questions under way; leave them with the loop if a user's code blocks it."""
