@@ -36,6 +36,20 @@ class GoldPassage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierTurn:
+    """An earlier turn of a conversation, as this run asked it."""
+
+    question: str
+    """The text of the turn."""
+
+    answer: str
+    """The answer of the system; empty if it abstained."""
+
+    contexts: tuple[str, ...] = ()
+    """The passages of that answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question with its expected answer and its settings, defaults of the file included."""
 
@@ -99,6 +113,12 @@ class Question:
 
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """Free values of the author, copied to the predictions."""
+
+    history: tuple[EarlierTurn, ...] = field(default=(), compare=False)
+    """The earlier turns of the conversation, in their order; filled when the turn is asked."""
+
+    session: str | None = field(default=None, compare=False)
+    """The session that the system named in its earlier replies; None before the first, or if it names none."""
 
     path: Path | None = field(default=None, compare=False)
     """The file that the question was read from."""
