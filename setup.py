@@ -1,4 +1,4 @@
-"""Puts the pages of `docs/` into the package when it is built, for `ragcheck docs`; all else is in pyproject.toml."""
+"""Adds the pages for `ragcheck docs` and the questions for `ragcheck demo` to a built package."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildWithPages(build_py):
+class BuildWithFiles(build_py):
     """In an editable install nothing is copied: the command reads the checkout's own pages."""
 
     def run(self) -> None:
-        """Builds the package, and then adds the pages."""
+        """Build the package, and add the files."""
         super().run()
         if not self.editable_mode:
             docs, pages = Path("docs"), Path(self.build_lib, "pytest_ragcheck", "pages")
@@ -22,6 +22,10 @@ class BuildWithPages(build_py):
                 copy = pages / page.relative_to(docs)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(page, copy)
+            questions = "ragcheck.rag.yaml"
+            shutil.copyfile(
+                Path("examples", "first_run", questions), Path(self.build_lib, "pytest_ragcheck", "demo", questions)
+            )
 
 
-setup(cmdclass={"build_py": BuildWithPages})
+setup(cmdclass={"build_py": BuildWithFiles})

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from pytest_ragcheck.demo.corpus import read_corpus
+from pytest_ragcheck.demo.faults import faults_from
+from pytest_ragcheck.demo.index import Index
+
 from .app import create_app
-from .batches import SUFFIXES
-from .faults import faults_from
-from .index import Index
 from .llm import LanguageModel
 
 if TYPE_CHECKING:
@@ -68,18 +69,6 @@ def model_from(environment: Mapping[str, str]) -> LanguageModel | None:
         return None
     url, api_key = environment.get("RAG_SERVER_LLM_URL"), environment.get("RAG_SERVER_LLM_API_KEY")
     return LanguageModel(url=url or None, model=model, api_key=api_key)
-
-
-def read_corpus(index: Index, folder: Path) -> None:
-    """Makes the index hold the files of *folder*, by their relative paths, beside what was uploaded."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    document_ids = [path.relative_to(folder).as_posix() for path in files]
-    before = {document.id for document in index.documents() if not document.uploaded}
-    for document_id in before.difference(document_ids):
-        index.delete(document_id)
-    for path, document_id in zip(files, document_ids, strict=True):
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-        index.add(document_id, text, file_name=document_id, uploaded=False)
 
 
 def serve(app: Starlette, listening: socket.socket, *, stop_with_stdin: bool) -> None:

@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.demo.corpus import SUFFIXES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .faults import Faults
-    from .index import Index
-
-SUFFIXES = {".md", ".txt"}
-"""Of the files that can be read."""
+    from pytest_ragcheck.demo.faults import Faults
+    from pytest_ragcheck.demo.index import Index
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 
-from .chunks import one_chunk
-from .passage import Passage
+from pytest_ragcheck.demo.chunks import one_chunk
+from pytest_ragcheck.demo.passage import Passage
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .answer import REFUSAL, Answer, Quote
+from pytest_ragcheck.demo.quoting import REFUSAL, Answer, Quote
+from pytest_ragcheck.demo.reply import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from .passage import Passage
+    from pytest_ragcheck.demo.passage import Passage
 
 INSTRUCTIONS = f"""\
 Answer the question from the numbered passages and from nothing else.
@@ -24,15 +24,6 @@ _MARKER = re.compile(r"\s*\[(\d{1,4})\]")
 
 class ModelError(Exception):
     """The model gave no answer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
-    """An answer and what it took."""
-
-    answer: Answer
-    tokens: Mapping[str, int]
-    """`prompt_tokens` and `completion_tokens`, where the model's server counts them."""
 
 
 class LanguageModel:

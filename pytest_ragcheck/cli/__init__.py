@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck._version import __version__
-from pytest_ragcheck.cli.judges import calibrate, rejudge
+from pytest_ragcheck.cli import calibrate, rejudge
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.cli.project import check_files, cleanup, dataset, docs, init, probe, schema
+from pytest_ragcheck.cli.project import check_files, cleanup, dataset, demo, docs, init, probe, schema
 from pytest_ragcheck.cli.results import baseline, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
@@ -29,6 +29,7 @@ _COMMANDS = (
     compare,
     convert,
     dataset,
+    demo,
     docs,
     init,
     merge,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from examples.rag_server.faults import faults_from
+from pytest_ragcheck.demo.faults import faults_from
 from tests.examples.conftest import running
 
 if TYPE_CHECKING:

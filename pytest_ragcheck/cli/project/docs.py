@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain
+from pytest_ragcheck.demo.shipped import pages_folder
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,12 +34,11 @@ def read_pages() -> dict[str, str]:
 
     The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
     """
-    package = Path(__file__).parents[2]
-    for folder in (package / "pages", package.parent / "docs"):
-        if (folder / "index.md").is_file():
-            paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
-            return {name: _with_names(path.read_text(encoding="utf-8"), name) for name, path in sorted(paths.items())}
-    return {}
+    folder = pages_folder()
+    if folder is None:
+        return {}
+    paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+    return {name: _with_names(path.read_text(encoding="utf-8"), name) for name, path in sorted(paths.items())}
 
 
 def _with_names(text: str, name: str) -> str:

@@ -1,22 +1,21 @@
-"""A question and its passages -> the reply."""
+"""Makes the reply to a question from its passages."""
 
 from __future__ import annotations
 
 import time
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .answer import REFUSAL, Answer, answer, best_first
-from .words import words_of
+from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
+from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .faults import Faults
-    from .index import Index
-    from .llm import LanguageModel
-    from .passage import Passage
+    from pytest_ragcheck.demo.faults import Faults
+    from pytest_ragcheck.demo.index import Index
+    from pytest_ragcheck.demo.passage import Passage
 
 CANDIDATES = 20
 """How many passages are fetched at least, for the best `top_k` of them to be chosen."""
@@ -26,12 +25,29 @@ MOST_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """An answer of a language model."""
+
+    answer: Answer
+    tokens: Mapping[str, int]
+    """`prompt_tokens` and `completion_tokens`; empty if the server of the model does not count them."""
+
+
+class WritesAnswers(Protocol):
+    """A language model."""
+
+    def answer(self, question: str, passages: Sequence[Passage]) -> Completion:
+        """Return the answer of the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
     """Makes replies, with passages of the index or with those that came with the question."""
 
     index: Index
-    model: LanguageModel | None
-    """Who answers; None: the answer is quoted from the passages."""
+    model: WritesAnswers | None
+    """Writes the answers; None: the answer is quoted from the passages."""
 
     faults: Faults
 

@@ -83,7 +83,7 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.judges.judge_measurement import measure_judge
+    from pytest_ragcheck.cli.judge_measurement import measure_judge
     from pytest_ragcheck.report.terminal.calibration_lines import calibration_lines
 
     settings = _settings(chosen)
@@ -122,7 +122,7 @@ def _is_own(chosen: argparse.Namespace) -> bool:
 
 
 def _judge(chosen: argparse.Namespace, settings: Settings) -> Judge | None:
-    from pytest_ragcheck.cli.judges.own_judge import own_judge
+    from pytest_ragcheck.cli.own_judge import own_judge
     from pytest_ragcheck.judging.judge_choice import choose_judge
 
     return own_judge(chosen.judge) if _is_own(chosen) else choose_judge(settings)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .chunks import Chunk
+    from pytest_ragcheck.demo.chunks import Chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

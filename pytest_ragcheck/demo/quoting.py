@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .chunks import spoken
-from .words import words_of
+from pytest_ragcheck.demo.chunks import spoken
+from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .passage import Passage
+    from pytest_ragcheck.demo.passage import Passage
 
 REFUSAL = "The documents do not answer this question."
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from .chunks import Chunk, chunks_of
-from .passage import Passage
-from .words import words_of
+from pytest_ragcheck.demo.chunks import Chunk, chunks_of
+from pytest_ragcheck.demo.passage import Passage
+from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

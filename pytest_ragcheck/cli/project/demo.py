@@ -1,0 +1,111 @@
+"""`ragcheck demo` tests a small RAG system over this project's documentation with the offline judge."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.demo.shipped import pages_folder, questions_file
+from pytest_ragcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+FAULTS = {
+    "number": "wrong numbers in the answers",
+    "best": "the best passage is not found",
+    "invent": "questions are answered that the documents do not answer",
+}
+
+_CONFTEST = '''\
+"""The system under test: a function that takes a question and returns an answer with its contexts."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_ragcheck import RagClient
+from pytest_ragcheck.demo.documentation import answers_from
+
+DOCUMENTS = Path(__file__).parent / "documents"
+
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return RagClient.from_callable(answers_from(DOCUMENTS, faults=os.environ.get("RAG_SERVER_FAULT", "")))
+'''
+
+_INI = """\
+[pytest]
+rag_judge = offline
+rag_report = report.html
+"""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "demo",
+        help="see a whole run without a key, a model or a server",
+        description="Asks a small RAG system over this project's documentation some questions, judges the answers "
+        "offline, and writes the HTML report. The exit status is that of pytest.",
+    )
+    known = "; ".join(f"{name}: {text}" for name, text in FAULTS.items())
+    parser.add_argument("--fault", choices=FAULTS, help=f"make the system answer badly ({known})")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="make the project in this new folder (default: a temporary one)"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    pages, questions = pages_folder(), questions_file()
+    if pages is None or questions is None:
+        complain("demo", "this installation has no pages. Install the package from its wheel.")
+        return 2
+    # The system clears its temporary files.
+    folder = Path(tempfile.mkdtemp(prefix="ragcheck-demo-")) if chosen.keep is None else _new_folder(chosen.keep)
+    _write(folder, pages, questions)
+    status = _run_pytest(folder, chosen.fault)
+    say("", f"Report:  {folder / 'report.html'}", f"Again:   cd {shlex.quote(str(folder))} && pytest")
+    if chosen.fault is None:
+        say("Red:     ragcheck demo --fault number")
+    return status
+
+
+def _new_folder(path: Path) -> Path:
+    folder = path.resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{path} is not an empty folder. Name a new one.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be created ({error.strerror}). Name another folder.") from None
+    return folder
+
+
+def _write(folder: Path, pages: Path, questions: Path) -> None:
+    shutil.copytree(pages, folder / "documents", ignore=lambda _, names: [n for n in names if _is_other(n)])
+    shutil.copyfile(questions, folder / questions.name)
+    (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
+    (folder / "pytest.ini").write_text(_INI, encoding="utf-8")
+
+
+def _is_other(name: str) -> bool:
+    return "." in name and not name.endswith(".md")
+
+
+def _run_pytest(folder: Path, fault: str | None) -> int:
+    # Settings for the user's own runs would change this one.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAGCHECK_", "PYTEST_"))}
+    command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", "-p", "no:cacheprovider", str(folder)]
+    environment = kept | {"RAG_SERVER_FAULT": fault or ""}
+    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode  # noqa: S603 - our own command
