@@ -11,11 +11,14 @@ from pytest_ragcheck.questions.question import GoldPassage, Origin, Question, Qu
 _LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "tags")
 _PASSAGES = ("gold_passages", "distractors")
 _MAPPINGS = ("thresholds", "metadata")
+_OF_ONE_REQUEST = ("history", "session")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
     """The question as JSON values for `question_from_wire`, file and line included."""
-    wire: dict[str, Any] = {name: getattr(question, name) for name in Question.__dataclass_fields__}
+    wire: dict[str, Any] = {
+        name: getattr(question, name) for name in Question.__dataclass_fields__ if name not in _OF_ONE_REQUEST
+    }
     for name in _MAPPINGS:
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
