@@ -57,6 +57,9 @@ class Run:
     begun: bool = False
     """True if a process of the run has asked a question."""
 
+    uses_rag_check: bool = False
+    """True if a selected test uses `rag_check`, which asks questions that are not collected."""
+
     cut_short: str = ""
     """Why some questions may be missing, such as calls of deselected tests; empty if none can be."""
 

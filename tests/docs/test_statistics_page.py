@@ -24,7 +24,7 @@ def test_the_critical_values_are_those_of_the_function() -> None:
 def test_the_numbers_of_the_procedure_are_those_of_the_code() -> None:
     assert (ASKS, MORE_ASKS, FEWEST_QUESTIONS) == (2, 4, 10)
     assert "twice, or four times under `confirmed`" in PAGE
-    assert "fewer than 10 questions" in PAGE
+    assert "fewer than 10 questions that can be compared" in PAGE
     assert (COUNT_SHARE, LEVEL) == (0.6, 0.01)
     assert "six tenths" in PAGE
     assert "at most 1 of 100 cases" in PAGE

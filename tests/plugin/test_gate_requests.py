@@ -100,6 +100,25 @@ def test_the_judge_is_asked_for_changed_answers_and_the_drift_sample_only(projec
     assert (same.exit_status, n_same) == (0, 20)
 
 
+@pytest.mark.parametrize("narrowed", ["selected", "relabelled"])
+def test_below_ten_comparable_questions_each_is_asked_four_times_again(project: Project, narrowed: str) -> None:
+    servers = Servers(project, 12)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        servers.answer = "It is 14 days."
+        if narrowed == "relabelled":
+            expected = ["30 days"] * 3 + ["14 days"] * 9
+            rows = [{"id": f"q{i}", "question": f"Question {i}?", "expected_answer": expected[i]} for i in range(12)]
+            project.write("all.rag.json", json.dumps(rows))
+        n_before = len(servers.endpoint.requests)
+        select = ("-k", "q2 or q3 or q4") if narrowed == "selected" else ()
+        run = servers.run("--rag-gate=regression", *select)
+    # The other 9 are asked once: no recorded score is comparable with theirs.
+    n_others = 0 if narrowed == "selected" else 9
+    assert len(servers.endpoint.requests) - n_before == 3 * (1 + 4) + n_others
+    assert run.exit_status == pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.mark.parametrize(
     ("gate", "calls"),
     [

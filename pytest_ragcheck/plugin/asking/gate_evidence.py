@@ -39,12 +39,12 @@ async def with_evidence(record: Record, backends: Backends, checker: Checker, ru
     """
     Return the record with the evidence that the gate needs, asking the system and the judge again if necessary.
 
-    A resumed record may have its evidence already; it is kept if it is against the same saved runs.
+    A resumed record may have its evidence already; it is kept if the saved runs and the procedure are the same.
     """
     question = record.question
     row = run.row(question)
     excused = question.quarantine is not None or question.xfail
-    kept = tuple(record.evidence.get("saved_runs", ())) == run.baseline.runs
+    kept = (tuple(record.evidence.get("saved_runs", ())), record.evidence.get("gate")) == (run.baseline.runs, run.gate)
     known = kept and not record.evidence.get("over_budget")
     if row is None or record.verdict is Verdict.ERROR or excused or known:
         return record

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for
-from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests, text_digest
 from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -35,9 +36,9 @@ class RunBaseline:
 
     def __init__(self, config: pytest.Config) -> None:
         self._settings = settings_of(config)
+        self._run = run_of(config)
         self.baseline: Baseline = baseline_of(config)
         self.terms: GateRules = terms_of(config)
-        self.gate = procedure_for(self.terms.gate, len(self.baseline.rows))
 
     @classmethod
     def of(cls, config: pytest.Config) -> RunBaseline | None:
@@ -46,6 +47,11 @@ class RunBaseline:
         if terms_of(config).gate not in COMPARING or settings.gate.baseline is None or settings.run.replay is not None:
             return None
         return cls(config)
+
+    @cached_property
+    def gate(self) -> str:
+        """The procedure that decides, by the number of questions of this run that can be compared."""
+        return procedure_for(self.terms.gate, self._n_comparable)
 
     def row(self, question: Question) -> BaselineRow | None:
         """Return the row of a question with the same text; None if no saved run measured it."""
@@ -65,6 +71,29 @@ class RunBaseline:
             return False
         known = [text_digest(text) in self._known_texts for text in record.contexts]
         return 2 * sum(known) >= len(known) and self._known_ids.isdisjoint(record.source_ids)
+
+    def compares(self, question: Question) -> bool:
+        """Return True if a FAIL of the question today can count against a saved run."""
+        row = self.row(question)
+        if row is None or question.skip is not None or question.quarantine is not None or question.xfail:
+            return False
+        # A judged score of another expected answer says nothing; retrieval is measured again.
+        expected = label_digests(question)[EXPECTED]
+        return not question.is_answered or any(
+            looks[0].labels is None or looks[0].labels.get(EXPECTED) == expected for looks in row.saved
+        )
+
+    @cached_property
+    def _n_comparable(self) -> int:
+        questions = self._run.questions
+        # The shards of a run are decided together, so that each of them counts all questions.
+        shards = self._settings.run.shard is not None
+        asked = [q for s in questions.sets.values() for q in s.questions] if shards else questions.selected.values()
+        n = len({(q.dataset_name, q.id) for q in asked if self.compares(q)})
+        if self._run.uses_rag_check and not self._run.cut_short:
+            # Which questions the fixture asks is known when they are asked.
+            n += sum(row.dataset_name not in questions.sets for row in self.baseline.rows.values())
+        return n
 
     @cached_property
     def _drift_sample(self) -> frozenset[tuple[str, str]]:

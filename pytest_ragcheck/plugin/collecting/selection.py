@@ -21,12 +21,14 @@ def select(session: pytest.Session) -> None:
         pytest.UsageError: The run could measure nothing.
     """
     run = session.config.stash.get(RUN, None)
+    uses_rag_check = any(map(calls_rag_check, session.items))
     if run is not None:
+        run.uses_rag_check = uses_rag_check
         asked = ((item.nodeid, question_of(item)) for item in session.items)
         run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
     if run is not None and run.questions.selected:
         _check_before_running(session, collected=True)
-    elif any(map(calls_rag_check, session.items)):
+    elif uses_rag_check:
         _check_before_running(session, collected=False)
 
 

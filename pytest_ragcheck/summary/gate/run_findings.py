@@ -69,7 +69,7 @@ def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
         changes: The comparable questions.
         terms: Rules with the gate `confirmed` or `regression`.
     """
-    gate = procedure_for(terms.gate, len(changes))
+    gate = _procedure(changes, terms)
     deterministic = all(is_deterministic(change.now) for change in changes)
     judged: dict[Key, dict[str, deque[Scores]]] = {}
     examined = []
@@ -96,6 +96,12 @@ def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
         ),
         serve,
     )
+
+
+def _procedure(changes: Sequence[Change], terms: GateRules) -> str:
+    """Return the procedure that the run chose when it asked; one that asked nothing again has its questions counted."""
+    asked = any(evidence.gate == "regression" for change in changes if (evidence := evidence_of(change.now)))
+    return terms.gate if asked else procedure_for(terms.gate, len(changes))
 
 
 def judging_of(changes: Sequence[Change]) -> Judging:

@@ -5,7 +5,7 @@ Decides whether a run is worse than its saved runs. The procedure:
 2. If all looks fail, the recorded and the new answers are judged side by side; if worse (p <= 0.01), it is confirmed.
 3. Counts, 0.6 of the false alarms: confirmed questions beside those that broke in one saved run only; and a floor.
 4. Means, 0.4 of the false alarms: all versions of the changed answers are judged today, and the runs permuted.
-5. Under `confirmed`, and below 10 questions, one confirmed question is red and nothing else is tested.
+5. Under `confirmed`, and below 10 comparable questions, one confirmed question is red and nothing else is tested.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def gate(
 
 
 def procedure_for(gate: str, n_questions: int) -> str:
-    """The procedure that decides: `confirmed` in place of `regression` for a set of fewer than 10 questions."""
+    """The procedure that decides: `confirmed` in place of `regression` below 10 comparable questions."""
     return "confirmed" if n_questions < FEWEST_QUESTIONS else gate
 
 
