@@ -22,7 +22,7 @@ _TEXT_LIMIT = 500
 _CONTEXT_LIMIT = 200
 """Longest shown context, in characters."""
 
-_CONTEXTS_SHOWN = 3
+_CONTEXTS_SHOWN = 2
 
 _LINES_SHOWN = 10
 """Most lines of an ERROR's reason that are shown."""
@@ -57,10 +57,6 @@ class Failure(Protocol):
     @property
     def shortfalls(self) -> Mapping[str, float]: ...
     @property
-    def maximums(self) -> Mapping[str, float]: ...
-    @property
-    def bounded(self) -> Mapping[str, float | None]: ...
-    @property
     def overall_lacks(self) -> tuple[str, ...]: ...
     @property
     def reason(self) -> str: ...
@@ -84,8 +80,10 @@ def first_line(record: Failure) -> str:
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
         return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, and nothing was said about it"
+    lacks = f" (without {', '.join(record.overall_lacks)})" if record.overall_lacks else ""
     short = ", ".join(
-        f"{metric} {unequal(value, record.thresholds[metric], '<')}" for metric, value in record.shortfalls.items()
+        f"{metric} {unequal(value, record.thresholds[metric], '<')}{lacks if metric == OVERALL else ''}"
+        for metric, value in record.shortfalls.items()
     )
     return ": ".join(filter(None, (short, cut(record.reason, _TEXT_LIMIT) if record.reason else "")))
 
@@ -115,20 +113,16 @@ def cut(text: str, limit: int) -> str:
 
 def _details(record: Failure) -> Iterator[str]:
     question = record.question
-    if (record.scores or record.maximums) and record.verdict is Verdict.FAIL:
-        yield ""
-        yield from _score_lines(record)
+    if record.verdict is Verdict.FAIL:
         yield from _unstable_lines(record)
     if record.blame:
-        yield ""
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
-    yield ""
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:
         expected = " | ".join(question.acceptable_answers)
     else:
         expected = "(unanswerable: the system should decline to answer)"
-    if expected:
+    if expected and record.verdict is not Verdict.ERROR:
         yield f"expected  {cut(expected, _TEXT_LIMIT)}"
     if record.answer is not None:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
@@ -136,23 +130,6 @@ def _details(record: Failure) -> Iterator[str]:
         yield from _context_lines(record.contexts)
     if page := _PAGES.get(record.error_kind.partition("_")[0]):
         yield f"see       ragcheck docs {page}"
-
-
-def _score_lines(record: Failure) -> Iterator[str]:
-    width = max(map(len, (*record.thresholds, *record.maximums)))
-    for metric, threshold in record.thresholds.items():
-        value = record.scores[metric].value
-        if value is not None:
-            comparison = unequal(value, threshold, "<") if value < threshold else f"{value:.2f} >= {threshold:.2f}"
-            lacks = (
-                f" (without {', '.join(record.overall_lacks)})" if metric == OVERALL and record.overall_lacks else ""
-            )
-            yield f"{metric:<{width}}  {comparison}{lacks}"
-    for metric, value in record.bounded.items():
-        maximum = record.maximums[metric]
-        if value is not None:
-            comparison = unequal(value, maximum, ">") if value > maximum else f"{value:.2f} <= {maximum:.2f}"
-            yield f"{metric:<{width}}  {comparison}"
 
 
 def _unstable_lines(record: Failure) -> Iterator[str]:

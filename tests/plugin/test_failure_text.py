@@ -25,11 +25,6 @@ def test_it_has_the_numbers_the_reason_the_question_the_answer_and_the_contexts(
     # f1 of "30 days for 5 euros" against "30 days": precision 2/5, recall 2/2, so 2 * 0.4 / 1.4 = 0.571.
     assert run.section(" prices ") == [
         "groundedness 0.41 < 0.70, f1 0.57 < 0.90: No price is in the contexts.; expected '30 days'",
-        "",
-        "answer_correctness  1.00 >= 0.70",
-        "groundedness        0.41 < 0.70",
-        "f1                  0.57 < 0.90",
-        "",
         "question  What about prices?",
         "expected  30 days | a month",
         "answer    30 days, for 5 euros.",
@@ -55,14 +50,13 @@ def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
     contexts = ("c" * 300, "", "three\nlines\there", "x" * 40, "y" * 2000)
     project.ask(bad("prices").but(question="q" * 501, answer="word " * 200, contexts=contexts))
     run = project.run()
-    assert run.section(" prices ")[-6:] == [
+    assert run.section(" prices ")[-5:] == [
         f"question  {'q' * 500} ... (+1 characters)",
         # 200 times "word " is 999 characters without the last blank; 500 of them are shown, the last one a blank.
         f"answer    {('word ' * 100).rstrip()} ... (+499 characters)",
         f"context 1 {'c' * 200} ... (+100 characters)",
         "context 2 (empty)",
-        "context 3 three lines here",
-        "          (+2 contexts of 2,040 characters)",
+        "          (+3 contexts of 2,056 characters)",
     ]
 
 

@@ -187,7 +187,7 @@ def test_the_output_folder_is_relative_to_where_it_is_typed(project: Project, mo
     monkeypatch.chdir(project.folder / "inner")
     run = project.run("..", "--rag-output=out/put")
     assert (project.folder / "inner" / "out" / "put" / "rag_summary.json").is_file()
-    assert "results: out/put/rag_summary.json" in run.lines
+    assert "results: out/put/rag_summary.json, rag_predictions.json" in run.lines
 
 
 def test_the_output_folder_of_the_ini_file_is_relative_to_the_root(

@@ -98,7 +98,7 @@ def test_an_error_has_no_traceback(project: Project) -> None:
     run = project.run()
     assert "ERROR at setup of hours" in run.text
     section = run.section("ERROR at setup of hours")
-    assert section[:3] == ["canned: the endpoint is down.", "", "question  What about hours?"]
+    assert section[:2] == ["canned: the endpoint is down.", "question  What about hours?"]
     assert ".py" not in "\n".join(section)
 
 

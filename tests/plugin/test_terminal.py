@@ -125,14 +125,29 @@ def test_a_table_of_the_metrics_ends_the_run(project: Project) -> None:
         "metric               mean    min    max    std  scored  unscored",
         "answer_correctness  1.000  1.000  1.000  0.000       2         0",
         "groundedness        0.705  0.410  1.000  0.295       2         0",
-        "exact_match         0.500  0.000  1.000  0.500       2         0",
-        "f1                  0.750  0.500  1.000  0.250       2         0",
-        "abstained           0.000  0.000  0.000  0.000       2         0",
         "1 PASS, 1 FAIL, 1 ERROR, 1 skipped",
         "judge: canned (model-1, canned-1)",
-        "results: ragcheck-results/rag_summary.json",
-        "results: ragcheck-results/rag_predictions.json",
+        "results: ragcheck-results/rag_summary.json, rag_predictions.json",
     ]
+
+
+def test_equal_errors_are_shown_once(project: Project) -> None:
+    project.ask(*(broken(name) for name in "abcdefg"), good("z"))
+    run = project.run()
+    assert run.text.count("ERROR at setup of") == 1
+    assert run.section(" ragcheck ")[0] == "7 ERROR: canned: the endpoint is down.: a, b, c, d, e and 2 more"
+    assert "billing.rag.yaml EEEEEEE." in run.text
+    assert "1 passed, 1 error, 6 equal errors in " in run.text
+    assert [line for line in run.lines if line.startswith("ERROR ")] == [
+        "ERROR billing.rag.yaml::a - canned: the endpoint is down."
+    ]
+    assert run.summary["counts"]["error"] == 7
+
+
+def test_further_metrics_are_shown_on_demand(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days"))
+    assert not any(line.startswith("f1 ") for line in project.run().lines)
+    assert any(line.startswith("f1 ") for line in project.run("-v").lines)
 
 
 def test_a_run_with_nothing_but_errors_has_no_table(project: Project) -> None:

@@ -65,7 +65,6 @@ def test_a_question_above_a_maximum_fails_under_every_gate_and_says_by_how_much(
         "wrong": 0.2,
     }
     assert rows["wrong"]["reason"].startswith("latency_seconds 0.25 > 0.20; ")
-    assert "latency_seconds     0.25 > 0.20" in run.text
     assert "latency_seconds <= 0.2" in run.text
 
 
@@ -149,16 +148,12 @@ def test_what_must_be_said_and_what_must_not_is_asserted(project: Project) -> No
         )
     )
     run = project.run()
-    assert run.section(" terms ")[:6] == [
+    assert run.section(" terms ")[:2] == [
         (
             "must_mention 0.50 < 1.00, must_not_mention 0.00 < 1.00: "
             "the answer does not mention 'receipt'; the answer mentions '/never|no refund/i'"
         ),
-        "",
-        "answer_correctness  1.00 >= 0.70",
-        "groundedness        1.00 >= 0.70",
-        "must_mention        0.50 < 1.00",
-        "must_not_mention    0.00 < 1.00",
+        "question  What about terms?",
     ]
 
 

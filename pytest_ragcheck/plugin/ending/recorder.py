@@ -11,12 +11,15 @@ from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.workers.transport import STOPPED, carries_luggage, received_begun, received_refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
     from pytest_ragcheck.plugin.run_state import Run
 
 JUDGE_ID = "ragcheck::judge"
+EQUAL_ERRORS = "equal errors"
+"""pytest's category of the ERRORs whose text is that of an earlier one."""
+
 CRASHED = "???"
 """`when` of the report that xdist makes for an item whose worker died."""
 
@@ -39,6 +42,12 @@ class Recorder:
         self._gate = gate
         self._scores: dict[str, str] = {}
         """By node id the scores that `-v` shows."""
+
+        self._errors: dict[str, list[str]] = {}
+        """Ids of the questions that ended with an ERROR, by its reason."""
+
+        self._equal_errors: set[str] = set()
+        """Node ids of the ERRORs whose reason is that of an earlier one."""
 
         self._not_passed: set[str] = set()
         """Node ids of items that did not pass, and of files that were skipped."""
@@ -79,6 +88,10 @@ class Recorder:
 
             records = records_of(report, self._config)
             self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
+            if report.when == "setup" and report.failed and records:
+                equal = self._errors.setdefault(records[0].reason, [])
+                self._equal_errors |= {report.nodeid} if equal else set()
+                equal.append(records[0].question.id)
         if not report.passed:
             self._not_passed.add(report.nodeid)
         elif report.when == "call":
@@ -104,6 +117,9 @@ class Recorder:
     ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
         if _was_stopped(report):
             return "", "", ""
+        if report.failed and report.nodeid in self._equal_errors:
+            # pytest shows the failures of its own categories only.
+            return EQUAL_ERRORS, "E", ("ERROR", {"red": True})
         scores = self._scores.get(report.nodeid)
         if not scores or report.when != "call" or hasattr(report, "wasxfail"):
             return None
@@ -164,9 +180,16 @@ class Recorder:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._lines:
-            terminalreporter.section("ragcheck")
-            for line in self._lines:
+            terminalreporter.write_sep("=", "ragcheck")
+            for line in (*self._equal_error_lines(), *self._lines):
                 terminalreporter.write_line(line)
+
+    def _equal_error_lines(self) -> Iterable[str]:
+        if not self._equal_errors:
+            return ()
+        from pytest_ragcheck.report.terminal.run_lines import equal_error_lines
+
+        return equal_error_lines(self._errors)
 
     def _report_judge(self, session: pytest.Session) -> None:
         """Report a judge that failed its preflight; no single question is at fault."""

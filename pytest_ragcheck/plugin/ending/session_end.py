@@ -69,7 +69,8 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     )
     run.add_notes(run.queued_notes)
     run.gate.lines += flaky_lines(summary.flaky)
-    said = (*summary_lines(outcomes, summary), *_resumed(run, outcomes), *run.notes, *run.gate.lines)
+    every = config.get_verbosity() > 0
+    said = (*summary_lines(outcomes, summary, all_metrics=every), *_resumed(run, outcomes), *run.notes, *run.gate.lines)
     lines += map(printable, said)
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
     lines += _red_beside_verdicts(session, run, settings)

@@ -38,8 +38,8 @@ class Written:
         folder = self.summary.parent
         if folder.is_relative_to(start) and not folder.resolve().is_relative_to(start.resolve()):
             yield f"results: {folder.relative_to(start)} is a link out of this folder, to {folder.resolve()}"
-        for path in (self.summary, self.predictions):
-            yield f"results: {path.relative_to(start) if path.is_relative_to(start) else path}"
+        shown = folder.relative_to(start) if folder.is_relative_to(start) else folder
+        yield f"results: {shown / self.summary.name}, {self.predictions.name}"
         if self.partial:
             yield f"partial: {self.partial}"
 

@@ -18,9 +18,10 @@ from pytest_ragcheck.scores.catalogue import (
     SEMANTIC,
     recall_at_most,
 )
+from pytest_ragcheck.verdict.failure_text import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Origin, QuestionSet
@@ -117,9 +118,18 @@ def score_words(record: Record) -> str:
     return printable(" ".join(f"{metric}={value:.2f}" for metric, value in scores if value is not None))
 
 
-def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
-    """Return the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers."""
-    yield from _metric_lines(summary)
+def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = True) -> Iterator[str]:
+    """
+    Return the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers.
+
+    Args:
+        outcomes: The outcomes of the run.
+        summary: Their summary.
+        all_metrics: False to leave out the metrics that no question asserts, if any question asserts one.
+    """
+    asserted = {metric for record in outcomes.records for metric in record.thresholds}
+    shown = summary.totals.metrics if all_metrics else asserted & summary.totals.metrics.keys()
+    yield from _metric_lines(summary, shown or summary.totals.metrics)
     yield from scorecard_lines(summary)
     yield from _limit_lines(outcomes, summary)
     if summary.repeats is not None:
@@ -132,15 +142,34 @@ def summary_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     yield from _origin_lines(outcomes, summary)
 
 
-def _metric_lines(summary: Summary) -> Iterator[str]:
-    if summary.totals.metrics:
-        width = max(map(len, (*summary.totals.metrics, "metric")))
+def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """
+    Yield a line for each reason that several ERRORs have.
+
+    Args:
+        errors: The ids of the questions by the reason of their ERROR.
+    """
+    for reason, ids in errors.items():
+        if len(ids) > 1:
+            first, _, _ = reason.partition("\n")
+            yield f"{len(ids)} ERROR: {cut(first, 200)}: {_some(ids)}"
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
+    return printable(", ".join(ids[:_MOST_IDS_NAMED]) + more)
+
+
+def _metric_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
+    if shown:
+        width = max(map(len, (*shown, "metric")))
         yield f"{'metric':<{width}}   mean    min    max    std  scored  unscored"
         for metric, s in summary.totals.metrics.items():
-            yield (
-                f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
-                f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
-            )
+            if metric in shown:
+                yield (
+                    f"{metric:<{width}}  {s.mean:5.3f}  {s.min:5.3f}  {s.max:5.3f}  {s.std:5.3f}"
+                    f"  {s.n_scored:6}  {s.n_unscored:8}{_agreement_words(summary.agreements.get(metric))}"
+                )
 
 
 def _gold_lines(outcomes: Outcomes, without_gold: int) -> Iterator[str]:
@@ -218,5 +247,4 @@ def _repeat_lines(repeats: Repeats) -> Iterator[str]:
         if variance.judge or variance.system:
             yield f"variance of {metric}: {said}"
     for metric, ids in repeats.unstable.items():
-        more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
-        yield f"unstable: {metric} of {', '.join(ids[:_MOST_IDS_NAMED])}{more}"
+        yield f"unstable: {metric} of {_some(ids)}"

@@ -56,7 +56,7 @@ def test_without_a_judge_the_recorded_verdicts_are_decided_anew(
     status, printed, _ = ragcheck("rejudge", recorded, "--rag-threshold=0.78")
     assert status == 1
     assert "0 PASS, 1 FAIL, 1 ERROR, 1 skipped" in printed.splitlines()
-    assert "results: ragcheck-results/rag_summary.json" in printed.splitlines()
+    assert "results: ragcheck-results/rag_summary.json, rag_predictions.json" in printed.splitlines()
     predictions, summary = results(tmp_path / "ragcheck-results")
     (row,) = predictions["predictions"]
     assert (row["verdict"], row["reason"], row["judge"]["kind"]) == ("FAIL", "short", "offline")
