@@ -33,8 +33,8 @@ OF_NO_ACCOUNT = frozenset(
 )  # fmt: skip
 """Settings that do not change a verdict. Any other setting, and so each new one, is part of the fingerprint."""
 
-_NO_MATTER = ("path", "line", "tags", "skip", "xfail")
-"""Keys of a question that neither the answer nor the judgement depends on."""
+_NO_MATTER = ("path", "line", "tags", "skip", "xfail", "history")
+"""Keys of a question that neither the answer nor the judgement depends on, or that the run fills."""
 
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|::1")
 
@@ -74,7 +74,7 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 def question_digest(question: Question) -> str:
     """Return a digest that is equal for questions that are asked and judged alike, wherever they are in their file."""
-    wire = question_to_wire(question)
+    wire = question_to_wire(question) | {"earlier": [turn.question for turn in question.earlier]}
     return _digest({name: value for name, value in wire.items() if name not in _NO_MATTER})
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 GENERATION = "generation"
@@ -114,6 +114,15 @@ class Question:
     metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """Free values of the author, copied to the predictions."""
 
+    conversation: str = ""
+    """The id of the conversation that the question is a turn of; empty outside of one."""
+
+    turn: int | None = None
+    """The number of the turn in its conversation, >= 1; None outside of one."""
+
+    earlier: tuple[Question, ...] = ()
+    """The turns before this one, in their order, each without its own `earlier`."""
+
     history: tuple[EarlierTurn, ...] = field(default=(), compare=False)
     """The earlier turns of the conversation, in their order; filled when the turn is asked."""
 
@@ -151,6 +160,15 @@ class Question:
         if self.path is None:
             return ""
         return f"{self.path}:{self.line}" if self.line else str(self.path)
+
+
+def in_conversation(conversation: str, questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Return the questions as the turns of a conversation, in their order."""
+    turns = [
+        replace(question, id=f"{conversation}[turn{number}]", conversation=conversation, turn=number)
+        for number, question in enumerate(questions, start=1)
+    ]
+    return tuple(replace(turn, earlier=tuple(turns[:number])) for number, turn in enumerate(turns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
@@ -11,7 +12,7 @@ from pytest_ragcheck.questions.question import END_TO_END, TIERS
 from pytest_ragcheck.questions.tiers import tier_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_ragcheck.questions.question import GoldPassage, Question
 
@@ -31,8 +32,19 @@ def questions_document(
         "num_questions": len(questions),
         **({"tier": tier} if tier in TIERS and tier != END_TO_END else {}),
         **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
-        "questions": rows(map(question_row, questions)),
+        "questions": rows(_entries(questions)),
     }
+
+
+def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each question, and for each conversation one with its turns."""
+    for conversation, of_one in groupby(questions, key=lambda question: question.conversation):
+        rows = map(question_row, of_one)
+        if conversation:
+            turns = [{key: value for key, value in row.items() if key != "id"} for row in rows]
+            yield {"id": conversation, "turns": turns}
+        else:
+            yield from rows
 
 
 def question_row(question: Question) -> dict[str, Any]:

@@ -6,23 +6,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.questions.question import GoldPassage, Origin, Question, QuestionSet
+from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin, Question, QuestionSet
 
 _LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "tags")
 _PASSAGES = ("gold_passages", "distractors")
 _MAPPINGS = ("thresholds", "metadata")
-_OF_ONE_REQUEST = ("history", "session")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
     """The question as JSON values for `question_from_wire`, file and line included."""
+    # A session ends with its run; the history is what the answer was judged with.
     wire: dict[str, Any] = {
-        name: getattr(question, name) for name in Question.__dataclass_fields__ if name not in _OF_ONE_REQUEST
+        name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "session"
     }
     for name in _MAPPINGS:
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
         wire[name] = [[passage.text, passage.doc_id] for passage in wire[name]]
+    wire["earlier"] = [question_to_wire(turn) for turn in question.earlier]
+    wire["history"] = [[turn.question, turn.answer, list(turn.contexts)] for turn in question.history]
     wire["path"] = str(question.path) if question.path else None
     return wire
 
@@ -32,6 +34,11 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
     read = {name: tuple(wire[name]) for name in _LISTS}
     for name in _PASSAGES:
         read[name] = tuple(GoldPassage(text=text, doc_id=doc_id) for text, doc_id in wire[name])
+    read["earlier"] = tuple(map(question_from_wire, wire["earlier"]))
+    read["history"] = tuple(
+        EarlierTurn(question=asked, answer=answer, contexts=tuple(contexts))
+        for asked, answer, contexts in wire["history"]
+    )
     return Question(**{**wire, **read, "path": Path(wire["path"]) if wire["path"] else None})
 
 

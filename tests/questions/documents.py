@@ -104,12 +104,17 @@ def files(draw: st.DrawFn) -> Document:
     """A document that is read, unless two of its questions meet in an id."""
     entries = draw(st.lists(questions(), min_size=1, max_size=3))
     if draw(st.booleans()):
+        ids = {"id", *QUESTION.aliases["id"]}
+        nameless = questions().filter(lambda entry: not isinstance(entry, dict) or not ids & entry.keys())
+        entries.append({"turns": draw(st.lists(nameless, min_size=1, max_size=3))})
+    if draw(st.booleans()):
         return entries
+    count = sum(len(entry["turns"]) if isinstance(entry, dict) and "turns" in entry else 1 for entry in entries)
     top = {
         "$schema": VALUES,
         "schema_version": st.sampled_from(["1", 1, 1.0, None]),
         "dataset_name": IDS,
-        "num_questions": st.sampled_from([len(entries), float(len(entries)), None]),
+        "num_questions": st.sampled_from([count, float(count), None]),
         "tier": st.sampled_from(["end_to_end", "generation", None]),
         "ingest": st.sampled_from([True, False, None]),
         "defaults": st.fixed_dictionaries(
@@ -134,7 +139,7 @@ ODD_VALUES = st.sampled_from(ODD).map(copy.deepcopy) | VALUES
 ODD_KEYS = (
     st.sampled_from([*QUESTION.real_names, *QUESTION.refused, *PASSAGE.real_names, *METRICS])
     | st.sampled_from(["$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults"])
-    | st.sampled_from(["questions", "question\n", "Question", "", "x"])
+    | st.sampled_from(["questions", "turns", "question\n", "Question", "", "x"])
 )
 
 
@@ -216,6 +221,18 @@ def answers_of_the_unanswerable() -> Iterator[Any]:
             yield from ({"question": "Why?", flag: says, answer: "a"} for says in (True, False))
             yield {"question": "Why?", flag: flag in INVERTED, answer: None}
             yield {"question": "Why?", flag: flag in INVERTED, answer: []}
+
+
+def conversations() -> Iterator[Any]:
+    """Conversations with each odd value as their turns, as a turn, and under keys of both."""
+    turns = ["Who?", {"question": "Why?", "top_k": 2}]
+    names = [*QUESTION.real_names, *QUESTION.refused, "turns", "unknown"]
+    for value in ODD:
+        yield {"turns": value}
+        yield {"turns": ["Who?", value]}
+        for name in names[:: 1 if value in (1, "a", None) else 9]:
+            yield {"turns": turns, name: value} if name != "turns" else {"id": "a", name: value}
+            yield {"turns": [{"question": "Who?", name: value}]}
 
 
 def minimums() -> Iterator[Any]:

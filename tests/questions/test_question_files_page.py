@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ragcheck.questions.fields.key_names import FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.key_names import CONVERSATION, FILE, INVERTED, PASSAGE, QUESTION
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.questions.question_ids import derived_id
 
@@ -68,7 +68,12 @@ def test_the_complete_example_uses_every_key_of_a_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "keys"), [("Keys of a file", FILE.aliases), ("Keys of a question", QUESTION.aliases)]
+    ("heading", "keys"),
+    [
+        ("Keys of a file", FILE.aliases),
+        ("Keys of a question", QUESTION.aliases),
+        ("Keys of a conversation", CONVERSATION.aliases),
+    ],
 )
 def test_every_key_has_its_row(heading: str, keys: dict[str, object]) -> None:
     assert sorted(names(key)[0] for key, *_ in rows(heading)) == sorted(keys)
@@ -83,6 +88,14 @@ def test_the_example_of_every_row_is_read(tmp_path: Path) -> None:
         plain = Question(dataset_name="billing", id=derived_id("Why?"), question="Why?")
 
         assert question != plain, name
+
+
+def test_the_example_of_every_key_of_a_conversation_is_read(tmp_path: Path) -> None:
+    for key, _, _, _, example in rows("Keys of a conversation"):
+        (name,), (value,) = names(key), names(example)
+        content = f"- {name}: {value}\n" + ("" if name == "turns" else "  turns: [Why?, How?]\n")
+
+        assert [turn.turn for turn in read(tmp_path, content).questions] == [1, 2]
 
 
 def test_the_example_of_every_key_of_a_file_is_read(tmp_path: Path) -> None:

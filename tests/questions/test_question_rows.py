@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 from pytest_ragcheck.questions.mention import is_regex
-from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import id_mistake
 from pytest_ragcheck.questions.question_rows import question_row, questions_document
 from tests.questions.reading import METRICS, read
@@ -71,7 +71,10 @@ def questions(draw: st.DrawFn, question_id: str) -> Question:
 def question_lists(draw: st.DrawFn) -> tuple[Question, ...]:
     valid = TEXT.filter(lambda text: id_mistake(text) is None)
     ids = draw(st.lists(valid, min_size=1, max_size=3, unique=True))
-    return tuple(draw(questions(question_id)) for question_id in ids)
+    made = [draw(questions(question_id)) for question_id in ids]
+    if draw(st.booleans()):
+        return (made[0], *in_conversation("a conversation", made[1:]))
+    return tuple(made)
 
 
 @given(question_lists(), st.booleans())

@@ -4,7 +4,7 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet
+from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Question, QuestionSet
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire, set_from_wire, set_to_wire
 
 FULL = Question(
@@ -28,6 +28,10 @@ FULL = Question(
     xfail="known",
     quarantine="flaky",
     metadata={"team": {"people": [1, None]}},
+    conversation="refunds",
+    turn=2,
+    earlier=(Question(dataset_name="billing", id="refunds[turn1]", question="A?", conversation="refunds", turn=1),),
+    history=(EarlierTurn(question="A?", answer="30 days", contexts=("30 days.",)),),
     path=Path("tests/billing.rag.yaml"),
     line=7,
 )
@@ -35,7 +39,11 @@ BARE = Question(dataset_name="billing", id="a", question="A?")
 
 
 def test_the_full_question_leaves_no_field_at_its_default() -> None:
-    assert not [f.name for f in fields(Question) if getattr(FULL, f.name) == getattr(BARE, f.name) != "billing"]
+    assert not [
+        f.name
+        for f in fields(Question)
+        if getattr(FULL, f.name) == getattr(BARE, f.name) != "billing" and f.name != "session"
+    ]
 
 
 def test_a_question_crosses_whole_its_file_and_line_too() -> None:
@@ -43,6 +51,7 @@ def test_a_question_crosses_whole_its_file_and_line_too() -> None:
         back = question_from_wire(json.loads(json.dumps(question_to_wire(question))))
         assert back == question
         assert (back.path, back.line) == (question.path, question.line)
+        assert back.history == question.history
         assert back.location == question.location
 
 

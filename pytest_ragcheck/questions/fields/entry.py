@@ -1,8 +1,8 @@
-"""`EntryReader` turns an entry under `questions` into a `Question`."""
+"""`EntryReader` turns an entry under `questions` into a `Question`, or into the turns of a conversation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import (
@@ -17,18 +17,18 @@ from pytest_ragcheck.questions.fields.field_readers import (
     read_thresholds,
     read_top_k,
 )
-from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries
+from pytest_ragcheck.questions.fields.file_level import Defaults
+from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, Vocabulary, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Site
-from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Node, Scalar
-from pytest_ragcheck.questions.nodes.node_values import read_text, seen, shortened
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
+from pytest_ragcheck.questions.nodes.node_values import read_text, seen, shortened, wrong
+from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from pytest_ragcheck.questions.fields.file_level import Defaults
     from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 
 
@@ -45,32 +45,69 @@ class EntryReader:
     _first_line_by_id: dict[str, int] = field(default_factory=dict)
     _seen_documents: dict[str, tuple[str, int]] = field(default_factory=dict)
 
-    def read(self, node: Node, *, number: int) -> Question | None:
+    def read(self, node: Node, *, number: int) -> tuple[Question, ...]:
         """
-        Return the question in *node*, the *number*-th of the file from 1; None or an incomplete one after a mistake.
+        Return the question in *node*, the *number*-th entry of the file from 1, or the turns of the conversation in it.
 
-        A bare text is a question without further keys.
+        After a mistake the result is incomplete. A bare text is a question without further keys.
         """
+        if isinstance(node, MappingNode) and any(entry.key == TURNS for entry in node.entries):
+            return self._read_conversation(node, number=number)
+        mapping = self._as_mapping(node, f"question number {number}")
+        if mapping is None:
+            return ()
+        site = Site(self.mistakes, subject_of(mapping, number))
+        question, entries = self._read_question(site, mapping, QUESTION)
+        question_id = self._read_id(site, mapping, entries, question.question)
+        return (replace(question, id=question_id),)
+
+    def _read_conversation(self, node: MappingNode, *, number: int) -> tuple[Question, ...]:
+        subject = subject_of(node, number).replace("question", "conversation", 1)
+        site = Site(self.mistakes, subject)
+        entries = named_entries(site, node, CONVERSATION)
+        entry = entries.get(TURNS) or next(each for each in node.entries if each.key == TURNS)
+        if not isinstance(entry.value, ListNode):
+            wrong(site, entry, "a list of questions, one for each turn")
+            return ()
+        if not entry.value.items:
+            site.mistake(entry.line, "has an empty list of 'turns'. Write at least one.")
+        defaults = Defaults(
+            top_k=read_top_k(site, entries, default=self.defaults.top_k),
+            thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
+            tags=read_tags(site, entries, self.reserved_tags, defaults=self.defaults.tags),
+            skip=read_reason(site, entries, "skip"),
+            xfail=read_reason(site, entries, "xfail"),
+            quarantine=read_reason(site, entries, "quarantine"),
+        )
+        reader = replace(self, defaults=defaults)
+        turns = [reader._read_turn(item, f"{subject}, turn {turn}") for turn, item in enumerate(entry.value.items, 1)]
+        conversation = self._read_id(site, node, entries, next((each.question for each in turns if each), ""))
+        return in_conversation(conversation, [each for each in turns if each is not None])
+
+    def _read_turn(self, node: Node, subject: str) -> Question | None:
+        """Return the question of a turn, without its id; None after a mistake. The *subject* begins each mistake."""
+        mapping = self._as_mapping(node, subject)
+        return None if mapping is None else self._read_question(Site(self.mistakes, subject), mapping, TURN)[0]
+
+    def _as_mapping(self, node: Node, subject: str) -> MappingNode | None:
         if isinstance(node, Scalar) and not node.is_null:
-            node = MappingNode(node.line, [Entry("question", node.line, node)])
-        if not isinstance(node, MappingNode):
-            Site(self.mistakes, f"question number {number}").mistake(
-                node.line, f"is {seen(node)}. Write a mapping with 'question', or just the text to ask."
-            )
-            return None
-        site = Site(self.mistakes, subject_of(node, number))
-        entries = named_entries(site, node, QUESTION)
-        text = self._read_question(site, node, entries)
-        question_id = self._read_id(site, node, entries, text)
-        return self._build(site, node, entries, question_id=question_id, text=text)
+            return MappingNode(node.line, [Entry("question", node.line, node)])
+        if isinstance(node, MappingNode):
+            return node
+        Site(self.mistakes, subject).mistake(
+            node.line, f"is {seen(node)}. Write a mapping with 'question', or just the text to ask."
+        )
+        return None
 
-    def _build(
-        self, site: Site, node: MappingNode, entries: Mapping[str, Entry], *, question_id: str | None, text: str | None
-    ) -> Question:
-        return Question(
+    def _read_question(
+        self, site: Site, node: MappingNode, vocabulary: Vocabulary
+    ) -> tuple[Question, Mapping[str, Entry]]:
+        """Return the question without its id, and the entries of *node* by key."""
+        entries = named_entries(site, node, vocabulary)
+        question = Question(
             dataset_name=self.dataset_name,
-            id=question_id or "",
-            question=text or "",
+            id="",
+            question=self._read_text(site, node, entries) or "",
             expected_answer=read_expected_answer(site, entries),
             all_acceptable_answers=read_acceptable_answers(site, entries),
             must_mention=read_mentions(site, entries, "must_mention"),
@@ -81,30 +118,32 @@ class EntryReader:
             thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
             top_k=read_top_k(site, entries, default=self.defaults.top_k),
             tags=read_tags(site, entries, self.reserved_tags, defaults=self.defaults.tags),
-            skip=read_reason(site, entries, "skip", default="skipped by its question file"),
-            xfail=read_reason(site, entries, "xfail", default="expected to fail by its question file"),
-            quarantine=read_reason(site, entries, "quarantine", default="by its question file"),
+            skip=read_reason(site, entries, "skip", default=self.defaults.skip),
+            xfail=read_reason(site, entries, "xfail", default=self.defaults.xfail),
+            quarantine=read_reason(site, entries, "quarantine", default=self.defaults.quarantine),
             metadata=read_metadata(site, entries),
             path=self.path,
             line=node.line,
         )
+        return question, entries
 
-    def _read_question(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> str | None:
+    def _read_text(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> str | None:
         if "question" in entries:
             return read_text(site, entries["question"], "the text to ask")
         found = ", ".join(shortened(entry.key) for entry in node.entries) or "nothing"
         site.mistake(node.line, f"has no 'question' (found: {found}). Write the text to ask under 'question'.")
         return None
 
-    def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str | None) -> str | None:
+    def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str) -> str:
+        """Return the id, or the one made from *text*; empty after a mistake."""
         if "id" in entries:
             line = entries["id"].line
             question_id = read_text(site, entries["id"])
         else:
             line = node.line
-            question_id = None if text is None else derived_id(text)
+            question_id = derived_id(text) if text else None
         if question_id is None:
-            return None
+            return ""
         if (what := id_mistake(question_id)) is not None:
             site.mistake(line, what)
         elif (first := self._first_line_by_id.get(question_id)) is None:

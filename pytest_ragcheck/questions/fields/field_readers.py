@@ -42,6 +42,12 @@ MARKER_OPERATORS = frozenset({"and", "or", "not"})
 
 _TAG = re.compile(TAG)
 
+_GENERAL_REASONS = {
+    "skip": "skipped by its question file",
+    "xfail": "expected to fail by its question file",
+    "quarantine": "by its question file",
+}
+
 
 def read_expected_answer(site: Site, entries: Mapping[str, Entry]) -> str | None:
     """Return the primary expected answer."""
@@ -203,13 +209,13 @@ def read_tags(
     return tuple(dict.fromkeys((*defaults, *own)))
 
 
-def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str) -> str | None:
-    """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true means *default*, false means None."""
+def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str | None = None) -> str | None:
+    """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
     if key not in entries:
-        return None
+        return default
     entry = entries[key]
     if is_flag(entry.value):
-        return default if read_flag(site, entry) else None
+        return _GENERAL_REASONS[key] if read_flag(site, entry) else None
     return read_text(site, entry, "the reason, or true or false")
 
 

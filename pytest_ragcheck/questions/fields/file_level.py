@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import read_tags, read_thresholds, read_top_k
-from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, named_entries, near_match
+from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
 from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node
 from pytest_ragcheck.questions.nodes.node_values import (
     number_in,
@@ -32,11 +32,14 @@ SCHEMA_VERSION = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """The values of a file for all of its questions, unless a question overrides them."""
+    """The values of a file for its questions, or of a conversation for its turns, unless they override them."""
 
     top_k: int | None = None
     thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     tags: tuple[str, ...] = ()
+    skip: str | None = None
+    xfail: str | None = None
+    quarantine: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved
     _check_version(site, entries)
     nodes = _read_questions(site, node, entries)
     if nodes:
-        _check_count(site, entries, len(nodes))
+        _check_count(site, entries, sum(map(_count, nodes)))
     return Top(
         nodes=nodes,
         dataset_name=_read_dataset_name(site, entries),
@@ -102,6 +105,12 @@ def _check_version(site: Site, entries: Mapping[str, Entry]) -> None:
             f"has the schema_version {shortened(version)}, and this version of pytest-ragcheck reads "
             f"{SCHEMA_VERSION!r}. Update pytest-ragcheck, or delete the key from a file of your own.",
         )
+
+
+def _count(node: Node) -> int:
+    """Return the number of questions in an entry: one, or the turns of a conversation."""
+    turns = [e.value for e in node.entries if e.key == TURNS] if isinstance(node, MappingNode) else []
+    return len(turns[0].items) if turns and isinstance(turns[0], ListNode) else 1
 
 
 def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:

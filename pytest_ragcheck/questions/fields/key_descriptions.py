@@ -14,14 +14,14 @@ FILE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "schema_version": "Version of the file's structure; runs write it, and a file of your own needs none.",
         "dataset_name": "Name of the set; together with a question's id it identifies the question in results and "
         "baselines. Without it the set is named by the file's path.",
-        "num_questions": "How many questions there are; a different number is a mistake.",
+        "num_questions": "How many questions there are, turns included; a different number is a mistake.",
         "tier": "end_to_end: the system retrieves by itself; retrieval: so it does, and no answer is asked for; "
         "generation: the gold passages go along with each question. Without it as the run says, by default "
         "end_to_end.",
         "ingest": "Whether the passages are put into the system first as documents, and deleted afterwards; in the "
         "tier generation never. Without it as the run says, by default not.",
         "defaults": "What holds for all questions of the file that do not say it themselves.",
-        "questions": "The questions; each becomes a test.",
+        "questions": "The questions, each a test, and the conversations, each turn a test.",
     }
 )
 
@@ -58,6 +58,19 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "xfail": "Why the question is expected to fail, or true.",
         "quarantine": "Why the question does not gate, or true: its FAIL is reported and not held against the run.",
         "metadata": "Whatever you want to find again in the predictions, of any JSON values.",
+    }
+)
+
+CONVERSATION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "turns": "The questions of a conversation, asked one after the other; each becomes a test.",
+        "id": "Id of the conversation in its file; its second turn has the id refund[turn2] if this is refund.",
+        "thresholds": "Minimum of all turns; those of a turn go over these, metric by metric.",
+        "top_k": "How many contexts are asked for in each turn, from 1.",
+        "tags": "pytest markers of all turns; those of a turn are added.",
+        "skip": "Why the turns are skipped, or true. A turn with skip: false is not.",
+        "xfail": "Why all turns are expected to fail, or true.",
+        "quarantine": "Why the turns do not gate, or true.",
     }
 )
 

@@ -101,6 +101,33 @@ QUESTION = Vocabulary(
     advice="Put what is your own under 'metadata'.",
 )  # fmt: skip
 
+TURNS = "turns"
+"""The key that makes an entry a conversation."""
+
+_OF_A_CONVERSATION = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
+_OF_A_TURN = "is a key of a turn. Write it into an entry under 'turns'."
+_NAMED_BY_NUMBER = "belongs to the conversation, whose turns are called by their number. Delete it."
+
+CONVERSATION = Vocabulary(
+    aliases=MappingProxyType({TURNS: (), **{key: QUESTION.aliases[key] for key in _OF_A_CONVERSATION}}),
+    refused=MappingProxyType(
+        {name: _OF_A_TURN for name, key in QUESTION.real_names.items() if key not in _OF_A_CONVERSATION}
+    ),
+    advice="Write what belongs to a single turn into its entry under 'turns'.",
+)
+
+TURN = Vocabulary(
+    aliases=MappingProxyType({key: names for key, names in QUESTION.aliases.items() if key != "id"}),
+    refused=MappingProxyType(
+        {
+            **_REFUSED,
+            **dict.fromkeys(("id", *QUESTION.aliases["id"]), _NAMED_BY_NUMBER),
+            TURNS: "a turn cannot have. Write its turns into the list of the conversation.",
+        }
+    ),
+    advice=QUESTION.advice,
+)
+
 PASSAGE = Vocabulary(
     aliases=MappingProxyType({"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage")}),
     advice="Delete it.",

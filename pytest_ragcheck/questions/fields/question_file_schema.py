@@ -14,13 +14,23 @@ from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABL
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
 from pytest_ragcheck.questions.fields.key_descriptions import (
+    CONVERSATION_DESCRIPTIONS,
     DEFAULTS_DESCRIPTIONS,
     FILE_DESCRIPTIONS,
     PASSAGE_DESCRIPTIONS,
     QUESTION_DESCRIPTIONS,
 )
 from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
-from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, INVERTED, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.key_names import (
+    CONVERSATION,
+    DEFAULTS,
+    FILE,
+    INVERTED,
+    PASSAGE,
+    QUESTION,
+    TURN,
+    TURNS,
+)
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
@@ -53,7 +63,9 @@ def question_file_schema() -> Schema:
         "then": _questions(),
         "else": {**_mapping(FILE, _file_parts(), FILE_DESCRIPTIONS), "required": ["questions"]},
         "$defs": {
-            "question": _question(),
+            "question": _entry(),
+            "conversation": _conversation(),
+            "turn": {"title": "A turn", **_question(TURN)},
             **_kinds(),
             "passage": _passage(),
             "mention": _mention("string", "number"),
@@ -91,15 +103,36 @@ def _questions() -> Schema:
     return {"minItems": 1, "items": _ref("question")}
 
 
-def _question() -> Schema:
-    keys = {key: _ref(kind.value) for key, kind in KINDS.items()}
-    schema = _mapping(QUESTION, keys, QUESTION_DESCRIPTIONS, needed=("question",))
-    schema["allOf"].append(_unanswerable_without_answers())
+def _entry() -> Schema:
     return {
         "title": "A question",
+        "description": "A question, or a conversation, which is a mapping with the key turns.",
+        "properties": {TURNS: {"description": CONVERSATION_DESCRIPTIONS[TURNS]}},
+        "if": {"type": "object", "required": [TURNS]},
+        "then": _ref("conversation"),
+        "else": _question(QUESTION),
+    }
+
+
+def _question(vocabulary: Vocabulary) -> Schema:
+    keys = {key: _ref(KINDS[key].value) for key in vocabulary.aliases}
+    schema = _mapping(vocabulary, keys, QUESTION_DESCRIPTIONS, needed=("question",))
+    schema["allOf"].append(_unanswerable_without_answers())
+    return {
         "description": "A mapping with the key question, or nothing but the text to ask.",
         **_text("object", "string", "number"),
         **schema,
+    }
+
+
+def _conversation() -> Schema:
+    turns: Schema = {"type": "array", "minItems": 1, "items": _ref("turn")}
+    keys = {key: _ref(KINDS[key].value) for key in CONVERSATION.aliases if key != TURNS}
+    return {
+        "title": "A conversation",
+        "type": "object",
+        **_mapping(CONVERSATION, {TURNS: turns, **keys}, CONVERSATION_DESCRIPTIONS),
+        "required": [TURNS],
     }
 
 

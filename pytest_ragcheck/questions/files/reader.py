@@ -70,10 +70,10 @@ def read_question_file(
         reserved_tags=reserved_tags,
         defaults=top.defaults,
     )
-    read = [reader.read(entry, number=number) for number, entry in enumerate(top.nodes, start=1)]
+    read = (reader.read(entry, number=number) for number, entry in enumerate(top.nodes, start=1))
+    questions = tuple(question for each in read for question in each)
     if mistakes.found:
         raise QuestionFileError(path, mistakes.texts())
-    questions = tuple(question for question in read if question is not None)
     return QuestionSet(
         dataset_name=reader.dataset_name,
         path=path,

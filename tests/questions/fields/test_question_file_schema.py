@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, PASSAGE, QUESTION
+from pytest_ragcheck.questions.fields.key_names import CONVERSATION, DEFAULTS, FILE, PASSAGE, QUESTION, TURN
 from pytest_ragcheck.questions.fields.question_file_schema import question_file_schema
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 from tests.questions.documents import (
     ODD,
     answers_of_the_unanswerable,
     changed_files,
+    conversations,
     files,
     minimums,
     one_key,
@@ -74,7 +75,10 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("made", [one_key, two_names, passages, answers_of_the_unanswerable, minimums])
+@pytest.mark.parametrize(
+    "made",
+    [one_key, two_names, passages, answers_of_the_unanswerable, minimums, conversations],
+)
 def test_question_by_question_both_agree(made: Callable[[], Iterable[Any]], tmp_path: Path) -> None:
     entries = list(made())
     by_reader = refused_by_the_reader(entries, tmp_path)
@@ -138,7 +142,8 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 def test_every_key_is_described_and_other_names_say_whose_they_are() -> None:
     found = list(objects(SCHEMA))
 
-    assert len(found) == 6  # a file, its defaults, a question, a passage, a passage or several, thresholds
+    # a file, its defaults, a question, a conversation, a turn, a passage, a passage or several, thresholds
+    assert len(found) == 8
     for part in found:
         for description in (key["description"] for key in part["properties"].values()):
             assert re.fullmatch(r"[A-Za-z].{10,}\.", description)
@@ -148,7 +153,10 @@ def test_every_key_is_described_and_other_names_say_whose_they_are() -> None:
 
 def test_completion_prefers_the_keys_own_names() -> None:
     assert list(SCHEMA["else"]["properties"]) == list(FILE.aliases)
-    assert list(SCHEMA["$defs"]["question"]["properties"]) == list(QUESTION.aliases)
+    assert list(SCHEMA["$defs"]["question"]["properties"]) == ["turns"]
+    assert list(SCHEMA["$defs"]["question"]["else"]["properties"]) == list(QUESTION.aliases)
+    assert list(SCHEMA["$defs"]["conversation"]["properties"]) == list(CONVERSATION.aliases)
+    assert list(SCHEMA["$defs"]["turn"]["properties"]) == list(TURN.aliases)
     assert list(SCHEMA["$defs"]["passage"]["properties"]) == list(PASSAGE.aliases)
     assert list(SCHEMA["$defs"]["thresholds"]["properties"]) == [*ASSERTABLE, *BOUNDED]
 

@@ -77,8 +77,10 @@ def answer_digest(text: str, context_digests: Sequence[str]) -> str:
 def label_digests(question: Question) -> dict[str, str]:
     """Return a digest of each part of the question that defines a right answer."""
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
+    # In a conversation, other earlier turns may make another answer the right one.
+    before = [[turn.question for turn in question.earlier]] if question.earlier else []
     parts = {
-        EXPECTED: [question.answerable, list(question.acceptable_answers)],
+        EXPECTED: [question.answerable, list(question.acceptable_answers), *before],
         GOLD: gold,
         MENTIONS: [list(question.must_mention), list(question.must_not_mention)],
     }
