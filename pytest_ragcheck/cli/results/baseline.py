@@ -15,7 +15,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
@@ -99,8 +99,15 @@ def _read(predictions: Path, path: Path) -> _Files:
     if any(path.parent.glob("*_summary.json")):
         check_outside(path, path.parent, name=str(path))
     exists = path.exists()
+    now = read_baseline(predictions, name=str(predictions), advice=_ADVICE)
+    if all(row.verdict is Verdict.ERROR for row in now.rows.values()):
+        kinds = ", ".join(dict.fromkeys(row.error_kind for row in now.rows.values()))
+        raise UsageError(
+            f"{predictions}: every question is an ERROR ({kinds}), so the run has no answers to keep. "
+            "Mend what its messages name, and run again."
+        )
     return _Files(
-        now=read_baseline(predictions, name=str(predictions), advice=_ADVICE),
+        now=now,
         earlier=read_baseline(path, name=str(path), advice=_OTHER) if exists else None,
         document=read_document(predictions, give=_ADVICE, anew=_ADVICE),
         known=read_document(path, give=_OTHER, anew=_ADVICE) if exists else None,
@@ -120,7 +127,11 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
     _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
     runs = f"{len(saved.runs)} saved run{'s' if len(saved.runs) > 1 else ''}"
-    return [f"{path}: {len(saved.rows)} questions, {runs}", *flaky_lines(flaky_in_history(saved))]
+    return [
+        f"{path}: {len(saved.rows)} questions, {runs}",
+        *_left_out(files.now, saved),
+        *flaky_lines(flaky_in_history(saved)),
+    ]
 
 
 def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
@@ -130,18 +141,27 @@ def _accepted(chosen: argparse.Namespace, files: _Files) -> list[str]:
     path: Path = chosen.output
     if files.known is None or files.earlier is None:
         raise UsageError(f"{path}: there is no such file. Make it with ragcheck baseline save.")
-    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known, files.earlier)
+    keys = _named(chosen.ids, files) if chosen.ids else differing(files.document, files.now, files.known)
     if not keys:
-        return [f"{path}: no answer differs from the recorded ones"]
+        return [f"{path}: no answer differs from the recorded ones", *_left_out(files.now, files.earlier)]
     compact, contexts = accepted_documents(files.document, files.now, files.known, read_contexts(path), keys)
-    if not compact["predictions"] and not compact["errors"]:
+    if not compact["predictions"]:
         raise UsageError(f"{path}: no question would be left. Give the run of its questions.")
     _write(path, compact, contexts)
     earlier, now = files.earlier.rows, files.now.rows
     return [
         f"{path}: {len(keys)} accepted of {files.now.timestamp}",
         *(f"{'::'.join(key)}: {_verdict(earlier, key, 'new')} -> {_verdict(now, key, 'gone')}" for key in keys),
+        *_left_out(files.now, files.earlier),
     ]
+
+
+def _left_out(now: Baseline, recorded: Baseline) -> Iterator[str]:
+    """Yield a line for each ERROR of the run, which has no answer for the baseline."""
+    for key, row in now.rows.items():
+        if row.verdict is Verdict.ERROR:
+            earlier = "; its recorded answers stay" if key in recorded.rows else ""
+            yield f"left out: {'::'.join(key)} is an ERROR in this run ({row.error_kind}){earlier}"
 
 
 def _named(ids: Sequence[str], files: _Files) -> list[tuple[str, str]]:

@@ -16,7 +16,6 @@ _KEPT = ("schema_version", "agent_name", "dataset_name", "complete")
 _OF_A_ROW = ("question_id", "dataset_name", "question", "metrics", "verdict", "thresholds", "prompt_version", "judge")
 _HOW_ASKED = ("tier", "top_k")
 _OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
-_OF_AN_ERROR = ("question_id", "dataset_name", "question", "kind")
 
 Key = tuple[str, str]
 
@@ -27,6 +26,8 @@ def baseline_documents(
     """
     Return the document of the baseline with the run added, and the document of its contexts.
 
+    A question that is an ERROR in the run keeps the runs that the baseline has.
+
     Args:
         document: The predictions file of the run to save.
         now: The same file, read.
@@ -35,12 +36,13 @@ def baseline_documents(
     """
     before = _by_key((earlier or {}).get("predictions", ()))
     texts = dict(contexts)
-    rows = []
+    rows: list[Mapping[str, Any]] = []
     for key, given in _by_key(document["predictions"]).items():
         known = before.get(key, {})
         same = known.get("question") == given["question"]
         rows.append(_row(given, now.rows[key], known if same else {}, texts))
-    return _documents(document, earlier, rows, document["errors"], texts)
+    rows += [before[key] for key in _by_key(document["errors"]) if key in before]
+    return _documents(document, earlier, rows, texts)
 
 
 def accepted_documents(
@@ -69,16 +71,15 @@ def accepted_documents(
             rows += [known[key]] if key in known else []
         elif key in measured:
             rows.append(_row(measured[key], now.rows[key], {}, texts))
-    errors = [given for key, given in _by_key(earlier["errors"]).items() if key not in accepted]
-    return _documents(document, earlier, rows, errors, texts)
+    return _documents(document, earlier, rows, texts)
 
 
-def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any], known: Baseline) -> list[Key]:
+def differing(document: Mapping[str, Any], now: Baseline, earlier: Mapping[str, Any]) -> list[Key]:
     """Return the questions whose answer the baseline lacks, and those that the run lacks."""
     measured, before = _by_key(document["predictions"]), _by_key(earlier["predictions"])
     return [
         *(key for key, given in measured.items() if key not in before or not _is_recorded(given, before[key])),
-        *(key for key in known.rows if key not in now.rows),
+        *(key for key in before if key not in now.rows),
     ]
 
 
@@ -111,7 +112,6 @@ def _documents(
     document: Mapping[str, Any],
     earlier: Mapping[str, Any] | None,
     rows: Sequence[Mapping[str, Any]],
-    errors: Iterable[Mapping[str, Any]],
     texts: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     ended = document.get("timestamp", "")
@@ -121,7 +121,7 @@ def _documents(
         "timestamp": ended,
         "runs": [*(end for end in _ends_of(earlier) if end != ended), ended],
         "predictions": rows,
-        "errors": [{name: given[name] for name in _OF_AN_ERROR} for given in errors],
+        "errors": [],
     }
     used = {digest for row in rows for answer in row.get("answers", ()) for digest in answer.get("contexts") or ()}
     return compact, {"contexts": {digest: texts[digest] for digest in sorted(used & texts.keys())}}

@@ -47,7 +47,13 @@ def test_answers_are_kept_and_each_text_of_a_context_once(
         failed("prices", contexts=["Refunds are possible for 30 days."]),
         errored("hours"),
     )
-    assert (status, printed) == (0, "ragcheck-baseline.json: 3 questions, 1 saved run\n")
+    assert (status, printed.splitlines()) == (
+        0,
+        [
+            "ragcheck-baseline.json: 2 questions, 1 saved run",
+            "left out: billing::hours is an ERROR in this run (endpoint_timeout)",
+        ],
+    )
     text = (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
     assert "The window is 30 days." in text
     beside = json.loads((tmp_path / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
@@ -56,7 +62,6 @@ def test_answers_are_kept_and_each_text_of_a_context_once(
     assert [(row.id, row.verdict.value, row.passes, row.fails) for row in rows.values()] == [
         ("terms", "PASS", 1, 0),
         ("prices", "FAIL", 0, 1),
-        ("hours", "ERROR", 0, 0),
     ]
     assert rows["billing", "terms"].metrics == {"answer_correctness": 0.95, "groundedness": 0.91}
 
@@ -72,6 +77,32 @@ def test_a_question_that_passed_and_failed_is_named_as_flaky(
     assert (status, printed.splitlines()[1:]) == (0, ["flaky: billing::prices passed 2 of 3 times", QUARANTINE])
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
     assert [(row.passes, row.fails) for row in rows.values()] == [(3, 0), (2, 1), (0, 2)]
+
+
+def test_an_error_keeps_the_recorded_answers_of_its_question(save: Save, tmp_path: Path) -> None:
+    save(passed("terms"), passed("hours"))
+    status, printed, _ = save(passed("terms"), errored("hours"), timestamp="2126-11-06T00:00:00+00:00")
+    assert (status, printed.splitlines()) == (
+        0,
+        [
+            "ragcheck-baseline.json: 2 questions, 2 saved runs",
+            "left out: billing::hours is an ERROR in this run (endpoint_timeout); its recorded answers stay",
+        ],
+    )
+    assert {name: sum(counts) for name, (_, *counts) in recorded(tmp_path).items()} == {"terms": 2, "hours": 1}
+
+
+def test_a_run_with_errors_alone_is_refused(save: Save, accept: Save, tmp_path: Path) -> None:
+    said = (
+        "every question is an ERROR (endpoint_timeout), so the run has no answers to keep. "
+        "Mend what its messages name, and run again.\n"
+    )
+    assert save(errored("terms"), errored("hours")) == (2, "", f"ragcheck baseline save: run.json: {said}")
+    assert not (tmp_path / "ragcheck-baseline.json").exists()
+    save(passed("terms"))
+    written = (tmp_path / "ragcheck-baseline.json").read_bytes()
+    assert accept(errored("terms")) == (2, "", f"ragcheck baseline accept: later.json: {said}")
+    assert (tmp_path / "ragcheck-baseline.json").read_bytes() == written
 
 
 def test_a_partial_run_is_refused(save: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
@@ -155,6 +186,7 @@ def test_all_answers_that_differ_are_accepted_and_the_others_keep_their_history(
             "billing::prices: PASS -> FAIL",
             "billing::added: new -> PASS",
             "billing::gone: PASS -> gone",
+            "left out: billing::hours is an ERROR in this run (endpoint_timeout); its recorded answers stay",
         ],
     )
     window = ["The window is 30 days."]
@@ -229,7 +261,7 @@ def test_nothing_is_accepted_without_a_baseline(accept: Save, tmp_path: Path, mo
 
 def test_a_baseline_keeps_a_question(save: Save, accept: Save) -> None:
     save(passed("terms"))
-    status, _, error = accept(errored("hours"))
+    status, _, error = accept(passed("hours"), ids=("terms",))
     assert (status, error) == (
         2,
         (
