@@ -99,3 +99,9 @@ def test_no_rate_of_unchanged_runs_is_above_the_promise() -> None:
     assert not {key: str(tally) for key, tally in certain.items() if tally.ends[1] > 0.013}
     # Fewer runs do not show the rate of a cell, but they would show one that is far too high.
     assert not {key: str(tally) for key, tally in unchanged.items() if tally.ends[0] > 0.01}
+
+
+def test_no_cell_without_a_change_may_have_more_false_alarms_than_stated() -> None:
+    above = {key: tally for key, tally in RESULTS_OF_THE_PAGE.items() if key[0] == "nothing" and tally.ends[1] > 0.013}
+    assert not above
+    assert "now no interval reaches above 1.3 %" in PAGE
