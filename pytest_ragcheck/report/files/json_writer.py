@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
@@ -61,7 +62,7 @@ class JsonWriter:
         yield "{}\n" if between == "{" else "\n}\n"
 
     def _text(self, value: Any, *, depth: int = 0) -> str:
-        return _indented(self._redactor.document(value), "\n" + "  " * depth)
+        return _indented(value, "\n" + "  " * depth, self._redactor)
 
 
 def rounded(value: Any) -> Any:
@@ -79,21 +80,34 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def _indented(value: Any, line: str) -> str:
+def _indented(value: Any, line: str, clean: Redactor) -> str:
     """
-    Return the text of `json.dumps` with an indent of two, in a quarter of its time.
+    Return the text of `json.dumps` with an indent of two over `clean.document(value)`, in one pass.
 
     Args:
-        value: A redacted value of dicts, lists and scalars, without infinities.
+        value: Any value.
         line: A line break and the indent of the value's first line.
+        clean: Redacts every string, keys included.
     """
     inner = line + "  "
-    if type(value) is dict:
-        begin, rows, end = "{", [f"{_ENCODED(key)}: {_indented(item, inner)}" for key, item in value.items()], "}"
-    elif type(value) is list:
-        begin, rows, end = "[", [_indented(item, inner) for item in value], "]"
+    kind = type(value)
+    if kind is str:
+        return _ENCODED(clean.text(value))
+    if kind is dict:
+        # Two keys may be equal once they are redacted.
+        items = {clean.text(str(key)): item for key, item in value.items()}
+        begin, rows, end = (
+            "{",
+            [f"{_ENCODED(key)}: {_indented(item, inner, clean)}" for key, item in items.items()],
+            "}",
+        )
+    elif kind is list:
+        begin, rows, end = "[", [_indented(item, inner, clean) for item in value], "]"
+    elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
+        return _SHORT_WAYS[kind](value)
     else:
-        return _SHORT_WAYS.get(type(value), _ENCODED)(value)
+        plain = clean.document(value)
+        return _indented(plain, line, clean) if type(plain) in {dict, list} else _ENCODED(plain)
     return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 

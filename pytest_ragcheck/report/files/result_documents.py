@@ -240,4 +240,10 @@ def _judge(judges: Sequence[JudgeIdentity]) -> dict[str, Any]:
 
 
 def _identity(judge: JudgeIdentity) -> dict[str, str | None]:
-    return {name: value for name, value in asdict(judge).items() if value is not None or name != "parameters"}
+    return {
+        "kind": judge.kind,
+        "model": judge.model,
+        "url": judge.url,
+        "prompt_version": judge.prompt_version,
+        **({} if judge.parameters is None else {"parameters": judge.parameters}),
+    }
