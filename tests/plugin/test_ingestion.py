@@ -158,6 +158,7 @@ def test_the_questions_of_a_document_that_failed_are_errors_and_the_rest_runs(pr
     assert "document 'shop:hours' (file shop_hours.txt) was uploaded, and the server could not read it" in message
 
 
+@pytest.mark.parametrize("way", ["plain", "n2", pytest.param("no-xdist", marks=exhaustive)], indirect=True)
 def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(project: Project) -> None:
     with DocumentServer(replies={"POST /upload": (404, {})}) as server:
         project.write("shop.rag.yaml", MANY)
@@ -167,6 +168,8 @@ def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(p
     (line,) = run.short_summary
     assert "/upload: status 404 Not Found" in line
     assert "the system takes no documents" in run.text
+    assert run.document("rag.partial_summary.json")["counts"] == {"pass": 0, "fail": 0, "error": 1, "skipped": 0}
+    assert "partial: 5 of the collected questions were not run" in run.lines
 
 
 @two_ways

@@ -162,6 +162,21 @@ def test_an_interrupted_run_writes_what_it_has_as_partial(project: Project, wher
     assert partial["counts"] == {"pass": 1, "fail": 0, "error": 0, "skipped": 0}
 
 
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+@pytest.mark.parametrize("raised", ["KeyboardInterrupt", pytest.param("pytest.exit('enough')", marks=exhaustive)])
+def test_a_client_that_interrupts_a_worker_interrupts_the_run_and_crashes_no_worker(
+    project: Project, raised: str
+) -> None:
+    project.conftest(interrupting("the client").replace("raise KeyboardInterrupt", f"raise {raised}"))
+    project.ask(good("terms"), good("stop"), good("hours"))
+    run = project.run(subprocess=True)
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert "crashed" not in run.text
+    assert f"Interrupted: {'KeyboardInterrupt' if raised == 'KeyboardInterrupt' else 'Exit: enough'}" in run.text
+    partial = run.document("rag.partial_summary.json")
+    assert (partial["complete"], partial["counts"]["error"], partial["counts"]["fail"]) == (False, 0, 0)
+
+
 @three_ways
 def test_ctrl_c_before_anything_came_to_an_end_leaves_files_too(project: Project) -> None:
     project.conftest(
@@ -311,6 +326,15 @@ def test_a_client_that_blocks_the_event_loop_is_named_once(project: Project) -> 
         "await what takes long."
     )
     assert [each.removeprefix("ragcheck: ") for each in run.lines if "blocks the event loop" in each] == [line]
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_client_that_blocks_the_event_loop_of_a_worker_is_named_while_it_does(project: Project) -> None:
+    project.conftest(STUBBORN.replace("BODY", "time.sleep(4); os.kill(os.getppid(), signal.SIGINT); time.sleep(30)"))
+    project.ask(good("hours"), good("terms"))
+    run = project.run(subprocess=True)
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert run.text.count("your async rag_client blocks the event loop in Stubborn.ask (conftest.py:47)") == 1
 
 
 def test_a_client_that_stops_the_event_loop_loses_no_file(project: Project) -> None:

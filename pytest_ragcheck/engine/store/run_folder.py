@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,15 +24,33 @@ def make_home(home: Path) -> None:
     (home.parent / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
-def stop(folder: Path) -> None:
-    """Stop the processes of the run, because no further records are wanted."""
-    with suppress(OSError):  # the folder is missing if no question was asked or if it cannot be created
-        (folder / _STOPPED).touch()
+def stop(folder: Path, reason: str) -> bool:
+    """
+    Stop the processes of the run, because no further records are wanted.
+
+    Args:
+        folder: The folder of the run.
+        reason: Why the run is stopped, in one line.
+
+    Returns:
+        False if the run was stopped before, and keeps the earlier reason.
+    """
+    try:
+        with (folder / _STOPPED).open("x", encoding="utf-8") as file:
+            file.write(reason)
+    except FileExistsError:
+        return False
+    except OSError:  # the folder is missing if no question was asked or if it cannot be created
+        pass
+    return True
 
 
-def is_stopped(folder: Path) -> bool:
-    """Return True if the run was stopped."""
-    return (folder / _STOPPED).exists()
+def stop_reason(folder: Path) -> str | None:
+    """Return why the run was stopped, which is empty on a full disk; None if it was not stopped."""
+    try:
+        return (folder / _STOPPED).read_text(encoding="utf-8")
+    except OSError:
+        return None
 
 
 def take_back_stop(folder: Path) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
+    from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
     from pytest_ragcheck.verdict.record import Record
 
 _OPEN_METRICS = 8
@@ -108,10 +109,10 @@ class Checker:
         self._metrics[key].lasting |= lasting
         return *self._metrics[key].metrics, *own_metrics(self._config)
 
-    @property
-    def lacks_documents(self) -> bool:
-        """True once a system has taken none of the documents of the run."""
-        return self._documents is not None and self._documents.is_refused
+    def lacks_documents(self, backends: Backends) -> bool:
+        """Return True if the system takes none of the documents of the run, whichever process has sent them."""
+        asks = loop_of(self._config).run(self._upload, as_client(backends.client, backends.settings))
+        return asks.lacks_documents
 
     def end_documents(self, *, failed: bool) -> None:
         """Delete the documents that only this process can delete, while its clients are still open."""
@@ -147,7 +148,7 @@ class Checker:
         judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
-    async def _upload(self, client: Asks) -> Asks:
+    async def _upload(self, client: Asks) -> AsksIngested:
         if self._documents is None:
             from pytest_ragcheck.plugin.asking.document_step import RunDocuments
 

@@ -54,9 +54,6 @@ class RunDocuments:
         self._settings = settings_of(config)
         self._part = part_of(config)
         self._put: dict[str, asyncio.Task[Ingested]] = {}
-        self.is_refused = False
-        """True once a system has taken none of the documents."""
-
         self._once = Once(home_of(self._settings) / self._part.run_id, self._settings.redactor)
         self._own: list[tuple[Ledger, DocumentRoutes]] = []
         self._shared: dict[str, tuple[Ledger, DocumentRoutes]] = {}
@@ -73,9 +70,7 @@ class RunDocuments:
         if name not in self._put:
             self._put[name] = asyncio.ensure_future(self._ingest(client, name))
         # A cancelled question must not cancel the upload that the others wait for.
-        ingested = await asyncio.shield(self._put[name])
-        self.is_refused |= ingested.is_refused
-        return AsksIngested(client, ingested)
+        return AsksIngested(client, await asyncio.shield(self._put[name]))
 
     def end(self, *, failed: bool) -> None:
         """Delete the documents that only this process can delete, while its clients are still open."""

@@ -97,7 +97,8 @@ class QuestionSession:
             pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
         evaluated = self._evaluated(item, question, backends)
-        if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents:
+        if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
+            self._waiting.stop_others(NO_DOCUMENTS)
             self._session.shouldfail = NO_DOCUMENTS
         return evaluated
 
@@ -134,8 +135,6 @@ class QuestionSession:
     def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> None:
         # Before the teardown of session fixtures, which closes the client of the questions under way.
         if nextitem is None:
-            if self._waiting.is_stopped():
-                self._interrupt()
             self._end_questions()
             self._end_documents()
 
@@ -194,9 +193,13 @@ class QuestionSession:
         if self._loop.abandon_if_blocked():
             forget_limits(self._config)
             self._asker = self._new_asker(None)
-        self._end_questions()
+        self._schedule.clear()
+        self._loop.run(self._asker.end)
 
     def _end_questions(self) -> None:
+        if self._waiting.is_stopped():
+            self._interrupt()
+            return
         self._schedule.clear()
         self._loop.run(self._asker.end)
 

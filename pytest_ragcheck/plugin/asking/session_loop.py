@@ -12,6 +12,7 @@ from pytest_ragcheck.concurrency.frames import blocking_call
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.transport import send_line
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
 
@@ -61,11 +62,19 @@ def _say_blocked(config: pytest.Config, thread_id: int) -> bool:
         f"your async {role} blocks the event loop in {place}: until it returns no other question is asked, and no time "
         "limit runs. Make it a plain function, which runs in a thread of its own, or await what takes long."
     )
-    if hasattr(config, "workerinput") or not seconds_between_lines(config):
-        run_of(config).queue_note(text)
+    if hasattr(config, "workerinput"):
+        send_line(config, text)
     else:
-        write_line(config, text)
+        show_line(config, text)
     return True
+
+
+def show_line(config: pytest.Config, text: str) -> None:
+    """Write a line to the terminal now, or at the end of a run without progress lines."""
+    if seconds_between_lines(config):
+        write_line(config, text)
+    else:
+        run_of(config).queue_note(text)
 
 
 def close_client(client: object, config: pytest.Config) -> None:

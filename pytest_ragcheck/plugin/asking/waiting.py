@@ -6,17 +6,17 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pytest
+
 from pytest_ragcheck.engine.prefetch import PrefetchEnded
-from pytest_ragcheck.engine.store.run_folder import is_stopped
+from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
-from pytest_ragcheck.plugin.workers.transport import end_worker
+from pytest_ragcheck.plugin.workers.transport import STOPPED, end_worker
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    import pytest
 
     from pytest_ragcheck.engine.question_progress import ProgressBoard
     from pytest_ragcheck.questions.question import Question
@@ -59,20 +59,37 @@ class Waiting:
             say = partial(self._say, question, to_go)
             return self._loop.run(function, *arguments, every_seconds=every_seconds, meanwhile=say)
         # A worker has no terminal, and after a stop xdist still lets it run all items that it was given.
-        self._end_if_stopped()
+        self.end_if_stopped()
         try:
-            return self._loop.run(function, *arguments, every_seconds=_LOOK_SECONDS, meanwhile=self._end_if_stopped)
+            return self._loop.run(function, *arguments, every_seconds=_LOOK_SECONDS, meanwhile=self.end_if_stopped)
         except PrefetchEnded:
             # The prefetcher also checks for the stop, and may see it before this thread does.
-            end_worker(self._session)
+            end_worker(self._session, self._why_stopped() or STOPPED)
+        except (KeyboardInterrupt, pytest.exit.Exception) as error:
+            stop(self._folder, reason := f"{type(error).__name__}: {error}".rstrip(": "))
+            end_worker(self._session, reason)
 
     def is_stopped(self) -> bool:
-        """Return True in a worker whose controller stopped the run or was killed."""
-        return self._is_worker and (is_stopped(self._folder) or os.getppid() != self._parent)
+        """Return True in a worker if a process of the run stopped it, or if its controller was killed."""
+        return bool(self._why_stopped())
 
-    def _end_if_stopped(self) -> None:
-        if self.is_stopped():
-            end_worker(self._session)
+    def end_if_stopped(self) -> None:
+        """End this process if it is a worker of a run that was stopped."""
+        if reason := self._why_stopped():
+            end_worker(self._session, reason)
+
+    def stop_others(self, reason: str) -> None:
+        """Stop the other workers of the run, or end this process if one of them has stopped the run before."""
+        if self._is_worker and not stop(self._folder, reason):
+            self.end_if_stopped()
+
+    def _why_stopped(self) -> str:
+        if not self._is_worker:
+            return ""
+        reason = stop_reason(self._folder)
+        if reason is None and os.getppid() == self._parent:
+            return ""
+        return reason or STOPPED
 
     def _say(self, question: Question, to_go: int) -> None:
         write_line(self._session.config, self._progress.line(question, to_go=to_go))

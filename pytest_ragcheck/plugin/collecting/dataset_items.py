@@ -13,6 +13,7 @@ from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
 from pytest_ragcheck.plugin.collecting.question_items import QuestionFile
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.workers.worker_info import has_workers
 from pytest_ragcheck.questions.datasets.loading import load_questions
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
 from pytest_ragcheck.questions.datasets.sampling import would_be_taken
@@ -76,7 +77,7 @@ class Datasets:
                 self._wanted.setdefault(name, set()).add(question_id)
         self.alone = self.alone or not others
         # The controller of xdist passes its arguments on to the workers.
-        if not self._config.pluginmanager.has_plugin("dsession"):
+        if not has_workers(self._config):
             self._config.args = [] if self.alone else others
 
     def expects(self, questions: QuestionSet | None, question_id: str) -> bool:
@@ -107,6 +108,7 @@ class Datasets:
     def pytest_make_report_despite_last_failed(self, collector: pytest.Collector) -> pytest.CollectReport | None:
         """Collect a dataset without pytest's plugin that skips files without failures."""
         plugins = self._config.pluginmanager
+        # No public API leaves a file out of --last-failed; without this plugin, pytest's own collection runs.
         skipping = plugins.get_plugin(_LAST_FAILED)
         if skipping is None or not isinstance(collector, DatasetCollector):
             return None

@@ -11,7 +11,7 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN
 from pytest_ragcheck.plugin.workers.shared_folder import home_of
-from pytest_ragcheck.plugin.workers.worker_info import runs_everything
+from pytest_ragcheck.plugin.workers.worker_info import has_workers, runs_everything
 
 
 def resume_lines(config: pytest.Config) -> list[str]:
@@ -24,7 +24,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
     settings = settings_of(config)
     if not settings.run.resume:
         return []
-    if runs_everything(config) and config.pluginmanager.has_plugin("dsession"):
+    if runs_everything(config) and has_workers(config):
         return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]
     last = last_run(home_of(settings))
     if last is None:

@@ -8,7 +8,16 @@ import pytest
 
 from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
-from pytest_ragcheck.plugin.workers.transport import STOPPED, carries_luggage, received_begun, received_refusal
+from pytest_ragcheck.plugin.workers.transport import (
+    NO_DOCUMENTS,
+    STOPPED,
+    USELESS_JUDGE,
+    carries_luggage,
+    received_begun,
+    received_line,
+    received_refusal,
+)
+from pytest_ragcheck.plugin.workers.worker_info import has_workers
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -58,6 +67,8 @@ class Recorder:
         self._lines: list[str] = []
         self._failures = 0
         self._settled = False
+        self._gave_up = False
+        """True if a worker of xdist ended the run, which xdist takes for an interruption."""
 
     @property
     def _run(self) -> Run | None:
@@ -75,6 +86,10 @@ class Recorder:
                 from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline
 
                 check_baseline(self._config)
+        if (line := received_line(report)) is not None:
+            from pytest_ragcheck.plugin.asking.session_loop import show_line
+
+            show_line(self._config, line)
         if report.failed:
             self._uncollected.append(report.nodeid)
         elif report.skipped:
@@ -132,6 +147,7 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self._stop_workers()
+        self._gave_up = str(excinfo.value) in {USELESS_JUDGE, NO_DOCUMENTS}
         if self._run is not None:
             from pytest_ragcheck.plugin.guests.interruption import shorten
 
@@ -158,11 +174,14 @@ class Recorder:
         run = self._run
         if run is None:
             return
-        if self._config.pluginmanager.has_plugin("dsession"):
+        if has_workers(self._config):
             from pytest_ragcheck.plugin.ending.document_deletion import delete_for_all
 
             delete_for_all(self._config, failed=bool(session.testsfailed))
         self._settle(session, run)
+        if self._gave_up:
+            # Without xdist the exit status is that of an ERROR, too.
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._gate is not None:
             self._gate.finish(run)
         if run.judge_problem:
@@ -239,7 +258,7 @@ class Recorder:
 
     def _stop_workers(self) -> None:
         """Stop the workers of xdist, which would otherwise finish questions that no item will use."""
-        if self._run is not None and self._config.pluginmanager.has_plugin("dsession"):
+        if self._run is not None and has_workers(self._config):
             from pytest_ragcheck.plugin.workers.shared_folder import stop_workers
 
             stop_workers(self._config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +15,6 @@ from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET
-from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, USELESS_JUDGE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
@@ -48,10 +47,6 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     """
     config = session.config
     settings = settings_of(config)
-    workers: Any = config.pluginmanager.get_plugin("dsession")
-    if workers is not None and workers.shouldstop in {USELESS_JUDGE, NO_DOCUMENTS}:
-        # xdist ends as if interrupted; without xdist the exit status is that of an ERROR.
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
     # A shard without questions writes its files, too; `ragcheck merge` expects them.
     refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
     skipped = run.results.no_endpoint

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_folder import FOLDER, stop
 from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.workers.transport import STOPPED
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 from pytest_ragcheck.report.files.file_names import safe_name
 
@@ -29,4 +30,4 @@ def run_folder(config: pytest.Config) -> Path:
 
 def stop_workers(config: pytest.Config) -> None:
     """Stop the workers from the controller of xdist, because no further records are wanted."""
-    stop(run_folder(config))
+    stop(run_folder(config), STOPPED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pytest
 
@@ -24,6 +24,7 @@ TOLERATED = "ragcheck_tolerated"
 
 _LUGGAGE = "ragcheck"
 _BEGUN = "ragcheck_begun"
+_LINE = "ragcheck_line"
 _REFUSAL = "ragcheck_refusal"
 
 
@@ -54,25 +55,27 @@ def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
         collected: The questions as one ASCII JSON string.
         suffix: The suffix of this worker's datasets under `--dist each`.
     """
-    # xdist forwards only collection reports that did not pass, and drops a second one with the same text.
-    report = pytest.CollectReport(nodeid="", outcome="skipped", longrepr=f"{_LUGGAGE}{suffix}", result=[])
-    setattr(report, _BEGUN, collected)
-    config.hook.pytest_collectreport(report=report)
+    _send(config, _BEGUN, collected, longrepr=f"{_LUGGAGE}{suffix}")
 
 
 def received_begun(report: pytest.CollectReport) -> str | None:
-    """Remove and return the text of `send_begun`. The report then passes, so that no other plugin shows it."""
-    text: str | None = report.__dict__.pop(_BEGUN, None)
-    if text is not None:
-        report.outcome, report.longrepr = "passed", None
-    return text
+    """Remove and return the text of `send_begun`."""
+    return _received(report, _BEGUN)
+
+
+def send_line(config: pytest.Config, text: str) -> None:
+    """Send a line for the terminal to the controller at once; only the first of several equal ones arrives."""
+    _send(config, _LINE, text, longrepr=text)
+
+
+def received_line(report: pytest.CollectReport) -> str | None:
+    """Remove and return the text of `send_line`."""
+    return _received(report, _LINE)
 
 
 def send_refusal(config: pytest.Config, text: str) -> None:
     """Ask the controller to end the run; a usage error in a worker would look like a crash of the worker."""
-    report = pytest.CollectReport(nodeid="", outcome="failed", longrepr=text, result=[])
-    setattr(report, _REFUSAL, text)
-    config.hook.pytest_collectreport(report=report)
+    _send(config, _REFUSAL, text, longrepr=text, outcome="failed")
 
 
 def received_refusal(report: pytest.CollectReport) -> str | None:
@@ -80,11 +83,33 @@ def received_refusal(report: pytest.CollectReport) -> str | None:
     return getattr(report, _REFUSAL, None)
 
 
-def end_worker(session: pytest.Session) -> NoReturn:
+def end_worker(session: pytest.Session, reason: str) -> NoReturn:
     """
-    Skip the current item and run no other.
+    Skip the current item and run no other; the controller ends the run for this reason.
 
     xdist would take an interruption for a crash and start another worker.
     """
-    session.shouldstop = STOPPED
+    session.shouldstop = reason
     pytest.skip(STOPPED)
+
+
+def _send(
+    config: pytest.Config,
+    name: str,
+    text: str,
+    *,
+    longrepr: str,
+    outcome: Literal["skipped", "failed"] = "skipped",
+) -> None:
+    # xdist forwards only collection reports that did not pass, and drops a second one with the same longrepr.
+    report = pytest.CollectReport(nodeid="", outcome=outcome, longrepr=longrepr, result=[])
+    setattr(report, name, text)
+    config.hook.pytest_collectreport(report=report)
+
+
+def _received(report: pytest.CollectReport, name: str) -> str | None:
+    """Remove and return the text under the name. The report then passes, so that no other plugin shows it."""
+    text: str | None = report.__dict__.pop(name, None)
+    if text is not None:
+        report.outcome, report.longrepr = "passed", None
+    return text

@@ -30,6 +30,9 @@ class AsksIngested:
         self.endpoint = endpoint_name(client)
         """The name of the system in results."""
 
+        self.lacks_documents = ingested.is_refused
+        """True if the system takes no documents."""
+
     async def ask(self, question: Question) -> RagAnswer:
         """
         The system's answer, with our ids of its sources; documents of others keep the server's ids.

@@ -15,7 +15,7 @@ from pytest_ragcheck.engine.store.last_run import (
     last_run,
     open_store,
 )
-from pytest_ragcheck.engine.store.run_folder import is_stopped, stop
+from pytest_ragcheck.engine.store.run_folder import stop, stop_reason
 from pytest_ragcheck.engine.store.store_file import FILE, finished_keys
 from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.redaction import Redactor
@@ -133,11 +133,11 @@ def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
     leave(home, "1", "a")
     second = opened(home, "2", resume=True)
     keep(second, "b")
-    stop(second.folder)
+    stop(second.folder, "Ctrl-C")
     second.store.close()
     third = opened(home, "3", resume=True)
     assert [taken(third, name) for name in "ab"] == [a_record("a"), a_record("b")]
-    assert not is_stopped(third.folder)
+    assert stop_reason(third.folder) is None
     third.store.close()
 
 
@@ -265,8 +265,9 @@ def test_a_store_that_cannot_be_made_is_told(home: Path) -> None:
 
 def test_the_processes_of_a_run_hear_that_it_was_stopped(home: Path, tmp_path: Path) -> None:
     folder = leave(home, "1")
-    assert not is_stopped(folder)
-    stop(folder)
-    assert is_stopped(folder)
-    stop(tmp_path / "nowhere")
-    assert not is_stopped(tmp_path / "nowhere")
+    assert stop_reason(folder) is None
+    assert stop(folder, "Ctrl-C")
+    assert not stop(folder, "no documents")
+    assert stop_reason(folder) == "Ctrl-C"
+    assert stop(tmp_path / "nowhere", "Ctrl-C")
+    assert stop_reason(tmp_path / "nowhere") is None
