@@ -11,10 +11,10 @@ from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 RESULT_KINDS = ("predictions", "summary")
-"""The result files with a schema; questions files have the schema of question files."""
+"""The result files with a published schema; questions files have the schema of question files."""
 
 
 def result_schema_text(kind: str) -> str:
@@ -28,16 +28,38 @@ def kind_of_document(document: object) -> str | None:
         return None
     if "overall_metrics" in document or "metric_statistics" in document:
         return "summary"
-    return "predictions" if "predictions" in document else None
+    if "predictions" not in document:
+        return None
+    return "baseline" if is_compact(document) else "predictions"
 
 
-def schema_mistakes(kind: str, document: object) -> Iterator[str]:
-    """Yield each mistake as `place: mistake`, such as `predictions[3].verdict: ...`, in document order."""
+def is_compact(document: Mapping[str, Any]) -> bool:
+    """Return True if a document with predictions is a baseline with the answers of several runs."""
+    found = document["predictions"]
+    rows = found if isinstance(found, list) else ()
+    return "runs" in document or any(isinstance(row, dict) and "answers" in row for row in rows)
+
+
+def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False) -> Iterator[str]:
+    """
+    Yield each mistake as `place: mistake`, such as `predictions[3].verdict: ...`, in document order.
+
+    Args:
+        kind: One of `RESULT_KINDS`, `baseline` or `shard`.
+        document: The JSON value of the file.
+        of_any_version: True to accept missing and unknown keys, as in files of earlier and later versions.
+    """
     errors = sorted(_validator(kind).iter_errors(document), key=lambda error: list(map(str, error.absolute_path)))
     for error in errors:
-        yield f"{_place(error.absolute_path)}: {_what(error)}"
+        if not (of_any_version and _may_differ_by_version(error)):
+            yield f"{_place(error.absolute_path)}: {_what(error)}"
     for path in _numbers_out_of_range(document, ()):
         yield f"{_place(path)}: the number is beyond {LARGEST}"
+
+
+def _may_differ_by_version(error: Any) -> bool:
+    # What a gate found out is read as a whole.
+    return error.validator in {"required", "additionalProperties"} and "gate" not in error.absolute_path
 
 
 @cache
@@ -56,24 +78,24 @@ def _place(path: Iterable[Any]) -> str:
 
 def _what(error: Any) -> str:
     """Return the mistake in one line; jsonschema's message repeats the whole value."""
-    found = shown(error.instance)
+    wanted = error.validator_value
     match error.validator:
         case "required":
-            missing = [key for key in error.validator_value if key not in error.instance]
-            return f"no {', '.join(map(repr, missing))}"
+            return f"no {', '.join(repr(key) for key in wanted if key not in error.instance)}"
         case "additionalProperties":
             unknown = [key for key in error.instance if key not in error.schema.get("properties", {})]
             return f"unknown {', '.join(map(repr, unknown[:5]))}"
         case "type":
-            kinds = error.validator_value
-            wanted = kinds if isinstance(kinds, str) else " or ".join(kinds)
-            return f"found {found}, expected {wanted}"
+            expected = wanted if isinstance(wanted, str) else " or ".join(wanted)
         case "enum":
-            return f"found {found}, expected one of {', '.join(map(shown, error.validator_value))}"
+            expected = f"one of {', '.join(map(shown, wanted))}"
         case "const":
-            return f"found {found}, expected {shown(error.validator_value)}"
+            expected = shown(wanted)
+        case "minimum" | "maximum":
+            expected = f"at {'least' if error.validator == 'minimum' else 'most'} {wanted}"
         case keyword:
-            return f"found {found}, which breaks {keyword!r}: {shown(error.validator_value)}"
+            return f"found {shown(error.instance)}, which breaks {keyword!r}: {shown(wanted)}"
+    return f"found {shown(error.instance)}, expected {expected}"
 
 
 def _numbers_out_of_range(value: object, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

@@ -21,6 +21,9 @@ FOLDER = object()
 IN_OUTPUT = object()
 """Stands for a file in the output folder."""
 
+CONTEXTS = object()
+"""Stands for a file with a damaged contexts file beside it."""
+
 ROW = passed("refund-window")
 CASES: dict[str, object] = {
     "There is no such file": None,
@@ -40,6 +43,7 @@ CASES: dict[str, object] = {
     "A row is none": predictions(predictions=["refund-window"]),
     "A row has something else in a field": predictions({**ROW, "verdict": "passed"}),
     "A question has two rows": predictions(ROW, ROW),
+    "The texts of contexts cannot be read": CONTEXTS,
 }
 
 
@@ -47,6 +51,9 @@ def produced(content: object, path: Path) -> str:
     """What a user sees of a baseline with the content."""
     if content is FOLDER:
         path.mkdir()
+    elif content is CONTEXTS:
+        path.write_text(json.dumps(predictions(ROW)))
+        path.with_name("baseline.contexts.json").write_text('{"contexts": {"ab": 7}}')
     elif content not in (None, IN_OUTPUT):
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     with pytest.raises(UsageError) as caught:  # noqa: PT012 - either check may refuse the file

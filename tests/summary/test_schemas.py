@@ -22,11 +22,14 @@ from pytest_ragcheck.questions.question import GoldPassage, Origin
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
+from pytest_ragcheck.scores.catalogue import METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import Agreement
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.gate.gate_decision import decide
+from pytest_ragcheck.summary.gate.gate_replies import GateReplies
+from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import OFFLINE, a_question, a_record, a_set, an_error, some_outcomes
@@ -142,7 +145,14 @@ MEASURED = Agreement(
     path=Path("c.json"), score="groundedness", judge=OFFLINE, n=9, accuracy=0.9, balanced_accuracy=None, threshold=0.5
 )
 SAMPLE = Origin(source="hub: us/billing", split="test", available=9, left_out=1, samples=1, seed=0)
+NOW = Look(answer="0" * 16, scores={"f1": 0.5}, passed=True, fresh=True)
+EXAMINED = GateReplies(
+    gate="regression", thresholds={"f1": 0.5}, now=NOW, known=(KnownRun(looks=(NOW,)),), apart="its labels changed",
+    same=True, ids_renamed=True, replies=(NOW, None, (NOW.scores,)), judged={"0" * 16: (NOW.scores,)},
+    drift=(NOW.scores, NOW.scores), not_judged=True, over_budget=True, saved_runs=("2126-11-05T12:30:00+00:00",),
+)  # fmt: skip
 RUNS = {
+    "a run with a gate": some_outcomes(a_record("a", evidence=EXAMINED.to_document())),
     "everything": some_outcomes(*EVERYTHING, skipped={"billing": 0}),
     "documents": replace(
         some_outcomes(a_record("a", source_ids=("a",), server_source_ids=("id-1",))),
@@ -226,6 +236,21 @@ def test_a_schema_is_one_and_leaves_nothing_open(name: str) -> None:
 def test_what_is_wrong_is_refused(name: str, document: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Draft202012Validator(SCHEMAS[name]).validate(document)
+
+
+def test_the_ranges_of_the_metrics_are_those_of_their_page() -> None:
+    page = (PAGE.parent / "metrics.md").read_text(encoding="utf-8")
+    lowest = dict(re.findall(r"(?m)^\| `(\w+)` \|[^|]*\| (-[\d.]+) to 1 ", page))
+    assert len(lowest) == 6
+    scores = Draft202012Validator(SCHEMAS["predictions"]["$defs"]["scores"])
+    for metric in METRICS:
+        least = float(lowest.get(metric, 0))
+        assert scores.is_valid({metric: least}), metric
+        assert scores.is_valid({metric: 1}), metric
+        if metric != OVERALL:
+            assert not scores.is_valid({metric: least - 0.1}), metric
+            assert not scores.is_valid({metric: 1.1}), metric
+    assert scores.is_valid({"a_metric_of_ones_own": 7})
 
 
 def rows_of(heading: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
+from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
 _KEPT = ("schema_version", "agent_name", "dataset_name", "complete")
-_OF_A_ROW = ("question_id", "dataset_name", "question", "metrics", "verdict", "thresholds", "prompt_version", "judge")
-_HOW_ASKED = ("tier", "top_k")
+_OF_A_ROW = ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")
 _OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
 
 Key = tuple[str, str]
@@ -100,12 +100,21 @@ def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], t
     answers, runs = _answers_and_runs(known)
     looks = [_full_answer(given, texts), *_further_looks(given, now)]
     runs.append([_place(answer, answers) for answer in looks])
+    latest = answers[runs[-1][0]]
     return {
-        **{name: given[name] for name in (*_OF_A_ROW, *_HOW_ASKED) if name in given},
+        **{name: given[name] for name in _OF_A_ROW if name in given},
+        **{name: given[name] for name in OF_THE_LATEST_ANSWER if given.get(name) != latest.get(name)},
+        **_prompt(given),
         "history": _history(now, known.get("history")),
         "answers": answers,
         "runs": runs,
     }
+
+
+def _prompt(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the prompt's version if it is not that of the judge."""
+    version = given.get("prompt_version")
+    return {} if version == (given.get("judge") or {}).get("prompt_version") else {"prompt_version": version}
 
 
 def _documents(

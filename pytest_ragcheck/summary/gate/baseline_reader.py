@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.observations import looks
-from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs
+from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs, with_latest_answer
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows, shown
+from pytest_ragcheck.summary.result_schemas import is_compact, schema_mistakes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -108,24 +109,27 @@ def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Basel
         UsageError: The file is not a baseline or the predictions file of a full run.
     """
     try:
-        document = _predictions_of_a_full_run(path, advice)
-        contexts = read_contexts(path) if any("answers" in row for row in document["predictions"]) else {}
-        found = _by_identity(document, advice, contexts)
-        given = document.get("timestamp")
-        timestamp = given if isinstance(given, str) else ""
-        runs = document.get("runs")
+        document = read_baseline_document(path, advice)
+        found = _by_identity(document, advice, read_contexts(path))
+        timestamp = document.get("timestamp", "")
         return Baseline(
             name=name,
             rows=found,
             timestamp=timestamp,
-            runs=tuple(map(str, runs)) if isinstance(runs, list) else (timestamp,),
+            runs=tuple(document.get("runs", (timestamp,))),
             n_without_contexts=sum(_lacks_contexts(row) for row in found.values()),
         )
     except Unusable as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _predictions_of_a_full_run(path: Path | InGit, advice: str) -> dict[str, Any]:
+def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
+    """
+    Return the JSON value of a baseline, each value of the type that its key has.
+
+    Raises:
+        Unusable: The file is not a baseline or the predictions file of a full run.
+    """
     document = read_document(
         path, give=advice, anew="Move the file away, and make a new baseline with ragcheck baseline save."
     )
@@ -134,6 +138,10 @@ def _predictions_of_a_full_run(path: Path | InGit, advice: str) -> dict[str, Any
         raise Unusable(
             f'"complete" is {shown(complete)}: it is of a partial run, which cannot tell what is missing. {advice}'
         )
+    # A compact row has the keys of a full one, and more.
+    for kind in ("predictions", "baseline")[: 1 + is_compact(document)]:
+        for mistake in schema_mistakes(kind, document, of_any_version=True):
+            raise Unusable(f"{mistake}. {AS_WRITTEN}")
     return document
 
 
@@ -161,14 +169,12 @@ def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[
         yield fields.place, _error(fields)
 
 
-def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
+def _prediction(given: Fields, contexts: Mapping[str, str]) -> BaselineRow:
+    fields = Fields(with_latest_answer(given), given.place)
     verdict = fields.text("verdict")
-    if verdict not in {"PASS", "FAIL"}:
-        raise fields.mistake("verdict")
     judge = fields.object_or_null("judge")
     thresholds = fields.numbers("thresholds")
-    repeated = fields.row.get("repeated")
-    passes, fails = looks(Verdict(verdict), repeated if isinstance(repeated, dict) else {}, thresholds)
+    passes, fails = looks(Verdict(verdict), fields.row.get("repeated", {}), thresholds)
     if history := fields.object_or_null("history"):
         passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
     return BaselineRow(

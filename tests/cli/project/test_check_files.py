@@ -101,7 +101,7 @@ def test_a_metric_of_ones_own_has_to_be_named(ragcheck: Callable[..., tuple[int,
 @pytest.mark.parametrize(
     ("fields", "mistake"),
     [
-        ({"num_examples": -1}, "num_examples: found -1, which breaks 'minimum': 0"),
+        ({"num_examples": -1}, "num_examples: found -1, expected at least 0"),
         ({"complete": "yes"}, 'complete: found "yes", expected boolean'),
         ({"schema_version": "2"}, 'schema_version: found "2", expected "1"'),
         ({"colour": 1}, "the file: unknown 'colour'"),

@@ -12,6 +12,7 @@ from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
+from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from tests.baselines import errored, failed, passed, predictions
 from tests.making import some_outcomes
 from tests.report.results import PASSED
@@ -56,6 +57,7 @@ def test_answers_are_kept_and_each_text_of_a_context_once(
     )
     text = (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
     assert "The window is 30 days." in text
+    assert list(schema_mistakes("baseline", json.loads(text))) == []
     beside = json.loads((tmp_path / "ragcheck-baseline.contexts.json").read_text(encoding="utf-8"))
     assert list(beside["contexts"].values()) == ["Refunds are possible for 30 days."]
     rows = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows
@@ -136,6 +138,22 @@ def test_a_secret_of_the_environment_is_not_written(
     monkeypatch.setenv("RAGCHECK_URL", "http://reader:pa55-w0rd-of-url@localhost/query")
     save(passed("terms", question="Is it pa55-w0rd-of-url?"))
     assert "pa55-w0rd-of-url" not in (tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8")
+
+
+def test_a_row_repeats_nothing_of_its_latest_answer(save: Save, tmp_path: Path) -> None:
+    judge = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-2"}
+    save(passed("terms", judge=judge, prompt_version="en-2"))
+    # The same answer, which passes no more under another threshold.
+    later = {"judge": judge, "prompt_version": "en-2", "thresholds": {"groundedness": 0.95}}
+    (row,) = json.loads((tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8"))["predictions"]
+    assert not {"verdict", "metrics", "judge", "prompt_version", "prediction"} & row.keys()
+    save(failed("terms", **later, metrics=passed()["metrics"]), timestamp="2126-11-06T00:00:00+00:00")
+    (row,) = json.loads((tmp_path / "ragcheck-baseline.json").read_text(encoding="utf-8"))["predictions"]
+    assert (row["verdict"], len(row["answers"]), row["runs"]) == ("FAIL", 1, [[0], [0]])
+    (read,) = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows.values()
+    assert (read.verdict.value, read.answer, read.judge, read.prompt_version, dict(read.metrics)) == (
+        "FAIL", "The window is 30 days.", ("openai", "m"), "en-2", passed()["metrics"],
+    )  # fmt: skip
 
 
 def test_a_run_is_saved_once(save: Callable[..., tuple[int, str, str]]) -> None:

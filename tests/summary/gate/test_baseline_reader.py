@@ -92,40 +92,97 @@ def test_a_byte_order_mark_and_keys_of_later_versions_are_no_mistake(tmp_path: P
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"question_id": None}, 'null under "question_id"'),
-        ({"question_id": 7}, '7 under "question_id"'),
-        ({"dataset_name": ["billing"]}, '["billing"] under "dataset_name"'),
-        ({"question": False}, 'false under "question"'),
-        ({"verdict": "pass"}, '"pass" under "verdict"'),
-        ({"verdict": "ERROR"}, '"ERROR" under "verdict"'),
-        ({"metrics": {"f1": "0.5"}}, '{"f1": "0.5"} under "metrics"'),
-        ({"metrics": {"f1": True}}, '{"f1": true} under "metrics"'),
-        ({"metrics": {"f1": float("nan")}}, '{"f1": NaN} under "metrics"'),
-        ({"thresholds": [0.7]}, '[0.7] under "thresholds"'),
-        ({"prompt_version": 1}, '1 under "prompt_version"'),
-        ({"question": ["é" * 40]}, '["' + r"\u00e9" * 9 + r'\u00 ... under "question"'),
+        ({"question_id": None}, "question_id: found null, expected string"),
+        ({"question_id": 7}, "question_id: found 7, expected string"),
+        ({"dataset_name": ["billing"]}, 'dataset_name: found ["billing"], expected string'),
+        ({"question": False}, "question: found false, expected string"),
+        ({"verdict": "pass"}, 'verdict: found "pass", expected one of "PASS", "FAIL"'),
+        ({"verdict": "ERROR"}, 'verdict: found "ERROR", expected one of "PASS", "FAIL"'),
+        ({"metrics": {"f1": "0.5"}}, 'metrics.f1: found "0.5", expected number'),
+        ({"metrics": {"f1": True}}, "metrics.f1: found true, expected number"),
+        ({"metrics": {"f1": float("nan")}}, "metrics.f1: the number is beyond 1e+100"),
+        ({"metrics": {"f1": 7}}, "metrics.f1: found 7, expected at most 1"),
+        ({"metrics": {"embedding_similarity": -1.5}}, "metrics.embedding_similarity: found -1.5, expected at least -1"),
+        ({"thresholds": [0.7]}, "thresholds: found [0.7], expected object"),
+        ({"thresholds": {"f1": 7}}, "thresholds.f1: found 7, expected at most 1"),
+        ({"prompt_version": 1}, "prompt_version: found 1, expected string or null"),
+        ({"question": ["é" * 40]}, 'question: found ["' + r"\u00e9" * 9 + r"\u00 ..., expected string"),
+        ({"labels": ["a"]}, 'labels: found ["a"], expected object'),
+        ({"labels": {"gold": 7}}, "labels.gold: found 7, expected string"),
+        ({"latency_seconds": -1}, "latency_seconds: found -1, expected at least 0"),
+        ({"top_k": 0}, "top_k: found 0, expected at least 1"),
+        ({"repeated": {"f1": [1]}}, "repeated.f1[0]: found 1, expected array"),
+        ({"judgement": {"votes": [1]}}, "judgement.votes: found [1], expected object"),
+        ({"judgement": {"votes": {"groundedness": 3}}}, "judgement.votes.groundedness: found 3, expected array"),
+        ({"judgement": {"groundedness": 7}}, "judgement.groundedness: found 7, expected at most 1"),
+        ({"gate": {"replies": 3}}, "gate: no 'gate', 'thresholds', 'now', 'known', 'saved_runs'"),
     ],
 )
 def test_a_row_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
     assert refusal(tmp_path, predictions(passed("a"), passed("b", **change))) == (
-        f"main.json: predictions[1] has {text}. Take the file as the run wrote it."
+        f"main.json: predictions[1].{text}. Take the file as the run wrote it."
     )
+
+
+def test_a_score_of_a_metric_of_ones_own_has_no_range(tmp_path: Path) -> None:
+    rows = read(tmp_path, predictions(passed(metrics={"answer_correctness": 1.0, "words": 7}))).rows
+    assert rows["billing", "terms"].metrics["words"] == 7
+
+
+ANSWERS: dict[str, Any] = {"answers": [{"verdict": "PASS", "metrics": {"f1": 1.0}}], "runs": [[0]]}
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"answers": [{"verdict": "PASS", "metrics": {}}], "runs": [[-1]]}, ' has [[-1]] under "runs"'),
-        ({"judgement": {"votes": [1]}}, ', under "judgement", has [1] under "votes"'),
+        ({"answers": 3}, ".answers: found 3, expected array"),
         (
-            {"judgement": {"votes": {"groundedness": 3}}},
-            ', under "judgement", under "votes", has 3 under "groundedness"',
+            {"answers": [{"verdict": "PASS", "metrics": {"f1": 7}}]},
+            ".answers[0].metrics.f1: found 7, expected at most 1",
         ),
+        ({"runs": [[-1]]}, ".runs[0][0]: found -1, expected at least 0"),
+        ({"runs": [[True]]}, ".runs[0][0]: found true, expected integer"),
+        ({"runs": "a"}, '.runs: found "a", expected array'),
+        ({"runs": [[]]}, ".runs[0]: found [], which breaks 'minItems': 1"),
+        ({"runs": [[1]]}, ' has [[1]] under "runs"'),
+        ({"history": {"passes": -1, "fails": 0}}, ".history.passes: found -1, expected at least 0"),
     ],
 )
-def test_an_answer_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
-    assert refusal(tmp_path, predictions(passed("a", **change))) == (
+def test_a_compact_row_that_cannot_be_right_is_named(tmp_path: Path, change: dict[str, Any], text: str) -> None:
+    assert refusal(tmp_path, predictions(passed("a", **{**ANSWERS, **change}), runs=["then"])) == (
         f"main.json: predictions[0]{text}. Take the file as the run wrote it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("top", "text"),
+    [
+        ({"runs": "a text"}, 'runs: found "a text", expected array'),
+        ({"runs": [3]}, "runs[0]: found 3, expected string"),
+        ({"timestamp": 7}, "timestamp: found 7, expected string"),
+        ({"agent_name": ["rag"]}, 'agent_name: found ["rag"], expected string'),
+        ({"num_examples": -1}, "num_examples: found -1, expected at least 0"),
+    ],
+)
+def test_a_key_of_the_file_that_cannot_be_right_is_named(tmp_path: Path, top: dict[str, Any], text: str) -> None:
+    assert refusal(tmp_path, predictions(passed("a", **ANSWERS), **top)) == (
+        f"main.json: {text}. Take the file as the run wrote it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("{", "is not readable JSON"),
+        ("[]", 'has no object under "contexts"'),
+        ('{"contexts": {"ab": 7}}', 'has 7 under "ab", expected a text'),
+    ],
+)
+def test_a_damaged_contexts_file_is_named(tmp_path: Path, content: str, text: str) -> None:
+    (tmp_path / "baseline.contexts.json").write_text(content, encoding="utf-8")
+    assert refusal(tmp_path, predictions(passed("a", **ANSWERS))) == (
+        f"main.json: baseline.contexts.json beside it {text}. Restore it from version control, or move it away to "
+        "compare without the texts of contexts."
     )
 
 

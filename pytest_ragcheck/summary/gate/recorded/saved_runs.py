@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
-from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of
+from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+OF_THE_LATEST_ANSWER = ("verdict", "prediction", "metrics", "judge")
+"""Keys that a row of a compact baseline has only if its latest answer was recorded with another value."""
+
+_RESTORE = "Restore it from version control, or move it away to compare without the texts of contexts."
 
 
 def contexts_path(path: Path) -> Path:
@@ -23,16 +28,42 @@ def contexts_path(path: Path) -> Path:
 
 
 def read_contexts(path: Path | InGit) -> dict[str, str]:
-    """Return the texts of the contexts by digest; empty if the file is missing or of another kind."""
+    """
+    Return the texts of the contexts by digest; empty if the file is missing.
+
+    Raises:
+        Unusable: The file is damaged.
+    """
     file = replace(path, path=contexts_path(path.path)) if isinstance(path, InGit) else contexts_path(path)
     try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, Unusable):
+        content = file.read_bytes()
+    except (OSError, Unusable):
         return {}
-    texts = found.get("contexts") if isinstance(found, dict) else None
+    name = (file.path if isinstance(file, InGit) else file).name
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise Unusable(f"{name} beside it is not readable JSON. {_RESTORE}") from None
+    texts = document.get("contexts") if isinstance(document, dict) else None
     if not isinstance(texts, dict):
-        return {}
-    return {digest: text for digest, text in texts.items() if isinstance(text, str)}
+        raise Unusable(f'{name} beside it has no object under "contexts". {_RESTORE}')
+    wrong = next((digest for digest, text in texts.items() if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise Unusable(f"{name} beside it has {shown(texts[wrong])} under {shown(wrong)}, expected a text. {_RESTORE}")
+    return texts
+
+
+def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
+    """Return the row with the verdict, scores and judge of the latest answer, unless the row names its own."""
+    if "answers" not in fields.row:
+        return fields.row
+    answers, runs = fields.row["answers"], fields.row.get("runs")
+    if not runs or max(place for run in runs for place in run) >= len(answers):
+        raise fields.mistake("runs")
+    latest = answers[runs[-1][0]]
+    judge = latest.get("judge") or {}
+    of_answer = {name: latest[name] for name in OF_THE_LATEST_ANSWER if name in latest}
+    return {"prompt_version": judge.get("prompt_version"), **of_answer, **fields.row}
 
 
 def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> tuple[tuple[SavedAnswer, ...], ...]:
@@ -53,21 +84,11 @@ def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> t
 
 
 def _of_compact(fields: Fields, contexts: Mapping[str, str]) -> tuple[tuple[SavedAnswer, ...], ...]:
-    answers, runs = fields.row["answers"], fields.row.get("runs")
-    if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
-        raise fields.mistake("answers")
     found = [
-        _known_text(_compact_answer(Fields(each, f'{fields.place}, under "answers",'), contexts), fields)
-        for each in answers
+        _known_text(_compact_answer(Fields(each, f"{fields.place}.answers[{number}]"), contexts), fields)
+        for number, each in enumerate(fields.row["answers"])
     ]
-    by_index = dict(enumerate(found))
-    try:
-        looks = [tuple(by_index[place] for place in run) for run in runs or ()]
-    except (TypeError, KeyError):
-        raise fields.mistake("runs") from None
-    if not any(looks):
-        raise fields.mistake("runs")
-    return tuple(filter(None, looks))
+    return tuple(tuple(found[place] for place in run) for run in fields.row["runs"])
 
 
 def _compact_answer(fields: Fields, contexts: Mapping[str, str]) -> SavedAnswer:
@@ -110,8 +131,8 @@ def _common(fields: Fields) -> SavedAnswer:
 
 
 def _labels(fields: Fields) -> Mapping[str, str] | None:
-    labels = fields.row.get("labels")
-    return labels if isinstance(labels, dict) else None
+    labels: Mapping[str, str] | None = fields.row.get("labels")
+    return labels
 
 
 def _judgement(fields: Fields) -> Judgement:
