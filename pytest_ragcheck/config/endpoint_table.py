@@ -49,14 +49,14 @@ ENDPOINT: tuple[Setting, ...] = (
         becomes="endpoint.request",
         default=None,
         help="Template of a request, in place of the shape's: JSON with {query} and {top_k} in its strings, or GET "
-        "and a query string.",
+        "and a query string. {history} or {session} carries the earlier turns of a conversation.",
         read=read_request,
     ),
     Setting(
         name="rag_response",
         becomes="endpoint.response",
         default=None,
-        help="Places of answer, contexts and source_ids in a reply, in place of the shape's, as JMESPath "
+        help="Places of answer, contexts, source_ids and session in a reply, in place of the shape's, as JMESPath "
         "expressions: answer=EXPRESSION contexts=EXPRESSION.",
         read=read_response,
     ),

@@ -83,6 +83,9 @@ def _problem(answer: RagAnswer) -> str:
         return f"contexts are {answer.contexts!r:.80}, not a tuple of str"
     if answer.source_ids is not None and not are_texts(answer.source_ids):
         return f"source_ids are {answer.source_ids!r:.80}, not a tuple of str"
+    session: Any = answer.session
+    if session is not None and not isinstance(session, str):
+        return f"session is {session!r:.80}, not a str"
     for name in ("latency_seconds", "first_token_seconds"):
         seconds = getattr(answer, name)
         if seconds is not None and not 0 <= number(seconds) < math.inf:

@@ -41,9 +41,10 @@ class RagClient(ClientCalls):
         shape: `query` (the contract), `search-rag`, `server`, `openai-chat`, `dify`, `ragflow` or `open-webui`. If
             None, `query` for plain questions, and `server` for requests that carry passages or ask for chunks.
         request: The request to send in place of the shape's: JSON such as
-            `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`.
+            `{"input": "{query}", "k": "{top_k}"}`, or `GET q={query}&k={top_k}`. In conversations it carries the
+            earlier turns as `{history}`, or the session of their replies as `{session}`.
         response: Where the parts of the reply are, in place of the shape's places, in JMESPath:
-            `answer=result.text contexts=references[].content[]`, and `source_ids=` if the reply has any.
+            `answer=result.text contexts=references[].content[]`, and `source_ids=` and `session=` if the reply has any.
         stream: Whether a reply with the content type of a stream of events is read as one; otherwise it is an error.
 
     Raises:
@@ -140,7 +141,8 @@ class RagClient(ClientCalls):
         A client of a RAG system that is a function in this process.
 
         Args:
-            function: Called as `function(query)`, or `function(query, top_k=...)` if it takes `top_k`. Returns
+            function: Called as `function(query)`, or `function(query, top_k=...)` if it takes `top_k`; in
+                conversations with `history=` (OpenAI messages) or `session=` if it takes them. Returns
                 `{"answer": str, "contexts": [str, ...]}` or a `RagAnswer`. A coroutine function is awaited, any
                 other runs in a thread.
             top_k: How many contexts are requested for a question without its own `top_k`, >= 1.

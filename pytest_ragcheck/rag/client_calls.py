@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.questions.passages import context_of, named
 from pytest_ragcheck.questions.question import GENERATION
+from pytest_ragcheck.rag.conversation_state import ConversationState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,7 @@ class ClientCalls:
         """
         The system's answer to the question, with the question's own `top_k` if it has one.
 
+        The earlier turns of a conversation go along, or the session of their replies.
         In the tier `generation` the request carries the question's passages. In the tier `retrieval` the answer is
         not read, and its text is empty.
         A question whose documents were uploaded asks for the chunks too.
@@ -45,12 +47,12 @@ class ClientCalls:
         Raises:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
+        conversation = ConversationState.before(question)
         if question.tier == GENERATION:
-            return await self.query_with_context(question.question, context_of(question))
-        if not question.is_answered:
-            top_k = self._top_k if question.top_k is None else question.top_k
-            return await self._endpoint.retrieve(question.question, top_k, include_chunks=question.ingest)
-        return await self.query(question.question, question.top_k, include_chunks=question.ingest)
+            return await self._endpoint.ask_with_context(question.question, context_of(question), conversation)
+        top_k = self._top_k if question.top_k is None else question.top_k
+        ask = self._endpoint.ask if question.is_answered else self._endpoint.retrieve
+        return await ask(question.question, top_k, conversation, include_chunks=question.ingest)
 
     async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
         """
@@ -77,7 +79,8 @@ class ClientCalls:
         Raises:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
-        return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], session_id)
+        conversation = ConversationState(session=session_id)
+        return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], conversation)
 
     async def upload_text_as_document(self, text: str, filename: str) -> str:
         """

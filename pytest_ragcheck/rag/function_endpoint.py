@@ -17,6 +17,7 @@ from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTi
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from pytest_ragcheck.questions.question import GoldPassage
+    from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.shapes.reading import Reading
 
     Asked: TypeAlias = Callable[..., Any]
@@ -36,6 +38,8 @@ class FunctionEndpoint:
     """
     An endpoint that calls `function(query)`, or `function(query, top_k=...)` if it takes `top_k`.
 
+    A parameter `history` gets the earlier turns of a conversation as OpenAI messages, and a parameter `session` the
+    session that the function returned for them, if it keeps conversations itself.
     In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
 
     Args:
@@ -58,33 +62,36 @@ class FunctionEndpoint:
         self._timeout_seconds = timeout_seconds
         self._reading = None if response is None else read_shape(response=response).reading
         self.name = _qualified_name(function)
+        self._carried = _conversation_parameters(function)
         self._takes_top_k = self._check_signature()
 
     async def ask(
         self,
         query: str,
         top_k: int,
+        conversation: ConversationState = NO_CONVERSATION,
         *,
         include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
     ) -> RagAnswer:
         """The function's answer; raises an `EndpointError` if there is none."""
-        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {})
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation)
 
     async def retrieve(
         self,
         query: str,
         top_k: int,
+        conversation: ConversationState = NO_CONVERSATION,
         *,
         include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
     ) -> RagAnswer:
         """The contexts that the function returns; raises an `EndpointError` if there are none to read."""
-        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, answers=False)
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation, answers=False)
 
     async def ask_with_context(
         self,
         query: str,
         passages: Sequence[GoldPassage],
-        session_id: str | None = None,  # noqa: ARG002 - a function has no sessions
+        conversation: ConversationState = NO_CONVERSATION,
     ) -> RagAnswer:
         """The function's answer from these passages; raises an `EndpointError` if there is none."""
         if not self._takes("context_passages"):
@@ -95,7 +102,7 @@ class FunctionEndpoint:
                 url=self.name,
             )
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        return await self._call(query, {"context_passages": rows})
+        return await self._call(query, {"context_passages": rows}, conversation)
 
     @property
     def documents(self) -> NoReturn:
@@ -105,7 +112,14 @@ class FunctionEndpoint:
             "fixture, and do not ask for ingestion."
         )
 
-    async def _call(self, query: str, keywords: dict[str, Any], *, answers: bool = True) -> RagAnswer:
+    async def _call(
+        self, query: str, keywords: dict[str, Any], conversation: ConversationState, *, answers: bool = True
+    ) -> RagAnswer:
+        self._check_carries(conversation)
+        before = {"history": conversation.messages, "session": conversation.session}
+        # Outside of a conversation, a function's own default stands.
+        is_turn = conversation.turn is not None
+        keywords |= {name: before[name] for name, required in self._carried.items() if required or is_turn}
         started = time.perf_counter()
         call = functools.partial(self._function, query, **keywords)
         with TimeLimit(self._timeout_seconds):
@@ -127,6 +141,21 @@ class FunctionEndpoint:
     async def aclose(self) -> None:
         """Does nothing: a function has nothing to close."""
 
+    def _check_carries(self, conversation: ConversationState) -> None:
+        """Raise an `EndpointError` if the function cannot know what the conversation is about."""
+        if conversation.is_lost(self._carried):
+            found = "takes no earlier turns of a conversation"
+            to_do = (
+                "Let it take them as function(query, history), a list of OpenAI messages; or as function(query, "
+                "session), if it keeps conversations, and return their id as session."
+            )
+        elif conversation.needs_session(self._carried) and conversation.lacks_session:
+            found = "returned no session for the earlier turns of the conversation"
+            to_do = "Return the id of the conversation as session, or let the function take history."
+        else:
+            return
+        raise EndpointError(f"{self.name}: {found}\n{to_do}", url=self.name)
+
     def _check_signature(self) -> bool:
         """True if the function takes `top_k`."""
         if self._takes("top_k"):
@@ -145,7 +174,7 @@ class FunctionEndpoint:
         except (TypeError, ValueError):  # some functions written in C have none
             return not keywords
         try:
-            signature.bind("query", **dict.fromkeys(keywords))
+            signature.bind("query", **dict.fromkeys((*keywords, *self._carried)))
         except TypeError:
             return False
         return True
@@ -162,7 +191,7 @@ class FunctionEndpoint:
                 url=self.name,
             )
         try:
-            answer = read_reply(reply, answers=answers)
+            answer = read_reply(reply, answers=answers, sessions="session" in self._carried)
         except ReplyMismatch as mismatch:
             raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
         if own is None:
@@ -192,6 +221,16 @@ class FunctionEndpoint:
             'Mend the function; where the system declines to answer, return "" as its answer.',
             url=self.name,
         )
+
+
+def _conversation_parameters(function: Asked) -> dict[str, bool]:
+    """The parameters `history` and `session` that the function has after the query; True for a required one."""
+    try:
+        parameters = [*inspect.signature(function).parameters.values()][1:]
+    except (TypeError, ValueError):  # some functions written in C have no signature
+        return {}
+    named = (each for each in parameters if each.name in {"history", "session"} and each.kind is not each.VAR_KEYWORD)
+    return {each.name: each.default is each.empty for each in named}
 
 
 def _is_async(function: Asked) -> bool:

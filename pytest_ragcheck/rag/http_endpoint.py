@@ -10,6 +10,7 @@ from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest, timed_out
 from pytest_ragcheck.rag.http.exchange_progress import Progress
 from pytest_ragcheck.rag.http.route import LOOKED_AT_BYTES, HttpRoute
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import Shape
+
+_HISTORY_EXAMPLE = '{"messages": ["{history}", {"role": "user", "content": "{query}"}]}'
 
 _DRAIN_SECONDS = 0.02
 """Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
@@ -53,16 +57,45 @@ class HttpEndpoint(HttpRoute):
         self._shape = shape if answers else shape.without_answer
         self._asked = SentRequest(method=self._shape.request.method, shown=self._shape.request.shown)
 
-    async def ask(self, query: str, top_k: int) -> RagAnswer:
-        """The endpoint's answer; raises an `EndpointError` if there is none."""
-        return await self.ask_filled(self._shape.request.fill(query, top_k))
+    async def ask(
+        self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION, **beside: Any
+    ) -> RagAnswer:
+        """
+        The endpoint's answer; raises an `EndpointError` if there is none.
 
-    async def ask_filled(self, question: Any) -> RagAnswer:
-        """The answer to a question that already has the form of the shape's request."""
+        Args:
+            query: The question.
+            top_k: The number of contexts to request.
+            conversation: The earlier turns.
+            beside: Further keys of the request's JSON object.
+        """
+        self._check_carries(conversation)
+        question = self._shape.request.fill(query, top_k, conversation)
+        if beside:
+            question = {**question, **beside}
         progress = Progress()
         with TimeLimit(self._timeout_seconds):
             return await self._ask(question, progress)
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
+
+    def _check_carries(self, conversation: ConversationState) -> None:
+        """Raise an `EndpointError` if the request cannot tell the endpoint what the conversation is about."""
+        carried = self._shape.request.carried
+        if conversation.is_lost(carried):
+            found = "the request has no place for the earlier turns of the conversation"
+            to_do = (
+                f"Write {{history}} into rag_request, such as {_HISTORY_EXAMPLE}; or {{session}}, if the endpoint "
+                "keeps conversations, and session=EXPRESSION into rag_response."
+            )
+        elif conversation.needs_session(carried) and self._shape.reading.session is None:
+            found = "the request has {session}, but rag_response does not say where the session is"
+            to_do = "Add session=EXPRESSION to rag_response, such as session=conversation_id."
+        elif conversation.needs_session(carried) and conversation.lacks_session:
+            found = "no earlier reply of the conversation named a session"
+            to_do = "Correct session=EXPRESSION in rag_response, or send the earlier turns by {history} in rag_request."
+        else:
+            return
+        raise EndpointError(f"{self.name}: {found}\n{to_do}", url=self.name)
 
     async def _ask(self, question: Any, progress: Progress) -> RagAnswer:
         if self._reads_answers and self._shape.reading.answer is None:

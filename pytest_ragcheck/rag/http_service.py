@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, base_of, joined
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.route import HttpRoute
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.shapes.shape import Shape
 
 WITH_CHUNKS = "server"
 """The shape that requests the texts of the chunks and the ids of their documents."""
 
-_PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id": "..."}], "session_id": null}'
+_PASSAGES = '{"query": "{query}", "context_passages": [{"text": "...", "doc_id": "..."}], "session_id": "{session}"}'
 """The request as error texts show it; the sent request holds the passages of the question."""
 
 
@@ -68,20 +70,34 @@ class HttpService:
         """The URL of the route for questions, without secrets."""
         return self._endpoint.name
 
-    async def ask(self, query: str, top_k: int, *, include_chunks: bool = False) -> RagAnswer:
+    async def ask(
+        self,
+        query: str,
+        top_k: int,
+        conversation: ConversationState = NO_CONVERSATION,
+        *,
+        include_chunks: bool = False,
+    ) -> RagAnswer:
         """The answer; raises an `EndpointError` if there is none."""
-        return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k)
+        return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k, conversation)
 
-    async def retrieve(self, query: str, top_k: int, *, include_chunks: bool = False) -> RagAnswer:
+    async def retrieve(
+        self,
+        query: str,
+        top_k: int,
+        conversation: ConversationState = NO_CONVERSATION,
+        *,
+        include_chunks: bool = False,
+    ) -> RagAnswer:
         """The contexts without an answer; raises an `EndpointError` if the reply has none to read."""
-        return await (self._chunks_alone if include_chunks else self._contexts_alone).ask(query, top_k)
+        return await (self._chunks_alone if include_chunks else self._contexts_alone).ask(query, top_k, conversation)
 
     async def ask_with_context(
-        self, query: str, passages: Sequence[GoldPassage], session_id: str | None = None
+        self, query: str, passages: Sequence[GoldPassage], conversation: ConversationState = NO_CONVERSATION
     ) -> RagAnswer:
         """The answer from these passages alone; raises an `EndpointError` if there is none."""
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        return await self._with_context.ask_filled({"query": query, "context_passages": rows, "session_id": session_id})
+        return await self._with_context.ask(query, len(rows), conversation, context_passages=rows)
 
     @property
     def documents(self) -> DocumentRoutes:

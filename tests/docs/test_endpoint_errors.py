@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.http.connections import http_library
 from tests.docs.error_pages import shown_on
@@ -29,18 +31,30 @@ async def hangs(query):
     await asyncio.sleep(60)
 
 
+CONVERSATIONS: dict[str, tuple[int, dict[str, Any]]] = {
+    "A conversation without a place for its earlier turns": (1, {}),
+    "A session that is not read": (1, {"request": '{"query": "{query}", "session_id": "{session}"}'}),
+    "No reply named a session": (2, {"shape": "dify"}),
+}
+"""The number of the turn, and the settings of the endpoint; no request is sent."""
+
 FUNCTIONS = {
     "The function raises": raises,
     "The function returns something else": returns_text,
     "The function takes too long": hangs,
+    "The function cannot know the earlier turns": returns_text,
 }
 
 
 def ask_function(name: str) -> EndpointError:
     client = RagClient.from_callable(FUNCTIONS[name], timeout_seconds=0.05)
     with pytest.raises(EndpointError) as caught:
-        asyncio.run(client.query("What is the refund window?"))
+        asyncio.run(client.ask(turn(1)) if "earlier turns" in name else client.query("What is the refund window?"))
     return caught.value
+
+
+def turn(number: int) -> Question:
+    return Question(dataset_name="refunds", id=f"card[turn{number}]", question="Why?", turn=number)
 
 
 def shown(error: EndpointError) -> str:
@@ -53,7 +67,7 @@ def shown(error: EndpointError) -> str:
 
 
 def test_every_block_of_the_page_is_produced_here_and_the_reverse():
-    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *FUNCTIONS]
+    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *CONVERSATIONS, *FUNCTIONS]
     assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(shown_on(PAGE))
 
 
@@ -64,6 +78,14 @@ def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Mi
         monkeypatch.delenv(variable.upper(), raising=False)
     error = asyncio.run(misbehaviour.fail(http_library(), monkeypatch, tmp_path))
     assert shown_on(PAGE)[name] == shown(error)
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_the_page_shows_the_errors_of_conversations(name: str) -> None:
+    number, options = CONVERSATIONS[name]
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(RagClient("http://rag.example/query", **options).ask(turn(number)))
+    assert shown_on(PAGE)[name] == shown(caught.value)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, keys_among, keys_of
+from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT as NAME
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
@@ -21,10 +22,10 @@ CONTEXTS = '{"contexts": ["...", ...]}'
 """The contract of the tier `retrieval`."""
 
 _READING = Reading.from_text(NAMED_SHAPES[NAME].response)
-_READING_CONTEXTS = replace(_READING, answer=None)
+_SESSION = Expression("session")
 
 
-def read_reply(reply: object, *, answers: bool = True) -> RagAnswer:
+def read_reply(reply: object, *, answers: bool = True, sessions: bool = False) -> RagAnswer:
     """
     Return the answer in a reply of the contract's shape; further keys of the reply go to `extra`.
 
@@ -34,12 +35,14 @@ def read_reply(reply: object, *, answers: bool = True) -> RagAnswer:
     Args:
         reply: The reply, decoded.
         answers: False in the tier `retrieval`, whose replies need no answer.
+        sessions: True if the key `session` names the conversation.
 
     Raises:
         ReplyMismatch: The reply has another shape; the text describes the reply and the contract.
     """
+    reading = replace(_READING, answer=_READING.answer if answers else None, session=_SESSION if sessions else None)
     try:
-        return (_READING if answers else _READING_CONTEXTS).read(reply)
+        return reading.read(reply)
     except ReplyMismatch as mismatch:
         raise in_the_contracts_words(mismatch, reply) from None
 

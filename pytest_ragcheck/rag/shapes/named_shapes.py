@@ -26,9 +26,6 @@ class NamedShape:
     stream_error: str | None = None
     """An expression for the error that an event reports, beyond the key `error` and events of the type `error`."""
 
-    is_cumulative: bool = False
-    """True if each event has the whole answer so far, instead of its next piece."""
-
     leaves_out_contexts: bool = False
     """True if a stream without contexts means that nothing was retrieved."""
 
@@ -43,50 +40,57 @@ NAMED_SHAPES = {
         response="answer=answer contexts=not_null(contexts, chunks)",
     ),
     "server": NamedShape(
-        request='{"query": "{query}", "top_k": "{top_k}", "include_chunks": true}',
-        response="answer=answer contexts=not_null(contexts, sources[].text) source_ids=sources[].document_id",
+        request='{"query": "{query}", "top_k": "{top_k}", "include_chunks": true, "session_id": "{session}"}',
+        response=(
+            "answer=answer contexts=not_null(contexts, sources[].text) source_ids=sources[].document_id "
+            "session=session_id"
+        ),
     ),
     # Chat completions have no contexts; a custom server can add `contexts` next to `choices`.
     "openai-chat": NamedShape(
-        request='{"messages": [{"role": "user", "content": "{query}"}]}',
+        request='{"messages": ["{history}", {"role": "user", "content": "{query}"}]}',
         response="answer=choices[0].message.content contexts=contexts",
         event="answer=choices[0].delta.content contexts=contexts",
         stream_end="choices[0].finish_reason",
     ),
     # POST /v1/chat-messages. An agent only streams, so every app is asked for a stream.
     "dify": NamedShape(
-        request='{"inputs": {}, "query": "{query}", "response_mode": "streaming", "user": "pytest-ragcheck"}',
+        request=(
+            '{"inputs": {}, "query": "{query}", "response_mode": "streaming", "user": "pytest-ragcheck", '
+            '"conversation_id": "{session}"}'
+        ),
         response=(
             "answer=answer contexts=not_null(metadata.retriever_resources, `[]`)[].content "
-            "source_ids=not_null(metadata.retriever_resources, `[]`)[].document_name"
+            "source_ids=not_null(metadata.retriever_resources, `[]`)[].document_name session=conversation_id"
         ),
         event=(
             "answer=answer contexts=metadata.retriever_resources[].content "
-            "source_ids=metadata.retriever_resources[].document_name"
+            "source_ids=metadata.retriever_resources[].document_name session=conversation_id"
         ),
         stream_end="event == 'message_end'",
         leaves_out_contexts=True,
     ),
-    # POST /api/v1/chats/{id}/completions
+    # POST /api/v1/chats_openai/{id}/chat/completions. The other route greets instead of answering the first question.
     "ragflow": NamedShape(
-        request='{"question": "{query}", "stream": true}',
+        request=(
+            '{"model": "model", "messages": ["{history}", {"role": "user", "content": "{query}"}], "stream": true, '
+            '"extra_body": {"reference": true}}'
+        ),
         response=(
-            "answer=data.answer contexts=not_null(data.reference.chunks, `[]`)[].content "
-            "source_ids=not_null(data.reference.chunks, `[]`)[].document_name"
+            "answer=choices[0].message.content contexts=not_null(choices[0].message.reference, `[]`)[].content "
+            "source_ids=not_null(choices[0].message.reference, `[]`)[].document_name"
         ),
         event=(
-            "answer=data.answer contexts=data.reference.chunks[].content "
-            "source_ids=data.reference.chunks[].document_name"
+            "answer=choices[0].delta.content contexts=choices[0].delta.reference[].content "
+            "source_ids=choices[0].delta.reference[].document_name"
         ),
-        stream_end="data == `true`",
-        # The answer of such an event is "**ERROR**: ...".
-        stream_error="code != `0` && message",
-        is_cumulative=True,
+        stream_end="choices[0].finish_reason",
+        stream_error="[choices[0].delta.content][?@ && starts_with(@, '**ERROR**')] | [0]",
         leaves_out_contexts=True,
     ),
     # POST /api/chat/completions. The request names a model, so rag_request must be set too.
     "open-webui": NamedShape(
-        request='{"messages": [{"role": "user", "content": "{query}"}], "stream": true}',
+        request='{"messages": ["{history}", {"role": "user", "content": "{query}"}], "stream": true}',
         response=(
             "answer=choices[0].message.content contexts=not_null(sources, `[]`)[].document[] "
             "source_ids=not_null(sources, `[]`)[].metadata[].source"

@@ -18,7 +18,7 @@ from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FIELDS = ("answer", "contexts", "source_ids")
+FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"
 
 _MEND_THE_CAUSE = "Fix its cause in the RAG system, and report such failures with status 500."
@@ -41,6 +41,10 @@ class IdsMismatch(ReplyMismatch):
     """The reply has answer and contexts, but no id for each context; `with_the_setting` suggests a setting."""
 
 
+class SessionMismatch(ReplyMismatch):
+    """The session is no text; another setting for answer and contexts does not help."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """The expressions for the parts of a reply; each `Shape` has one `Reading`."""
@@ -52,10 +56,13 @@ class Reading:
     source_ids: Expression | None = None
     """None if the reply names no sources; an expression without a value in the reply has the same effect."""
 
+    session: Expression | None = None
+    """None if the reply names no session; an expression without a value in the reply has the same effect."""
+
     @classmethod
     def from_text(cls, text: str) -> Reading:
         """
-        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION`.
+        Return the reading of `answer=EXPRESSION contexts=EXPRESSION source_ids=EXPRESSION session=EXPRESSION`.
 
         Only the contexts are required; without an answer the reading serves the tier `retrieval` alone.
 
@@ -92,8 +99,7 @@ class Reading:
         """
         found = {} if self.answer is None else {"answer": _find("answer", self.answer, reply)}
         found["contexts"] = _find("contexts", self.contexts, reply)
-        if (ids := self.part("source_ids", reply)) is not None:
-            found["source_ids"] = ids
+        found.update({field: self.part(field, reply) for field in ("source_ids", "session")})
         # The attributes of an object may be slow properties.
         beside = reply if isinstance(reply, Mapping) and not isinstance(reply, ObjectFields) else {}
         return self.assemble(found, beside, reply)
@@ -122,10 +128,11 @@ class Reading:
         """
         text = "" if self.answer is None else _text(found["answer"], _label("answer", self.answer))
         contexts = _contexts(found["contexts"], _label("contexts", self.contexts))
-        taken = {each.text for each in (self.answer, self.contexts, self.source_ids) if each}
+        taken = {each.text for each in (self.answer, self.contexts, self.source_ids, self.session) if each}
         extra = {key: value for key, value in beside.items() if key not in taken}
         ids = self._ids(found.get("source_ids"), len(contexts), reply)
-        return RagAnswer(text=text, contexts=contexts, source_ids=ids, extra=extra)
+        session = None if self.session is None else _session(found.get("session"), _label("session", self.session))
+        return RagAnswer(text=text, contexts=contexts, source_ids=ids, session=session, extra=extra)
 
     def _ids(self, ids: object, contexts: int, reply: object) -> tuple[str, ...] | None:
         if self.source_ids is None or ids is None:
@@ -237,6 +244,15 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
             )
         _refuse_lone_surrogates(context, where)
     return tuple(value)
+
+
+def _session(value: object, label: str) -> str | None:
+    """Return the session as text; None if the reply names none."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise SessionMismatch(f"{label} is {named(value)}, not a string", "Name the id of the conversation.")
+    text = "" if value is None else str(value)
+    _refuse_lone_surrogates(text, label)
+    return text or None
 
 
 def _key_of_text(value: object) -> str | None:

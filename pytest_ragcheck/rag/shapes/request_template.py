@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import quote, urlsplit
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-_PLACEHOLDER = re.compile(r"\{(query|top_k)\}")
+    from pytest_ragcheck.rag.conversation_state import ConversationState
+
+_PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")
+_MESSAGES = "{history}"
 _GET = re.compile(r"GET\s+")
 _EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
 
 
 class RequestTemplate(Protocol):
-    """A request with placeholders for the question and for `top_k`, as `HttpEndpoint` sends it."""
+    """A request with placeholders for the question and its conversation, as `HttpEndpoint` sends it."""
 
     method: ClassVar[str]
     headers: ClassVar[Mapping[str, str]]
@@ -27,7 +31,10 @@ class RequestTemplate(Protocol):
     shown: str
     """The request in words, for error texts."""
 
-    def fill(self, query: str, top_k: int) -> Any:
+    carried: Collection[str]
+    """The names of the template's placeholders."""
+
+    def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> Any:
         """Return the template with the values of this question."""
         ...
 
@@ -42,7 +49,9 @@ class RequestTemplate(Protocol):
 
 def read_template(text: str) -> RequestTemplate:
     """
-    Return the template of JSON, or of `GET name=value&name=value`, with `{query}` and `{top_k}`.
+    Return the template of JSON, or of `GET name=value&name=value`, with the placeholders of `RequestTemplate`.
+
+    These are `{query}`, `{top_k}`, and for conversations `{history}` and `{session}`.
 
     Raises:
         ValueError: The text is neither, or lacks `{query}`; the message continues a sentence that starts with the text.
@@ -69,10 +78,16 @@ class JsonTemplate:
                 f"is neither JSON{where} nor a query-string after GET; write it such as {_EXAMPLE} or GET q={{query}}"
             ) from None
         self.shown = f"POST with the JSON {excerpt(text, 200)}"
+        self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
 
-    def fill(self, query: str, top_k: int) -> Any:
-        """Return the JSON value; a string that is only a placeholder becomes the value itself."""
-        return _filled(self._value, {"query": query, "top_k": top_k})
+    def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> Any:
+        """
+        Return the JSON value; a string that is only a placeholder becomes the value itself.
+
+        The value of `{history}` is an array of messages; as an element of an array it becomes elements of that array.
+        """
+        whole = {"query": query, "top_k": top_k, "history": conversation.messages, "session": conversation.session}
+        return _filled(self._value, whole, _texts(query, top_k, conversation))
 
     def content(self, filled: Any) -> bytes | None:
         return json.dumps(filled).encode()
@@ -97,12 +112,17 @@ class QueryStringTemplate:
         self._text = text
         self._names = {name for name, _, _ in pairs}
         self.shown = f"GET with the query-string {excerpt(text, 200)}"
+        self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
 
-    def fill(self, query: str, top_k: int) -> str:
-        """Return the query-string."""
+    def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> str:
+        """Return the query-string, without the parameters of a session that there is not yet."""
         # UTF-8 cannot encode a lone surrogate of a question; JSON can.
-        values = {"query": quote(query, safe="", errors="replace"), "top_k": str(top_k)}
-        return _PLACEHOLDER.sub(lambda match: values[match[1]], self._text)
+        texts = _texts(query, top_k, conversation).items()
+        values = {name: quote(text, safe="", errors="replace") for name, text in texts}
+        pairs = self._text.split("&")
+        if conversation.session is None:
+            pairs = [pair for pair in pairs if "{session}" not in pair]
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], "&".join(pairs))
 
     def content(self, filled: Any) -> bytes | None:  # noqa: ARG002 - all of it is in the URL
         return None
@@ -114,13 +134,26 @@ class QueryStringTemplate:
         return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()
 
 
-def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str, str]:
+    """Return the value of each placeholder within a longer text."""
+    return {
+        "query": query,
+        "top_k": str(top_k),
+        "history": conversation.text,
+        "session": conversation.session or "",
+    }
+
+
+def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
+    """Return the part with its placeholders filled: by *whole* if a string is only a placeholder, else by *texts*."""
     if isinstance(part, str):
-        if whole := _PLACEHOLDER.fullmatch(part):
-            return values[whole[1]]
-        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), part)
+        if match := _PLACEHOLDER.fullmatch(part):
+            return whole[match[1]]
+        return _PLACEHOLDER.sub(lambda match: texts[match[1]], part)
     if isinstance(part, dict):
-        return {key: _filled(value, values) for key, value in part.items()}
+        return {key: _filled(value, whole, texts) for key, value in part.items()}
     if isinstance(part, list):
-        return [_filled(value, values) for value in part]
+        filled = [_filled(value, whole, texts) for value in part]
+        spliced = (each if value == _MESSAGES else [each] for value, each in zip(part, filled, strict=True))
+        return [element for elements in spliced for element in elements]
     return part

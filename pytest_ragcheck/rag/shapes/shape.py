@@ -31,9 +31,6 @@ class StreamReading:
     error: Expression | None = None
     """The error that an event reports, beyond the key `error` and events of the type `error`."""
 
-    is_cumulative: bool = False
-    """True if each event has the whole answer so far, instead of its next piece."""
-
     leaves_out_contexts: bool = False
     """True if a stream without contexts means that nothing was retrieved."""
 
@@ -76,7 +73,6 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
         parts=Reading.from_text(named.event) if named.event is not None and response is None else reading,
         end=None if named.stream_end is None else Expression(named.stream_end),
         error=None if named.stream_error is None else Expression(named.stream_error),
-        is_cumulative=named.is_cumulative,
         leaves_out_contexts=named.leaves_out_contexts and response is None,
     )
     return Shape(

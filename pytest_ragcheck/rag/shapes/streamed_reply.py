@@ -27,7 +27,7 @@ class StreamMismatch(ReplyMismatch):
 
 class StreamedReply:
     """
-    The reply of one stream: pieces of the answer are joined, and the last contexts and ids that are not null stand.
+    The reply of one stream: pieces of the answer are joined; of other parts the last non-null value stands.
 
     Args:
         parser: Splits the stream into events.
@@ -113,8 +113,7 @@ class StreamedReply:
                 )
         if self._gap:
             raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
-        answer = self._found.get("answer", "")
-        found = self._found | {"answer": answer if isinstance(answer, str) else "".join(answer)}
+        found = self._found | {"answer": "".join(self._pieces)}
         return parts.assemble(found, self._extra)
 
     def _take(self, event: StreamEvent) -> None:
@@ -137,7 +136,8 @@ class StreamedReply:
 
     def _keep(self, field: str, found: Any, value: object) -> None:
         if field == "answer":
-            self._found[field] = self._joined(found)
+            self._found[field] = self._pieces
+            self._join(found)
             return
         # `sources[].text` gives an empty array for sources without texts.
         if found == [] and self._found.get(field):
@@ -148,7 +148,7 @@ class StreamedReply:
             gap = expression.dead_end(value)
             self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} leads nowhere: {gap}"
 
-    def _joined(self, piece: object) -> object:
+    def _join(self, piece: object) -> None:
         if not isinstance(piece, str):
             raise StreamMismatch(
                 f"the answer in event {self._events} of the stream is {named(piece)}, not a string",
@@ -156,10 +156,7 @@ class StreamedReply:
             )
         if piece and self.first_token_seconds is None:
             self.first_token_seconds = time.perf_counter() - self._started
-        if self._reading.is_cumulative:
-            return piece
         self._pieces.append(piece)
-        return self._pieces
 
     def _value(self, event: StreamEvent) -> Any:
         """Return the JSON value of the event, or its text if that is not valid JSON."""

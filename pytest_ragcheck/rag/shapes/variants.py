@@ -20,7 +20,7 @@ from pytest_ragcheck.rag.body.vocabulary import (
 )
 from pytest_ragcheck.rag.shapes.contract_reply import in_the_contracts_words
 from pytest_ragcheck.rag.shapes.expression import written
-from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
+from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading, SessionMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +38,8 @@ _WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where
 
 def with_the_setting(mismatch: ReplyMismatch, reply: object, shape: Shape) -> ReplyMismatch:
     """Return the mismatch with a setting that fits the reply, if there is one."""
+    if isinstance(mismatch, SessionMismatch):
+        return mismatch
     setting = fitting_response(reply)
     if shape.reads_the_contract:
         return _beside_the_contract(mismatch, reply, setting)

@@ -187,7 +187,7 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
         ),
         (
             "answer=a context=b",
-            "names 'context', which is not part of an answer; write answer, contexts, source_ids",
+            "names 'context', which is not part of an answer; write answer, contexts, source_ids, session",
         ),
         ("answer=a contexts=b answer=c", "gives answer twice; give it once"),
         ("answer= contexts=b", "has a mistake: answer= is empty"),

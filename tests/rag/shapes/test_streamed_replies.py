@@ -108,19 +108,6 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(
             streamed(
                 [
-                    sse(
-                        {"data": {"answer": "30", "docs": END["contexts"]}},
-                        {"data": {"answer": "30 däys"}},
-                        {"data": True},
-                    )
-                ]
-            ),
-            {"shape": "ragflow", "response": "answer=data.answer contexts=data.docs"},
-            id="ragflow with a response beside it",
-        ),
-        pytest.param(
-            streamed(
-                [
                     sse(delta(role="assistant"), delta("30"), delta(" dä"), delta("ys")),
                     sse({**delta(finish_reason="stop"), **END}, {"choices": [], "usage": {"total_tokens": 9}}),
                     sse("[DONE]"),
@@ -151,17 +138,20 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(
             streamed(
                 [
-                    sse({"code": 0, "data": {"answer": "30", "reference": {}}}),
-                    sse({"code": 0, "data": {"answer": "30 dä", "reference": {}}}),
+                    sse(delta("30"), delta(" däys")),
                     sse(
                         {
-                            "code": 0,
-                            "data": {
-                                "answer": "30 däys",
-                                "reference": {"chunks": [{"content": END["contexts"][0], "document_name": "terms.md"}]},
-                            },
+                            "choices": [
+                                {
+                                    "delta": {
+                                        "content": None,
+                                        "reference": [{"content": END["contexts"][0], "document_name": "terms.md"}],
+                                    },
+                                    "finish_reason": "stop",
+                                }
+                            ]
                         },
-                        {"code": 0, "data": True},
+                        "[DONE]",
                     ),
                 ]
             ),
@@ -260,16 +250,11 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
         ),
         pytest.param(
             streamed(
-                [
-                    sse(
-                        {"code": 500, "message": "no quota", "data": {"answer": "**ERROR**: no quota", "reference": []}}
-                    ),
-                    sse({"code": 0, "message": "", "data": True}),
-                ]
+                [sse(delta("30")), sse(delta("**ERROR**: no quota")), sse(delta(None, finish_reason="stop"), "[DONE]")]
             ),
             {"shape": "ragflow"},
             "endpoint_stream",
-            'event 1 of the stream reports an error: "no quota"',
+            'event 2 of the stream reports an error: "**ERROR**: no quota"',
             id="an error of ragflow",
         ),
         pytest.param(

@@ -1,0 +1,62 @@
+"""`ConversationState` is the part of a conversation before a question, as requests and functions get it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from typing_extensions import Self
+
+    from pytest_ragcheck.questions.question import EarlierTurn, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationState:
+    """The earlier turns of a conversation; empty for a question outside of one."""
+
+    turn: int | None = None
+    """The number of the turn that is asked, >= 1; None outside of a conversation."""
+
+    history: tuple[EarlierTurn, ...] = ()
+    """The earlier turns, in their order."""
+
+    session: str | None = None
+    """The session of the earlier replies; None before the first."""
+
+    @classmethod
+    def before(cls, question: Question) -> Self:
+        """Return the state in which the question is asked."""
+        return cls(turn=question.turn, history=question.history, session=question.session)
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The earlier turns as messages of OpenAI's chat API: `role` and `content`, two for each turn."""
+        return [
+            {"role": role, "content": content}
+            for each in self.history
+            for role, content in (("user", each.question), ("assistant", each.answer))
+        ]
+
+    @property
+    def text(self) -> str:
+        """The earlier turns as lines, `User: ...` and `Assistant: ...`; empty without any."""
+        return "\n".join(f"User: {each.question}\nAssistant: {each.answer}" for each in self.history)
+
+    def is_lost(self, carried: Collection[str]) -> bool:
+        """Return True in a conversation whose requests carry neither `history` nor `session`."""
+        return self.turn is not None and not {"history", "session"} & set(carried)
+
+    def needs_session(self, carried: Collection[str]) -> bool:
+        """Return True in a conversation whose requests carry `session` alone."""
+        return self.turn is not None and "session" in carried and "history" not in carried
+
+    @property
+    def lacks_session(self) -> bool:
+        """True after the first turn if no reply has named a session."""
+        return (self.turn or 1) > 1 and self.session is None
+
+
+NO_CONVERSATION = ConversationState()
