@@ -105,20 +105,18 @@ class PrivateLoop:
             if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
                 self._on_blocked = None
 
-    def abandon_if_blocked(self) -> bool:
-        """
-        Abandon the loop if it is blocked, and return True; the next `run` then starts a new one.
-
-        The check takes up to `PATIENCE_SECONDS`.
-        """
+    @property
+    def answers(self) -> bool:
+        """False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
         running = self._running
-        if running is None or self._pid != os.getpid() or running.answers(within_seconds=PATIENCE_SECONDS):
-            return False
+        return running is None or self._pid != os.getpid() or running.answers(within_seconds=PATIENCE_SECONDS)
+
+    def abandon(self) -> None:
+        """Leave the loop, which ends as soon as nothing blocks it; the next `run` starts a new one."""
         with self._changing:
-            if self._running is running:
-                self._running = None
-        running.stop()
-        return True
+            running, self._running = self._running, None
+        if running is not None:
+            running.stop()
 
     def close(self) -> None:
         """

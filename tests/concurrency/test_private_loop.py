@@ -225,9 +225,10 @@ def test_a_blocked_loop_is_told_of_and_can_be_left_for_a_new_one() -> None:
     assert started.wait(30)
     while not told:
         assert not enough.wait(0.01)
-    assert private.abandon_if_blocked()
+    assert not private.answers
+    private.abandon()
     assert private.run(where, "anew")[0] == "anew"
-    assert not private.abandon_if_blocked()
+    assert private.answers
     enough.set()
     waiting.join(30)
     assert ended == told

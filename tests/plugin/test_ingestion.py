@@ -184,6 +184,34 @@ def test_a_ledger_that_cannot_be_written_is_an_error_that_says_so(project: Proje
     assert "NotADirectoryError" not in run.text
 
 
+BLOCKING_JUDGE = """
+import os, signal, time
+import pytest
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
+
+class Blocking:
+    async def judge(self, question, answer):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(30)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Blocking()
+"""
+
+
+def test_ctrl_c_deletes_the_documents_while_a_judge_blocks_the_event_loop(project: Project) -> None:
+    project.write("conftest.py", BLOCKING_JUDGE)
+    with DocumentServer() as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", subprocess=True)
+        assert run.exit_status == pytest.ExitCode.INTERRUPTED, run.text
+        assert len(server.uploaded) == 3
+        assert server.documents == {}
+    assert "documents: 3 deleted" in run.lines
+
+
 def test_without_being_asked_for_nothing_goes_up(project: Project) -> None:
     project.write("shop.rag.yaml", QUESTIONS.replace("ingest: true\n", ""))
     with DocumentServer() as server:

@@ -258,8 +258,38 @@ def pytest_keyboard_interrupt():
     assert (run.text.count("wrap_session") > 0) is (option == "--full-trace")
 
 
+@three_ways
+def test_a_quick_second_ctrl_c_loses_no_file(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+import asyncio, os, signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
+worker = "PYTEST_XDIST_WORKER" in os.environ
+
+class Interrupted(CannedRag):
+    async def ask(self, question):
+        os.kill(os.getppid() if worker else os.getpid(), signal.SIGINT)
+        await asyncio.sleep(3600)
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Interrupted()
+
+def pytest_keyboard_interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run(subprocess=True)
+    assert run.exit_status == pytest.ExitCode.INTERRUPTED
+    assert "partial: 1 of the collected questions were not run" in run.lines
+    assert "rag.partial_summary.json" in run.files
+
+
 STUBBORN = """
-import asyncio, os, signal, time
+import asyncio, os, signal, threading, time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes from what it runs in the background
 
@@ -284,6 +314,12 @@ BLOCKING = """
         time.sleep(30)
 """
 
+BLOCKING_AGAIN = """
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        time.sleep(30)
+"""
+
 SWALLOWING = """
         os.kill(os.getpid(), signal.SIGINT)
         end = time.monotonic() + 30
@@ -302,8 +338,13 @@ AGAIN = SWALLOWING.replace(
 
 @pytest.mark.parametrize(
     "body",
-    [BLOCKING, SWALLOWING, AGAIN],
-    ids=["blocks the loop", "swallows its cancellation", "swallows it while Ctrl-C is pressed again"],
+    [BLOCKING, BLOCKING_AGAIN, SWALLOWING, AGAIN],
+    ids=[
+        "blocks the loop",
+        "blocks it while Ctrl-C is pressed again",
+        "swallows its cancellation",
+        "swallows it while Ctrl-C is pressed again",
+    ],
 )
 def test_ctrl_c_waits_for_no_client_that_goes_on(project: Project, body: str) -> None:
     project.conftest(STUBBORN.replace("        BODY", body.strip("\n")))

@@ -77,9 +77,11 @@ class RunDocuments:
         loop_of(self._config).run(self._end, failed)
 
     async def _end(self, failed: bool) -> None:
-        for task in self._put.values():
+        # An event loop that was abandoned because a user's code blocks it ends its own uploads.
+        uploads = [task for task in self._put.values() if task.get_loop() is asyncio.get_running_loop()]
+        for task in uploads:
             task.cancel()
-        await asyncio.gather(*self._put.values(), return_exceptions=True)
+        await asyncio.gather(*uploads, return_exceptions=True)
         self._put.clear()
         own, self._own = self._own, []
         for ledger, routes in own:

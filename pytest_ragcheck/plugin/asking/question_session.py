@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -126,9 +125,11 @@ class QuestionSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        # A second Ctrl-C ends the wait for a client that ignores the first.
-        with suppress(KeyboardInterrupt):
+        try:
             self._interrupt()
+        except KeyboardInterrupt:
+            # A second Ctrl-C ends the wait for a client that ignores the first.
+            self._abandon()
         shorten(excinfo, self._config)
 
     @pytest.hookimpl(tryfirst=True)
@@ -190,11 +191,16 @@ class QuestionSession:
 
     def _interrupt(self) -> None:
         """End all questions under way; leave them with the loop if a user's code blocks it."""
-        if self._loop.abandon_if_blocked():
-            forget_limits(self._config)
-            self._asker = self._new_asker(None)
+        if not self._loop.answers:
+            self._abandon()
         self._schedule.clear()
         self._loop.run(self._asker.end)
+
+    def _abandon(self) -> None:
+        """Leave all questions under way with their event loop."""
+        self._loop.abandon()
+        forget_limits(self._config)
+        self._asker = self._new_asker(None)
 
     def _end_questions(self) -> None:
         if self._waiting.is_stopped():

@@ -13,6 +13,7 @@ from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import send_line
+from pytest_ragcheck.plugin.workers.worker_info import has_workers
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
 
@@ -104,4 +105,6 @@ def write_line(config: pytest.Config, text: str) -> None:
     capture: Any = config.pluginmanager.get_plugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
         reporter.ensure_newline()
+        if has_workers(config):
+            reporter.line("")  # pytest does not notice the dots of other processes
         reporter.write_line(printable(f"ragcheck: {text}"))

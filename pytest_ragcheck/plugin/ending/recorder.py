@@ -149,8 +149,9 @@ class Recorder:
         self._stop_workers()
         self._gave_up = str(excinfo.value) in {USELESS_JUDGE, NO_DOCUMENTS}
         if self._run is not None:
-            from pytest_ragcheck.plugin.guests.interruption import shorten
+            from pytest_ragcheck.plugin.guests.interruption import ignore_second_ctrl_c, shorten
 
+            ignore_second_ctrl_c(self._config)
             shorten(excinfo, self._config)
 
     @pytest.hookimpl(wrapper=True)

@@ -1,11 +1,32 @@
-"""The traceback of an interrupted run."""
+"""Ctrl-C: the traceback of an interrupted run, and a second Ctrl-C while its results are written."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import pytest
+
+
+def ignore_second_ctrl_c(config: pytest.Config) -> None:
+    """Ignore one further Ctrl-C until the end of the run, unless another handler is installed."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _ignore_once)
+        config.add_cleanup(_leave)
+
+
+def _ignore_once(*_: int | FrameType | None) -> None:
+    _leave()  # the next Ctrl-C ends a teardown that hangs
+
+
+def _leave() -> None:
+    if signal.getsignal(signal.SIGINT) is _ignore_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def shorten(excinfo: pytest.ExceptionInfo[BaseException], config: pytest.Config) -> None:
