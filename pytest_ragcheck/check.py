@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.rag.dialogue import Dialogue
     from pytest_ragcheck.redaction import Redactor
 
 T = TypeVar("T")
@@ -73,9 +74,12 @@ async def check_question(
     settings: Settings,
     asking: Limiter = OPEN,
     judging: Limiter = OPEN,
+    dialogues: Sequence[Dialogue] = (),
 ) -> Record:
     """
     Ask, judge, measure and decide one question, `repeats` times in sequence.
+
+    A turn of a conversation is asked in one of the `dialogues` each time, which get its answer.
 
     Without the group `judge` among the chosen metrics the judge is not asked, as with the judge `none`. Nor is it in
     the tier `retrieval`.
@@ -88,9 +92,11 @@ async def check_question(
     records: list[Record] = []
     with metered() as uses:
         while len(records) < settings.run.repeats:
+            dialogue = dialogues[len(records)] if dialogues else None
             records.append(
                 await _checked_once(
-                    question,
+                    question if dialogue is None else dialogue.next_turn(question),
+                    dialogue=dialogue,
                     client=client,
                     judge=judge,
                     metrics=metrics,
@@ -113,6 +119,7 @@ async def check_question(
 async def _checked_once(
     question: Question,
     *,
+    dialogue: Dialogue | None,
     client: Asks,
     judge: Judge | None,
     metrics: Sequence[Metric],
@@ -132,6 +139,8 @@ async def _checked_once(
         )
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, clean)
+    if dialogue is not None:
+        dialogue.add(question, answer)
     record = replace(
         record,
         answer=answer.text if question.is_answered else None,

@@ -30,6 +30,7 @@ from pytest_ragcheck.report.terminal.run_lines import run_thresholds
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.run_outcomes import Outcomes
+from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -182,12 +183,19 @@ def _sets(given: Iterable[Any], tier: str) -> tuple[QuestionSet, ...]:
 def outcomes_of(
     sets: Sequence[QuestionSet], records: tuple[Record, ...], settings: Settings, *, replay_of: str = ""
 ) -> Outcomes:
-    """Return the outcomes of a run without pytest; a skipped question that has a record was asked all the same."""
-    known = {(record.question.dataset_name, record.question.id) for record in records}
-    skipped = {
-        each.dataset_name: sum(q.skip is not None and (q.dataset_name, q.id) not in known for q in each.questions)
-        for each in sets
-    }
+    """
+    Return the outcomes of a run without pytest.
+
+    A turn after one that was an ERROR is skipped. A skipped question that has a record was asked all the same.
+    """
+    verdicts = {(record.question.dataset_name, record.question.id): record.verdict for record in records}
+
+    def is_skipped(question: Question) -> bool:
+        name = question.dataset_name
+        stopped = any(verdicts.get((name, turn.id)) is Verdict.ERROR for turn in question.earlier)
+        return (name, question.id) not in verdicts and (question.skip is not None or stopped)
+
+    skipped = {each.dataset_name: sum(map(is_skipped, each.questions)) for each in sets}
     return Outcomes(
         agent_name=settings.run.agent,
         timestamp=datetime.now(timezone.utc),

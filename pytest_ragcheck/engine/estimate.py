@@ -53,8 +53,9 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     Raises:
         UsageError: The judge prompt does not exist.
     """
-    asked = len(questions) * settings.run.repeats
-    system_calls = 0 if settings.run.replay else asked
+    # A turn is asked after the turns before it, selected or not.
+    asked = {(each.dataset_name, turn.id) for each in questions for turn in (*each.earlier, each)}
+    system_calls = 0 if settings.run.replay else len(asked) * settings.run.repeats
     judged = [question for question in questions if question.is_answered]
     is_model = settings.judge.name == "openai" and not own_judge
     judge_calls = None if own_judge and judged else 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import OPEN, blank_record
+from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
+from pytest_ragcheck.metrics.cost import summed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
@@ -62,13 +66,50 @@ class Evaluator:
         self._judging = judging if budget is None else budget.limiter(judging)
         self._budget = budget
 
-    async def evaluate(self, prepared: PreparedQuestion) -> Record:
+    async def evaluate(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         """
         Return the record of the question.
+
+        The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
+        measured, and their cost is part of the record. If one of them has no answer, the question is not asked, and
+        the `error_kind` of its record is `EARLIER_TURN`.
+
+        Args:
+            prepared: The question.
+            conversation: The conversation of the question so far; None to begin a new one.
 
         Raises:
             OverBudget: The run has reached its cost limit.
         """
+        question = prepared.question
+        if conversation is None and question.earlier:
+            conversation = Conversation()
+        if conversation is None or question.turn is None:
+            record = await self._checked(prepared)
+        else:
+            record = await self._checked_turn(prepared, conversation, question.turn)
+        return record if prepared.complete is None else await prepared.complete(record)
+
+    async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
+        question = prepared.question
+        conversation.go_to(turn, repeats=prepared.settings.run.repeats)
+        costs = []
+        for earlier in question.earlier[conversation.begun :]:
+            if conversation.stopped_by is not None:
+                break
+            # The tier is that of the run, and the dataset's name that of the item's variant.
+            asked = replace(earlier, dataset_name=question.dataset_name, tier=question.tier, ingest=question.ingest)
+            unjudged = replace(prepared, question=asked, judge=None, metrics=())
+            conversation.begun += 1
+            costs.append((await self._checked(unjudged, conversation)).cost)
+        if (stopped_by := conversation.stopped_by) is not None:
+            blank = blank_record(question, prepared.client, prepared.judge, prepared.settings.redactor)
+            return replace(blank, error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
+        conversation.begun = turn
+        record = await self._checked(prepared, conversation)
+        return replace(record, cost=summed((record.cost, *costs))) if costs else record
+
+    async def _checked(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         client, budget = prepared.client, self._budget
         if prepared.upload is not None:
             if budget is not None:
@@ -84,14 +125,19 @@ class Evaluator:
             settings=prepared.settings,
             asking=OPEN if prepared.is_recorded else self._asking,
             judging=self._judging,
+            dialogues=() if conversation is None else conversation.dialogues,
         )
         if budget is not None and not prepared.is_recorded:
             budget.spend(record.cost.system_usd)
-        return record if prepared.complete is None else await prepared.complete(record)
+        return record
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:
-    """Return the records of the questions in their order, evaluated at once in the running loop."""
+    """
+    Return the records of the questions in their order, evaluated at once in the running loop.
+
+    A turn after one without an answer has no record.
+    """
     endpoint = settings.endpoint
     asking = RequestLimiter(endpoint.concurrency, retries=endpoint.retries, delay_seconds=endpoint.delay_seconds)
     judging = RequestLimiter(settings.judge_concurrency, retries=endpoint.retries, pause_seconds=PAUSE_SECONDS)
@@ -99,10 +145,25 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
     # As in a pytest run: enough to keep both limiters full while some requests take long.
     most = asking.most + judging.most + 2 * max(asking.most, judging.most)
     reader = Prefetcher(room=lambda under_way: most - under_way)
-    jobs = [Job(key=key, evaluate=partial(evaluator.evaluate, each)) for key, each in enumerate(prepared)]
+    jobs = jobs_of(enumerate(prepared), evaluator)
     try:
         await reader.add(jobs)
         taken = [await reader.take(job.key) for job in jobs]
     finally:
         await reader.close()
-    return tuple(record for record in taken if record is not None)
+    return tuple(record for record in taken if record is not None and record.error_kind != EARLIER_TURN)
+
+
+def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Evaluator) -> list[Job]:
+    """Return a job for each question with its key; the turns of a conversation are a unit, in their order."""
+    units: dict[Hashable, list[tuple[int, Job]]] = {}
+    conversations: defaultdict[Hashable, Conversation] = defaultdict(Conversation)
+    for key, each in prepared:
+        question = each.question
+        if question.turn is None:
+            units[key] = [(0, Job(key=key, evaluate=partial(evaluator.evaluate, each)))]
+        else:
+            unit = (question.dataset_name, question.conversation)
+            evaluate = partial(evaluator.evaluate, each, conversations[unit])
+            units.setdefault(unit, []).append((question.turn, Job(key=key, evaluate=evaluate, unit=unit)))
+    return [job for unit in units.values() for _, job in sorted(unit, key=itemgetter(0))]

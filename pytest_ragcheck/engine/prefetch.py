@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -42,10 +42,46 @@ class Job:
 
     evaluate: Callable[[], Awaitable[Record]]
 
+    unit: Hashable = None
+    """The jobs of a unit are evaluated in their order, one at a time, in one process; None for a unit of one job."""
+
+
+@dataclass(slots=True, eq=False)
+class _Unit:
+    """Jobs that one process evaluates one after the other: the turns of a conversation, or a single question."""
+
+    jobs: list[Job]
+
+    claimed: Hashable = None
+    """The key that this process has claimed in the store: that of the last job without a record."""
+
+    current: Hashable = None
+    """The key of the job that is evaluated at the moment; None between two jobs."""
+
+    task: asyncio.Task[None] | None = None
+    """None while the unit is not under way. The loop keeps only weak references to tasks."""
+
+    ends: dict[Hashable, asyncio.Future[None]] = field(default_factory=dict)
+    """By key, the end of each job of a unit under way, whether it has a record or not."""
+
+    is_cancelled: bool = False
+    """False during a cancellation that came from the client or the judge."""
+
+    @property
+    def key(self) -> Hashable:
+        """The key of the last job, which has no record before all others have one."""
+        return self.jobs[-1].key
+
+    def cancel(self) -> None:
+        """Cancel the job under way and those after it."""
+        if self.task is not None:
+            self.is_cancelled = True
+            self.task.cancel()
+
 
 class Prefetcher:
     """
-    Evaluates jobs in their order, many at once, and hands out each record once.
+    Evaluates units of jobs in their order, many at once, and hands out the record of each job once.
 
     All methods run in the private loop. The limiters inside `evaluate` bound the requests at once. The prefetcher
     bounds the jobs under way, to bound memory. The store keeps finished records.
@@ -69,13 +105,11 @@ class Prefetcher:
         self._room_beside = room
         self._ahead = ahead
         self._store: Store = MemoryStore() if store is None else store
-        self._waiting: dict[Hashable, Job] = {}
-        self._jobs: dict[Hashable, Job] = {}
-        # The loop keeps only weak references to tasks.
-        self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._waiting: dict[Hashable, _Unit] = {}
+        self._under_way: dict[Hashable, _Unit] = {}
+        self._units: dict[Hashable, _Unit] = {}
+        """The unit of each job whose record was not taken."""
         self._raised: dict[Hashable, BaseException] = {}
-        # A cancellation that is not among these came from the client or the judge.
-        self._cancelled: set[Hashable] = set()
         self._is_ended = False
         self._producer: asyncio.Task[None] | None = None
         self._stopped = stopped
@@ -83,12 +117,15 @@ class Prefetcher:
         self._room = asyncio.Event()
 
     async def add(self, jobs: Iterable[Job]) -> None:
-        """Add jobs, which begin in their order as there is room. An ended prefetcher begins none."""
-        added = {job.key: job for job in jobs}
-        self._jobs |= added
+        """Add jobs and units, which begin in their order as there is room. An ended prefetcher begins none."""
+        units: dict[Hashable, _Unit] = {}
+        for job in jobs:
+            unit = units.setdefault(job.key if job.unit is None else (job.unit,), _Unit([]))
+            unit.jobs.append(job)
+            self._units[job.key] = unit
         if self._is_ended:
             return
-        self._waiting |= added
+        self._waiting |= {unit.key: unit for unit in units.values()}
         if self._producer is None or self._producer.done():
             self._producer = asyncio.create_task(self._produce())
         if self._watcher is None and self._stopped is not None:
@@ -103,13 +140,13 @@ class Prefetcher:
         Raises:
             PrefetchEnded: The prefetcher was ended before the record existed.
         """
-        job = self._jobs.pop(key, None)
-        if job is None:
+        unit = self._units.pop(key, None)
+        if unit is None:
             return None
-        self._waiting.pop(key, None)
+        self._waiting.pop(unit.key, None)
         poll = _FIRST_POLL_SECONDS
         while True:
-            await self._end_of(key)
+            await self._end_of(unit, key)
             record = await self._store.take(key)
             if record is not None:
                 self._raised.pop(key, None)
@@ -120,11 +157,11 @@ class Prefetcher:
             if await self._store.is_used(key):
                 return None
             # An item that runs out of order does not wait for the jobs before it.
-            if await self._store.claim([key], 1):
+            if (claimed := await self._claimed(unit)) is not None:
                 if key in self._raised:
-                    self._store.release(key)
+                    self._store.release(claimed)
                     raise self._raised.pop(key)
-                self._begin(job)
+                self._begin(unit, claimed)
             else:
                 await self._pause(key, poll)
                 poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
@@ -138,13 +175,13 @@ class Prefetcher:
             raise
 
     async def drop(self, key: Hashable) -> None:
-        """Forget a job in any state."""
-        self._jobs.pop(key, None)
-        self._waiting.pop(key, None)
-        task = self._tasks.get(key)
-        if task is not None:
-            self._cancel(key)
-            await end_tasks({task})
+        """Forget a job in any state. The other jobs of its unit stay."""
+        unit = self._units.pop(key, None)
+        if unit is not None and unit.task is not None and (unit.current == key or len(unit.jobs) == 1):
+            unit.cancel()
+            await end_tasks({unit.task})
+        elif unit is not None and len(unit.jobs) == 1:
+            self._waiting.pop(key, None)
         self._raised.pop(key, None)
         await self._store.discard(key)
         self._room.set()
@@ -155,7 +192,7 @@ class Prefetcher:
         self._waiting.clear()
         if self._producer is not None:
             self._producer.cancel()
-        while left := [task for task in (self._producer, *self._tasks.values()) if task and not task.done()]:
+        while left := [task for task in (self._producer, *self._tasks()) if task and not task.done()]:
             left_seconds = until - asyncio.get_running_loop().time()
             if left_seconds <= 0:
                 return  # a client that hangs
@@ -170,25 +207,29 @@ class Prefetcher:
     async def _watch(self, stopped: Callable[[], bool]) -> None:
         while not stopped():
             # No event crosses processes, so the store is polled.
-            for key in list(self._tasks):
-                if await self._store.is_used(key) and key in self._tasks:
-                    self._cancel(key)
+            for unit in list(self._under_way.values()):
+                key = unit.current
+                if key is not None and await self._store.is_used(key) and unit.current == key:
+                    unit.cancel()
             await asyncio.sleep(_STOPPED_SECONDS)
         await self._end()
 
     async def _end(self) -> None:
         self._is_ended = True
         self._waiting.clear()
-        tasks = {*self._tasks.values(), *([self._producer] if self._producer else [])}
-        for key in self._tasks:
-            self._cancel(key)
+        tasks = {*self._tasks(), *([self._producer] if self._producer else [])}
+        for unit in self._under_way.values():
+            unit.cancel()
         await end_tasks(tasks)
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [unit.task for unit in self._under_way.values() if unit.task is not None]
 
     async def _produce(self) -> None:
         while self._waiting and self._store.claims_ahead:
-            room = self._room_beside(len(self._tasks))
+            room = self._room_beside(len(self._under_way))
             if self._ahead is not None:
-                room = min(room, self._ahead - await self._store.untaken() - len(self._tasks))
+                room = min(room, self._ahead - await self._store.untaken() - len(self._under_way))
             if room > 0:
                 await self._claim(room)
                 # Without a pause in this loop, the requests under way would starve.
@@ -197,14 +238,14 @@ class Prefetcher:
                 await self._wait_for_room()
 
     async def _claim(self, room: int) -> None:
-        """Begin as many jobs as there is room for, and skip those that other processes have."""
+        """Begin as many units as there is room for, and skip those that other processes have."""
         keys = list(islice(self._waiting, max(room, _CLAIMED_AT_ONCE if self._store.shared else room)))
         claimed = await self._store.claim(keys, room)
         seen = keys[: keys.index(claimed[-1]) + 1] if len(claimed) == room else keys
-        jobs = {key: self._waiting.pop(key, None) for key in seen}
+        units = {key: self._waiting.pop(key, None) for key in seen}
         for key in claimed:
-            if (job := jobs[key]) is not None:
-                self._begin(job)
+            if (unit := units[key]) is not None:
+                self._begin(unit, key)
             else:  # `take` or `drop` has it since
                 self._store.release(key)
 
@@ -218,46 +259,62 @@ class Prefetcher:
         finally:
             waiting.cancel()
 
-    def _begin(self, job: Job) -> None:
-        task = asyncio.create_task(self._evaluate(job))
-        self._tasks[job.key] = task
-        task.add_done_callback(partial(self._ended, job.key))
+    async def _claimed(self, unit: _Unit) -> Hashable | None:
+        """Claim a unit that is not under way, and return the claimed key; None if another process has the unit."""
+        if unit.task is not None:
+            return None
+        missing = [job.key for job in unit.jobs if len(unit.jobs) == 1 or not await self._store.has(job.key)]
+        return missing[-1] if missing and await self._store.claim(missing[-1:], 1) else None
 
-    def _cancel(self, key: Hashable) -> None:
-        self._cancelled.add(key)
-        self._tasks[key].cancel()
+    def _begin(self, unit: _Unit, claimed: Hashable) -> None:
+        unit.claimed = claimed
+        unit.is_cancelled = False
+        unit.ends = {job.key: asyncio.get_running_loop().create_future() for job in unit.jobs}
+        unit.task = asyncio.create_task(self._run(unit))
+        self._under_way[unit.key] = unit
+        unit.task.add_done_callback(partial(self._ended, unit))
 
-    async def _evaluate(self, job: Job) -> None:
+    async def _run(self, unit: _Unit) -> None:
+        for job in unit.jobs:
+            # A conversation may have records of a process that died; a question was unknown when it was claimed.
+            if len(unit.jobs) == 1 or not await self._store.has(job.key):
+                await self._evaluate(unit, job)
+            if job is not unit.jobs[-1]:
+                unit.ends[job.key].set_result(None)
+
+    async def _evaluate(self, unit: _Unit, job: Job) -> None:
+        unit.current = job.key
         try:
-            await self._store.finish(job.key, await job.evaluate())
+            record = await job.evaluate()
+            unit.current = None
+            await self._store.finish(job.key, record)
         except BaseException as error:
-            self._store.release(job.key)
             if not isinstance(error, asyncio.CancelledError):
                 # `take` raises it, if this process wants the record.
                 self._raised[job.key] = error
-            elif job.key in self._cancelled:
+            elif unit.is_cancelled:
                 raise
             else:
                 # A client that always cancels itself would be called again forever.
                 let_out = RuntimeError("the client or the judge let its own cancellation out")
                 self._raised[job.key] = let_out.with_traceback(error.__traceback__)
 
-    def _ended(self, key: Hashable, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(key, None)
-        if task.cancelled():
-            # A task that is cancelled before its first step runs no line of `_evaluate`.
-            self._store.release(key)
-        self._cancelled.discard(key)
+    def _ended(self, unit: _Unit, _: asyncio.Task[None]) -> None:
+        self._under_way.pop(unit.key, None)
+        unit.task = unit.current = None
+        self._store.release(unit.claimed)
+        for end in unit.ends.values():
+            if not end.done():
+                end.set_result(None)
         self._room.set()
 
-    async def _end_of(self, key: Hashable) -> None:
+    async def _end_of(self, unit: _Unit, key: Hashable) -> None:
         """Wait for this process's own evaluation of the job."""
-        task = self._tasks.get(key)
-        if task is not None:
+        if unit.task is not None:
             try:
-                await asyncio.wait({task})
+                await asyncio.wait({unit.ends[key]})
             except asyncio.CancelledError:
                 # Ctrl-C or a time limit of the item: the record is no longer wanted.
-                if key in self._tasks:
-                    self._cancel(key)
+                if not unit.ends[key].done():
+                    unit.cancel()
                 raise

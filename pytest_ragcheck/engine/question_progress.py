@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.rag.dialogue import Dialogue
     from pytest_ragcheck.verdict.record import Record
 
 T = TypeVar("T")
@@ -156,6 +157,7 @@ class ProgressBoard:
         metrics: Sequence[Metric] = (),
         asking: Limiter = OPEN,
         judging: Limiter = OPEN,
+        dialogues: Sequence[Dialogue] = (),
     ) -> Record:
         """Check the question as `check_question` does; return an ERROR if its time runs out."""
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
@@ -171,6 +173,7 @@ class ProgressBoard:
                     settings=settings,
                     asking=course.room(asking, Stage.ASKED),
                     judging=course.room(judging, Stage.JUDGED),
+                    dialogues=dialogues,
                 )
         finally:
             del self._under_way[id(course)]

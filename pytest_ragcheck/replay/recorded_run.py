@@ -89,10 +89,23 @@ class Recording:
             ReplayError: The recording lacks the question.
             RecordedError: The system had failed.
         """
-        return await self._system(question).ask(question)
-
-    def _system(self, question: Question) -> RecordedSystem:
-        return RecordedSystem(self.name, self.rows.get(_key(question)), first=next(iter(self.rows), None))
+        row = self.rows.get(_key(question))
+        if row is None:
+            # A dataset's name is its path below pytest's rootdir, which may differ today.
+            first = next(iter(self.rows), None)
+            begins = f"; it begins with {first[1]!r} of {first[0]!r}" if first else ""
+            raise ReplayError(
+                f"{self.name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
+                "Record it: run once without --rag-replay."
+            )
+        if row.question != question.question:
+            raise ReplayError(
+                f"{self.name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
+                f"{row.question!r:.200}. Record it again: run once without --rag-replay."
+            )
+        if row.answer is None:
+            raise RecordedError(row.error, kind=row.error_kind)
+        return row.answer
 
     def prepared(
         self, question: Question, judge: Judge | None, metrics: Sequence[Metric], settings: Settings
@@ -116,7 +129,7 @@ class Recording:
             judge = None
         return PreparedQuestion(
             question=question,
-            client=self._system(question),
+            client=RecordedSystem(self, endpoint=row.endpoint if row else ""),
             judge=judge,
             # Every repeat of a recording gives the same result.
             settings=settings.replace(repeats=1, judge_repeats=1),
@@ -157,33 +170,21 @@ ANYBODY = JudgeIdentity(kind="recorded")
 
 
 class RecordedSystem:
-    """Returns the recorded answer to one question, or raises the recorded ERROR."""
+    """
+    A recording in the place of one of its systems.
 
-    def __init__(self, name: str, row: Recorded | None, *, first: tuple[str, str] | None = None) -> None:
-        self.endpoint = row.endpoint if row else ""
-        self._name = name
-        self._row = row
-        self._first = first
-        """Of the recording the first question's dataset name and id."""
+    Args:
+        recording: The recording.
+        endpoint: The name of the system without secrets; empty if none was asked.
+    """
+
+    def __init__(self, recording: Recording, *, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self._recording = recording
 
     async def ask(self, question: Question) -> RagAnswer:
         """Return the recorded answer, or raise ReplayError or RecordedError."""
-        row = self._row
-        if row is None:
-            # A dataset's name is its path below pytest's rootdir, which may differ today.
-            begins = f"; it begins with {self._first[1]!r} of {self._first[0]!r}" if self._first else ""
-            raise ReplayError(
-                f"{self._name}: the recording has no question {question.id!r} of {question.dataset_name!r}{begins}. "
-                "Record it: run once without --rag-replay."
-            )
-        if row.question != question.question:
-            raise ReplayError(
-                f"{self._name}: question {question.id!r} of {question.dataset_name!r} was recorded with another text, "
-                f"{row.question!r:.200}. Record it again: run once without --rag-replay."
-            )
-        if row.answer is None:
-            raise RecordedError(row.error, kind=row.error_kind)
-        return row.answer
+        return await self._recording.ask(question)
 
 
 class RecordedJudge:

@@ -52,6 +52,10 @@ class Store(Protocol):
         """Return True if the record was taken, or the question discarded."""
         ...
 
+    async def has(self, key: Hashable) -> bool:
+        """Return True if the question has a record, taken or not, or was discarded."""
+        ...
+
     async def untaken(self) -> int:
         """Return how many records of this run, of all processes, are not taken yet."""
         ...
@@ -70,7 +74,7 @@ class MemoryStore:
 
     async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
         """See `Store`."""
-        free = [key for key in keys if not any(key in known for known in (self._claimed, self._finished, self._used))]
+        free = [key for key in keys if key not in self._claimed and not await self.has(key)]
         self._claimed.update(free[:most])
         return free[:most]
 
@@ -98,6 +102,10 @@ class MemoryStore:
     async def is_used(self, key: Hashable) -> bool:
         """See `Store`."""
         return key in self._used
+
+    async def has(self, key: Hashable) -> bool:
+        """See `Store`."""
+        return key in self._finished or key in self._used
 
     async def untaken(self) -> int:
         """See `Store`."""

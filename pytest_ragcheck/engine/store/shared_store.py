@@ -149,6 +149,10 @@ class SharedStore:
         """See `Store`."""
         return key in self._used or bool(await self._read("select 1 from questions where key = ? and taken = 1", key))
 
+    async def has(self, key: Hashable) -> bool:
+        """See `Store`."""
+        return not await self._unknown([key])
+
     async def untaken(self) -> int:
         """See `Store`."""
         rows = await self._read("select count(*) from questions where taken = 0 and resumed = 0")

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.engine.prefetch import Job, Prefetcher
+from pytest_ragcheck.engine.evaluator import jobs_of
+from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.plugin.item_records import Evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pytest_ragcheck.engine.conversation import Conversation
     from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
     from pytest_ragcheck.engine.store.shared_store import SharedStore
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.verdict.record import Record
+
+
+def with_question(stored: Record, question: Question) -> Record:
+    """Return a stored record, which has no secrets, with the question as it is in its file today."""
+    return replace(stored, question=replace(question, history=stored.question.history))
 
 
 class Asker:
@@ -44,9 +52,7 @@ class Asker:
 
     async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
         """Begin the questions, each with its key, as there is room."""
-        await self._prefetcher.add(
-            Job(key=key, evaluate=partial(self._evaluator.evaluate, prepared)) for key, prepared in questions
-        )
+        await self._prefetcher.add(jobs_of(questions, self._evaluator))
 
     async def take(self, key: str) -> Evaluated | None:
         """
@@ -63,7 +69,9 @@ class Asker:
         """Forget a question that `begin` was given."""
         await self._prefetcher.drop(key)
 
-    async def ask(self, key: str, prepared: PreparedQuestion, why: str) -> Evaluated:
+    async def ask(
+        self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None = None
+    ) -> Evaluated:
         """
         Return the record of a question that was not prefetched, from an earlier run or asked now.
 
@@ -71,10 +79,11 @@ class Asker:
             key: The key of the question in the store.
             prepared: The question.
             why: Why the question was not prefetched.
+            conversation: The conversation of the question, as far as the same system was asked; None for no turn.
         """
         if self._store is not None and (earlier := await self._store.take_resumed(key)) is not None:
-            return Evaluated(record=replace(earlier, question=prepared.question), on_demand=why, resumed=True)
-        record = await self._evaluator.evaluate(prepared)
+            return Evaluated(record=with_question(earlier, prepared.question), on_demand=why, resumed=True)
+        record = await self._evaluator.evaluate(prepared, conversation)
         if self._store is not None:
             await self._store.keep(key, record)
         return Evaluated(record=record, on_demand=why)

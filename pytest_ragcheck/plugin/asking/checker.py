@@ -72,7 +72,8 @@ class Checker:
     async def judge_anew(self, question: Question, answer: RagAnswer, backends: Backends) -> Record:
         """Return a record of the answer with a new verdict, from neither the baseline nor the verdict cache."""
         anew = PreparedQuestion(
-            question=question,
+            # The question has the history of the answer, so that no earlier turn is asked again.
+            question=replace(question, earlier=()),
             client=Answers(answer),
             judge=_afresh(backends).judge,
             metrics=self.metrics_of(backends),

@@ -133,10 +133,10 @@ def _why_special(item: pytest.Item) -> str:
     if any(item.get_closest_marker(mark) for mark in _NOT_ASKED):
         return MAY_BE_SKIPPED
     callspec = getattr(item, "callspec", None)
-    if isinstance(item, QuestionItem):
-        return PARAMETRIZED if callspec is not None else ""
     if callspec is not None and callspec.params.keys() != {"rag_question"}:
         return PARAMETRIZED
+    if isinstance(item, QuestionItem):
+        return ""
     homes = (getattr(item, "module", None), getattr(item, "cls", None))
     own = any(hasattr(home, name) for home in homes for name in (*EVALUATED_WITH, *_CHANGED_BY))
     return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""

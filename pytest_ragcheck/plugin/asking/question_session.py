@@ -7,13 +7,14 @@ import threading
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.errors import IngestionError
-from pytest_ragcheck.plugin.asking.asker import Asker
+from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.gate_evidence import with_evidence
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
@@ -73,6 +74,8 @@ class QuestionSession:
         self._checker = checker = Checker(config)
         self._waiting = Waiting(session, checker.evaluator.progress)
         self._asker = self._new_asker(store)
+        self._on_demand: tuple[Any, tuple[str, str], Conversation] = (None, ("", ""), Conversation())
+        """The client and the name of the conversation that was last asked on demand, and its state."""
         begin_run(config)
         if not part.is_worker:
             end_in_order_on_sigterm(config)
@@ -96,6 +99,8 @@ class QuestionSession:
             pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
         evaluated = self._evaluated(item, question, backends)
+        if evaluated.record.error_kind == EARLIER_TURN:
+            pytest.skip(evaluated.record.reason)
         if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
             self._waiting.stop_others(NO_DOCUMENTS)
             self._session.shouldfail = NO_DOCUMENTS
@@ -115,8 +120,7 @@ class QuestionSession:
         taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
         if taken is None:
             return self._asked_now(question, backends, AGAIN)
-        # A stored record has no secrets, and the question may have moved in its file.
-        return self._with_evidence(replace(taken, record=replace(taken.record, question=question)), backends)
+        return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
         """Return the record of a question that no item runs."""
@@ -159,8 +163,19 @@ class QuestionSession:
         prepared = self._prepared(question, backends)
         key = store_key(question, means_digest(backends.client, backends.judge, backends.settings))
         to_go = self._schedule.to_go
-        asked = self._waiting.run(self._asker.ask, key, prepared, why, question=question, to_go=to_go)
+        conversation = self._conversation_of(question, backends)
+        asked = self._waiting.run(self._asker.ask, key, prepared, why, conversation, question=question, to_go=to_go)
         return self._with_evidence(asked, backends)
+
+    def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
+        """Return the conversation of a turn: that of the last item, if it asked the same client in the same one."""
+        if question.turn is None:
+            return None
+        client, name, conversation = self._on_demand
+        if client is not backends.client or name != (question.dataset_name, question.conversation):
+            conversation = Conversation()
+        self._on_demand = (backends.client, (question.dataset_name, question.conversation), conversation)
+        return conversation
 
     def _prepared(self, question: Question, backends: Backends, *, lasting: bool = False) -> PreparedQuestion:
         prepared = self._checker.prepared(question, backends, lasting=lasting)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
-    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan
+    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan, Prefetchable
     from pytest_ragcheck.questions.question import Question
 
 
@@ -61,9 +61,10 @@ class Schedule:
         if planned.home not in self._begun and backends.are_lasting(self._fixtures.values, judged=question.is_answered):
             digest = means_digest(backends.client, backends.judge, backends.settings)
             self._begun[planned.home] = (backends, digest)
-            # The last item of a worker does not ask for the items of other workers.
-            others = () if self._fixtures.in_last_item else self._ahead.values()
-            same = [planned, *(each for each in others if each.home == planned.home)]
+            same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
+            if self._fixtures.in_last_item:
+                # The last item of a worker asks for the items of other workers only what it asks anyway.
+                same = [each for each in same if each is planned or _are_one_conversation(each, planned)]
             begin = tuple((store_key(each.question, digest), each.question) for each in same)
         if planned.home not in self._begun:
             return Step(on_demand=NARROW)
@@ -74,3 +75,8 @@ class Schedule:
     def clear(self) -> None:
         """Forget the questions whose items have not run, because none of these items will."""
         self._ahead.clear()
+
+
+def _are_one_conversation(one: Prefetchable, other: Prefetchable) -> bool:
+    names = {(each.question.dataset_name, each.question.conversation) for each in (one, other)}
+    return bool(other.question.conversation) and len(names) == 1

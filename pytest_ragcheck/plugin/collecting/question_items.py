@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,27 +69,48 @@ class QuestionFile(pytest.Module):
         """Return the items of the file."""
         self.obj = types.ModuleType(self.path.stem)
         self.obj.__file__ = str(self.path)
-        for question in self.read().questions:
-            yield from self._items(question)
+        for conversation, questions in groupby(self.read().questions, key=lambda question: question.conversation):
+            if conversation:
+                yield from self._turns(conversation, tuple(questions))
+            else:
+                for question in questions:
+                    yield from self._items(question.id, question)
 
     def read(self) -> QuestionSet:
         """Return the questions, and add them to the run."""
         return questions_of_file(self.config, self.path)
 
-    def _items(self, question: Question) -> Iterator[pytest.Item]:
+    def _turns(self, conversation: str, turns: tuple[Question, ...]) -> Iterator[pytest.Item]:
+        def parametrize(metafunc: pytest.Metafunc) -> None:
+            if "rag_question" not in metafunc.fixturenames:
+                raise self.CollectError(
+                    f"{self.nodeid}::{conversation}: a conversation needs the fixture rag_question. "
+                    "Let the rag_result that overrides the fixture of pytest-ragcheck request it."
+                )
+            ids = [f"turn{turn.turn}" for turn in turns]
+            metafunc.parametrize("rag_question", turns, ids=ids, indirect=True)
+
+        # pytest calls the hook of a module first, so that `refund[turn2-Paris]` begins with the turn.
+        vars(self.obj)["pytest_generate_tests"] = parametrize
+        yield from self._items(conversation, turns[0])
+        del self.obj.pytest_generate_tests
+
+    def _items(self, name: str, question: Question) -> Iterator[pytest.Item]:
         # pytest looks the function up in the module and makes an item for each parameter set of its fixtures.
         function = assert_question_passes if question.is_answered else assert_contexts_pass
-        setattr(self.obj, question.id, function)
-        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=question.id, obj=function)
+        setattr(self.obj, name, function)
+        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function)
         for variant in variants:
+            callspec: Any = getattr(variant, "callspec", None)
+            parameters = variant.name.removeprefix(name)
+            if question.turn is not None:
+                question = callspec.params["rag_question"]
+                others = parameters.removeprefix(f"[turn{question.turn}").removeprefix("-")
+                parameters = "" if others == "]" else f"[{others}"
             item = QuestionItem.from_parent(
-                self,
-                name=variant.name,
-                originalname=question.id,
-                callobj=function,
-                callspec=getattr(variant, "callspec", None),
+                self, name=variant.name, originalname=name, callobj=function, callspec=callspec
             )
-            item.question = run_of(self.config).questions.use(question, variant.name.removeprefix(question.id))
+            item.question = run_of(self.config).questions.use(question, parameters)
             for mark in marks(question):
                 item.add_marker(mark)
             yield item

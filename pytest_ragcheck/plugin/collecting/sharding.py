@@ -18,15 +18,16 @@ def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     Deselect the items of other shards. Tests that ask no question stay in every shard.
 
     The items are dealt to the shards in the order of a hash, so that all machines agree and the sizes of two shards
-    differ by at most one item.
+    differ by at most one item. The turns of a conversation stay together and count as one item.
     """
     shard = settings_of(config).run.shard
     if shard is None:
         return
     number, count = shard
     keys = {item: key for item in items if (key := _key(item))}
-    ordered = sorted(keys, key=lambda item: (hashlib.sha256(keys[item].encode()).digest(), keys[item]))
-    others = {item for place, item in enumerate(ordered) if place % count != number - 1}
+    ordered = sorted(set(keys.values()), key=lambda key: (hashlib.sha256(key.encode()).digest(), key))
+    own = set(ordered[number - 1 :: count])
+    others = {item for item, key in keys.items() if key not in own}
     if others:
         run = run_of(config)
         before = run.cut_short
@@ -40,6 +41,8 @@ def _key(item: pytest.Item) -> str:
     """Return a key that is the same on every machine; empty if the item asks no question."""
     question = question_of(item)
     if question is not None:
+        if question.turn is not None:
+            return f"{question.dataset_name}::{question.conversation}::{item.nodeid.partition('::')[0]}"
         # Several tests can share a question.
         return f"{question.dataset_name}::{question.id}::{item.nodeid}"
     return item.nodeid if calls_rag_check(item) else ""

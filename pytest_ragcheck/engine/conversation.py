@@ -1,0 +1,33 @@
+"""Keeps the state of a conversation while its turns are evaluated."""
+
+from __future__ import annotations
+
+from pytest_ragcheck.rag.dialogue import Dialogue
+
+EARLIER_TURN = "earlier_turn"
+"""The `error_kind` of the record of a turn that was not asked because an earlier turn was an ERROR."""
+
+
+class Conversation:
+    """
+    The turns of a conversation that were asked so far, of all repeats; each repeat is a dialogue of its own.
+
+    Used by one evaluation at a time.
+    """
+
+    def __init__(self) -> None:
+        self.dialogues: tuple[Dialogue, ...] = ()
+        self.begun = 0
+        """The number of turns that were begun, >= 0."""
+
+    def go_to(self, turn: int, *, repeats: int) -> None:
+        """Prepare for asking the turn, from 1: forget everything if the turn was begun before, or other repeats."""
+        if self.begun >= turn or len(self.dialogues) != repeats:
+            self.dialogues = tuple(Dialogue() for _ in range(repeats))
+            self.begun = 0
+
+    @property
+    def stopped_by(self) -> int | None:
+        """The first turn without an answer in each dialogue; None if all turns that were begun have one."""
+        answered = min(len(dialogue.history) for dialogue in self.dialogues)
+        return answered + 1 if answered < self.begun else None

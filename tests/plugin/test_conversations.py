@@ -1,0 +1,425 @@
+"""The turns of a conversation are items of their own, and are asked one after the other by one process."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck import Settings, evaluate
+from pytest_ragcheck.cli import main
+from tests.harness import WAYS, exhaustive, three_ways, two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.harness import Project, Run
+
+DOWN = json_reply({"error": "down"}, status=500)
+
+
+class Talks:
+    """
+    A system that keeps sessions, and notes the turns that it was asked, such as `c7 t2`.
+
+    It also notes the conversations of which two turns were asked at once, or turns in another session than before.
+    """
+
+    def __init__(self, *, seconds: float = 0.01) -> None:
+        self.seconds = seconds
+        self.asked: defaultdict[str, list[int]] = defaultdict(list)
+        self.overlapped: list[str] = []
+        self.torn: list[str] = []
+        self._last: dict[str, int] = {}
+        self._sessions = itertools.count()
+        self.most = 0
+        self.down: tuple[str, ...] = ()
+        self.wrong: tuple[str, ...] = ()
+        self._running: Counter[str] = Counter()
+        self._changing = threading.Lock()
+
+    def __call__(self, connection: socket.socket, request: Request) -> bool:
+        name, turn = request.json["query"].split(" t")
+        with self._changing:
+            self._running[name] += 1
+            session = request.json["session_id"] or f"s{next(self._sessions)}"
+            # A session begins with the first turn and has each other turn after the one before it.
+            self.torn += [name] if self._last.get(session, 0) >= int(turn) else []
+            self.torn += [name] if (request.json["session_id"] is None) != (int(turn) == 1) else []
+            self._last[session] = int(turn)
+            self.asked[name].append(int(turn))
+            self.overlapped += [name] if self._running[name] > 1 else []
+            self.most = max(self.most, self._running.total())
+        time.sleep(self.seconds)
+        with self._changing:
+            self._running[name] -= 1
+        if request.json["query"] in self.down:
+            return DOWN(connection, request)
+        answer = "14 days" if request.json["query"] in self.wrong else "30 days"
+        reply = {"answer": answer, "contexts": [f"It is {answer}."], "session_id": session}
+        return json_reply(reply)(connection, request)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.asked.values()))
+
+
+def write_talks(project: Project, *, number: int = 1, turns: int = 4) -> None:
+    """Write conversations c0, c1, ... of so many turns each."""
+    talks = [
+        {
+            "id": f"c{n}",
+            "turns": [{"question": f"c{n} t{turn}", "expected_answer": "30 days"} for turn in range(1, turns + 1)],
+        }
+        for n in range(number)
+    ]
+    project.write("talks.rag.json", json.dumps(talks))
+    project.write("pytest.ini", "[pytest]\nrag_shape = server\n")
+
+
+def run(project: Project, endpoint: FakeEndpoint, *options: str) -> Run:
+    return project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", *options)
+
+
+@two_ways
+def test_each_turn_is_asked_once_in_order_and_never_two_of_one_conversation_at_once(project: Project) -> None:
+    write_talks(project, number=50)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        ended = run(project, endpoint, "--rag-concurrency=16")
+    assert ended.outcomes == {"passed": 200}
+    assert talks.asked == {f"c{n}": [1, 2, 3, 4] for n in range(50)}
+    assert talks.overlapped == talks.torn == []
+    assert 4 < talks.most <= 16
+    assert list(ended.verdicts)[:5] == ["c0[turn1]", "c0[turn2]", "c0[turn3]", "c0[turn4]", "c1[turn1]"]
+
+
+@exhaustive
+@pytest.mark.parametrize("distribution", ["load", "worksteal", "loadfile", "loadscope", "loadgroup"])
+def test_any_worker_may_get_the_item_of_any_turn(project: Project, distribution: str) -> None:
+    write_talks(project, number=20)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        ended = run(project, endpoint, "-n3", f"--dist={distribution}")
+    assert ended.outcomes == {"passed": 80}
+    assert talks.asked == {f"c{n}": [1, 2, 3, 4] for n in range(20)}
+    assert talks.overlapped == talks.torn == []
+
+
+@two_ways
+def test_a_selected_turn_is_asked_after_those_before_it_and_none_after_it(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        ended = run(project, endpoint, "-k", "c1 and turn3")
+    assert ended.outcomes["passed"] == 1
+    assert talks.asked == {"c1": [1, 2, 3]}
+    rows = ended.document("rag.partial_predictions.json")["predictions"]
+    assert [row["question_id"] for row in rows] == ["c1[turn3]"]
+
+
+def test_a_node_id_selects_a_turn_or_a_conversation(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        one = run(project, endpoint, "talks.rag.json::c0[turn2]")
+        whole = run(project, endpoint, "talks.rag.json::c1")
+    assert (one.outcomes, whole.outcomes) == ({"passed": 1}, {"passed": 4})
+    assert talks.asked == {"c0": [1, 2], "c1": [1, 2, 3, 4]}
+
+
+def test_the_last_failed_turn_is_asked_after_those_before_it(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.wrong = ("c1 t3",)
+        first = run(project, endpoint)
+        assert first.verdicts["c1[turn3]"] == "FAIL"
+        talks.asked.clear()
+        talks.wrong = ()
+        again = run(project, endpoint, "--lf")
+    assert first.outcomes == {"passed": 7, "failed": 1}
+    assert again.outcomes["passed"] == 1
+    assert talks.asked == {"c1": [1, 2, 3]}
+
+
+@three_ways
+def test_a_turn_after_an_error_is_not_asked_and_says_so(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.down = ("c0 t2",)
+        ended = run(project, endpoint, "-rs", "-o", "rag_retries=0")
+    assert ended.outcomes == {"passed": 5, "error": 1, "skipped": 2}
+    assert talks.asked == {"c0": [1, 2], "c1": [1, 2, 3, 4]}
+    assert ended.counts["skipped"] == 2
+    assert any("turn 2 was an ERROR" in line for line in ended.short_summary)
+    assert "c0[turn3]" not in ended.verdicts
+
+
+def test_an_earlier_turn_that_is_not_selected_and_has_no_answer_is_named(project: Project) -> None:
+    write_talks(project)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.down = ("c0 t1",)
+        ended = run(project, endpoint, "-rs", "-k", "turn3", "-o", "rag_retries=0")
+    assert talks.asked == {"c0": [1]}
+    assert any("turn 1 was an ERROR" in line for line in ended.short_summary)
+
+
+@two_ways
+def test_a_killed_run_is_resumed_with_whole_conversations(project: Project, way: str) -> None:
+    write_talks(project, number=20)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:hypothesispytest",
+        "--rag-judge=offline",
+        "--rag-concurrency=2",
+    ]
+    with FakeEndpoint(talks := Talks(seconds=0.03)) as endpoint:
+        with subprocess.Popen(
+            [*command, f"--rag-url={endpoint.url}", *WAYS[way]],
+            cwd=project.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            while talks.count < 56:
+                assert process.poll() is None
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGKILL)
+        time.sleep(0.1)
+        before = {name: turns.copy() for name, turns in talks.asked.items()}
+        talks.asked.clear()
+        ended = run(project, endpoint, "--rag-resume")
+    assert ended.outcomes == {"passed": 80}
+    assert before.keys() | talks.asked.keys() == {f"c{n}" for n in range(20)}
+    # The session of a dead run is gone: whoever is asked again is asked from the first turn.
+    assert all(turns == [1, 2, 3, 4] for turns in talks.asked.values())
+    whole = before.keys() - talks.asked.keys()
+    assert whole
+    assert all(before[name] == [1, 2, 3, 4] for name in whole)
+    (resumed,) = re.findall(r"resumed: (\d+) of 80 questions", ended.text)
+    # A turn with a record keeps it; only what was under way when the run died had none.
+    assert sum(map(len, before.values())) - 16 <= int(resumed) < 80
+
+
+def test_a_finished_conversation_is_not_asked_again_and_an_error_in_it_is(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.down = ("c1 t3",)
+        run(project, endpoint, "-o", "rag_retries=0")
+        talks.down = ()
+        talks.asked.clear()
+        ended = run(project, endpoint, "--rag-resume", "-o", "rag_retries=0")
+    assert ended.outcomes == {"passed": 8}
+    assert talks.asked == {"c1": [1, 2, 3, 4]}
+
+
+def test_a_changed_turn_makes_those_after_it_other_questions(project: Project) -> None:
+    write_talks(project)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        run(project, endpoint)
+        path = project.folder / "talks.rag.json"
+        path.write_text(path.read_text(encoding="utf-8").replace("c0 t2", "c0 t7"), encoding="utf-8")
+        talks.asked.clear()
+        ended = run(project, endpoint, "--rag-resume")
+    assert talks.asked == {"c0": [1, 7, 3, 4]}
+    assert "resumed: 1 of 4 questions were asked by the run before" in ended.lines
+
+
+@two_ways
+def test_a_replay_asks_nothing_and_skips_what_the_run_skipped(project: Project) -> None:
+    write_talks(project, number=2)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        talks.down = ("c0 t2",)
+        talks.wrong = ("c1 t4",)
+        first = run(project, endpoint, "-o", "rag_retries=0")
+        talks.asked.clear()
+    recording = "ragcheck-results/rag_predictions.json"
+    again = project.run(f"--rag-replay={recording}", "--rag-judge=offline", "--rag-agent=again")
+    assert first.outcomes == again.outcomes == {"passed": 4, "failed": 1, "error": 1, "skipped": 2}
+    assert not talks.asked
+    one = project.run(f"--rag-replay={recording}", "--rag-judge=offline", "--rag-agent=one", "-k", "c1 and turn4")
+    assert one.outcomes["failed"] == 1
+
+
+CLIENT = """
+import json
+import pytest
+from pytest_ragcheck import RagAnswer
+
+class Client:
+    def __init__(self, name="", remembers=True):
+        self.name, self.remembers = name, remembers
+
+    async def ask(self, question):
+        texts = [turn.question for turn in question.history] if self.remembers else []
+        with open("asked.jsonl", "a") as log:
+            print(json.dumps([self.name, question.id, texts, question.session]), file=log)
+        said = " ".join([*texts, question.question])
+        if "crash" in said:
+            raise ZeroDivisionError
+        answer = "14 days" if "bought it in the sale" in said else "30 days"
+        return RagAnswer(text=answer, contexts=(answer,), session=f"{self.name}s{len(question.history)}")
+"""
+
+SALE = """
+- id: refund
+  turns:
+    - question: I bought it in the sale.
+    - question: How long can I send it back?
+      must_mention: 14 days
+    - And abroad?
+"""
+
+
+def asked_by(project: Project) -> list[Any]:
+    path = project.folder / "asked.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_system_that_forgets_the_first_turn_fails_the_second(project: Project, remembers: bool) -> None:
+    project.write("billing.rag.yaml", SALE)
+    project.write(
+        "conftest.py",
+        CLIENT + f"\n@pytest.fixture(scope='session')\ndef rag_client():\n    return Client(remembers={remembers})\n",
+    )
+    ended = project.run("--rag-judge=none")
+    assert ended.verdicts["refund[turn2]"] == ("PASS" if remembers else "FAIL")
+    texts = ["I bought it in the sale.", "How long can I send it back?"]
+    assert asked_by(project) == [
+        ["", "refund[turn1]", [], None],
+        ["", "refund[turn2]", texts[:1] if remembers else [], "s0"],
+        ["", "refund[turn3]", texts if remembers else [], "s1"],
+    ]
+
+
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_turns_of_a_parametrized_client_have_its_parameter_in_their_id(project: Project, scope: str) -> None:
+    project.write("billing.rag.yaml", SALE)
+    project.write(
+        "conftest.py",
+        CLIENT + f"\n@pytest.fixture(scope='{scope}', params=['Paris', 'Rome'])\n"
+        "def rag_client(request):\n    return Client(request.param)\n",
+    )
+    ended = project.run("--rag-judge=none", "-v")
+    asked = asked_by(project)
+    for city in ("Paris", "Rome"):
+        for turn in (1, 2, 3):
+            assert any(line.startswith(f"billing.rag.yaml::refund[turn{turn}-{city}] PASSED") for line in ended.lines)
+        turns = [int(name[-2]) for client, name, _, _ in asked if client == city]
+        # One client has one conversation, and another client has none yet.
+        assert turns == ([1, 2, 3] if scope == "session" else [1, 1, 2, 1, 2, 3])
+    one = project.run("--rag-judge=none", "billing.rag.yaml::refund[turn2-Rome]")
+    assert one.outcomes == {"passed": 1}
+    assert [row[:2] for row in asked_by(project)] == [["Rome", "refund[turn1]"], ["Rome", "refund[turn2]"]]
+
+
+@two_ways
+def test_a_bug_of_the_client_is_the_error_of_one_turn(project: Project) -> None:
+    project.write("billing.rag.yaml", SALE.replace("How long", "Does it crash, and how long"))
+    project.write(
+        "conftest.py", CLIENT + "\n@pytest.fixture(scope='session')\ndef rag_client():\n    return Client()\n"
+    )
+    ended = project.run("--rag-judge=none")
+    assert ended.outcomes == {"passed": 1, "error": 1, "skipped": 1}
+    assert "ZeroDivisionError" in ended.text
+
+
+def test_repeats_are_conversations_of_their_own(project: Project) -> None:
+    project.write("billing.rag.yaml", SALE)
+    project.write(
+        "conftest.py", CLIENT + "\n@pytest.fixture(scope='session')\ndef rag_client():\n    return Client()\n"
+    )
+    ended = project.run("--rag-judge=none", "-o", "rag_repeats=2")
+    assert ended.outcomes == {"passed": 3}
+    assert [(row[1], len(row[2]), row[3]) for row in asked_by(project)] == [
+        ("refund[turn1]", 0, None),
+        ("refund[turn1]", 0, None),
+        ("refund[turn2]", 1, "s0"),
+        ("refund[turn2]", 1, "s0"),
+        ("refund[turn3]", 2, "s1"),
+        ("refund[turn3]", 2, "s1"),
+    ]
+
+
+def test_a_baseline_compares_turn_by_turn_and_asks_the_conversation_again(project: Project) -> None:
+    write_talks(project, turns=3)
+    with FakeEndpoint(talks := Talks()) as endpoint:
+        assert run(project, endpoint).exit_status == 0
+        assert main(["baseline", "save"]) == 0
+        talks.asked.clear()
+        talks.wrong = ("c0 t2",)
+        ended = run(project, endpoint, "--rag-gate=regression")
+    assert ended.exit_status == pytest.ExitCode.TESTS_FAILED
+    assert ended.verdicts == {"c0[turn1]": "PASS", "c0[turn2]": "FAIL", "c0[turn3]": "PASS"}
+    (row,) = [row for row in ended.predictions["predictions"] if row["question_id"] == "c0[turn2]"]
+    again = talks.asked["c0"][2:-1]
+    assert talks.asked["c0"][:2] == [1, 2]
+    assert talks.asked["c0"][-1] == 3
+    # Each time that the gate asks the second turn again, it asks the first turn before it.
+    assert again == [1, 2] * (len(again) // 2)
+    assert len(again) >= 2
+    assert row["verdict"] == "FAIL"
+
+
+def test_a_shard_has_whole_conversations(project: Project) -> None:
+    write_talks(project, number=6, turns=3)
+    asked = []
+    for number in (1, 2):
+        with FakeEndpoint(talks := Talks()) as endpoint:
+            assert run(project, endpoint, f"--rag-shard={number}/2").outcomes["passed"] == 9
+            asked.append(dict(talks.asked))
+    assert [len(each) for each in asked] == [3, 3]
+    assert asked[0] | asked[1] == {f"c{n}": [1, 2, 3] for n in range(6)}
+
+
+def test_a_dry_run_counts_the_turns_before_the_selected_one(project: Project) -> None:
+    write_talks(project, number=3)
+    whole = project.run("--rag-url=http://127.0.0.1:9/query", "--rag-judge=offline", "--rag-dry-run")
+    one = project.run("--rag-url=http://127.0.0.1:9/query", "--rag-judge=offline", "--rag-dry-run", "-k", "turn3")
+    assert "calls to the system  12" in whole.lines
+    assert "questions            3" in one.lines
+    assert "calls to the system  9" in one.lines
+
+
+def test_the_cost_of_a_turn_includes_those_that_were_asked_for_it_alone(project: Project) -> None:
+    write_talks(project)
+    reply = {"answer": "30 days", "contexts": ["30 days"], "session_id": "s", "metrics": {"cost_usd": 0.5}}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        whole = run(project, endpoint)
+        one = run(project, endpoint, "-k", "turn3")
+    assert whole.summary["performance"]["system_cost_usd"] == 2.0
+    assert one.document("rag.partial_summary.json")["performance"]["system_cost_usd"] == 1.5
+
+
+async def evaluated(project: Project, talks: Talks) -> Any:
+    with FakeEndpoint(talks) as endpoint:
+        settings = Settings.of(url=endpoint.url, shape="server", retries=0)
+        return await evaluate(project.folder / "talks.rag.json", None, "offline", settings=settings)
+
+
+def test_a_run_without_pytest_asks_conversations_too(project: Project) -> None:
+    import asyncio
+
+    write_talks(project, number=2, turns=3)
+    talks = Talks()
+    talks.down = ("c1 t2",)
+    done = asyncio.run(evaluated(project, talks))
+    assert talks.asked == {"c0": [1, 2, 3], "c1": [1, 2]}
+    assert talks.overlapped == talks.torn == []
+    assert [record.question.id for record in done.records] == [
+        "c0[turn1]", "c0[turn2]", "c0[turn3]", "c1[turn1]", "c1[turn2]",
+    ]  # fmt: skip
+    assert done.summary.totals.counts.skipped == 1
