@@ -6,7 +6,7 @@ import functools
 import inspect
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -207,12 +207,22 @@ class FunctionEndpoint:
                 f"Write it such as {EXAMPLE}, or ask in the tier retrieval.",
                 url=self.name,
             )
+        if isinstance(returned, Iterator | AsyncIterator):
+            raise EndpointReplyError(
+                f"{self.name}: returned a {type(returned).__qualname__}, whose values are not read\n"
+                "Give the function that returns the whole result, such as invoke instead of stream.",
+                url=self.name,
+            )
         try:
-            return (reading if answers else replace(reading, answer=None)).read(readable(returned))
+            answer = (reading if answers else replace(reading, answer=None)).read(readable(returned))
         except ReplyMismatch as mismatch:
             raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
         except Exception as error:  # raised by a property
             raise self._raised(error) from error
+        # A metric of the user reads the objects themselves.
+        return replace(
+            answer, extra={key: returned[key] for key in answer.extra} if isinstance(returned, Mapping) else {}
+        )
 
     def _raised(self, error: Exception) -> EndpointError:
         what = excerpt(f"{type(error).__name__}: {error}".rstrip(": "))

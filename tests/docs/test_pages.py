@@ -19,6 +19,7 @@ HELD = {
     "how-to/compare-agents.md": "tests/docs/test_how_to_pages.py",
     "how-to/cost.md": "tests/docs/test_how_to_pages.py",
     "how-to/expose-an-endpoint.md": "tests/examples/test_endpoints.py",
+    "how-to/frameworks.md": "tests/docs/test_recipes.py",
     "how-to/gate-on-regressions.md": "tests/docs/test_gate_page.py",
     "how-to/in-ci.md": "tests/docs/test_ci_page.py",
     "how-to/own-endpoint-shape.md": "tests/plugin/test_shapes.py",

@@ -7,9 +7,10 @@ import json
 import subprocess
 import sys
 import threading
+from collections import deque
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pydantic
 import pytest
@@ -19,7 +20,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.client import RagClient
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import AsyncIterator, Awaitable
 
 HERE = "tests.rag.test_function_endpoint"
 
@@ -360,6 +361,49 @@ def test_expressions_read_keys_of_mappings_and_attributes_of_objects(returned: A
 def test_a_wrong_expression_says_what_the_returned_object_has(response: str, text: str) -> None:
     error = fail(lambda query: Found(PASSAGES), response=response)
     assert text in str(error)
+
+
+class Text(str):
+    """A text that may be called, as LangChain's messages have."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
+
+
+def test_a_text_that_may_be_called_is_a_text() -> None:
+    answer = ask(lambda query: SimpleNamespace(answer=Text("30 days"), context=PASSAGES), response=RESPONSE)
+    assert answer.text == "30 days"
+
+
+class Named(NamedTuple):
+    answer: str
+    context: deque[Passage]
+
+
+def test_a_named_tuple_has_names_and_any_sequence_has_elements() -> None:
+    answer = ask(lambda query: Named("30 days", deque(PASSAGES)), response=RESPONSE)
+    assert answer.source_ids == ("terms.md", "prices.md")
+
+
+def test_what_stands_beside_the_answer_stays_what_it_was() -> None:
+    metadata = Found(PASSAGES)
+    answer = ask(lambda query: {"answer": "30 days", "context": PASSAGES, "run": metadata}, response=RESPONSE)
+    assert answer.extra["run"] is metadata
+
+
+async def pieces(query: str) -> AsyncIterator[str]:
+    yield "30 days"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), [(lambda query: iter(["30 days"]), "list_iterator"), (pieces, "async_generator")]
+)
+def test_a_generator_is_an_error_that_names_it(function: Any, kind: str) -> None:
+    error = str(fail(function, response=RESPONSE))
+    assert f"returned a {kind}, " in error
+    assert "such as invoke instead of stream" in error
 
 
 def test_an_invalid_expression_is_refused_at_once() -> None:

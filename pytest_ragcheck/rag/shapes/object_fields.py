@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -24,7 +25,7 @@ class ObjectFields(Mapping[str, Any]):
             found = getattr(self._value, name)
         except AttributeError:
             raise KeyError(name) from None
-        if callable(found):
+        if inspect.isroutine(found):
             raise KeyError(name)
         return readable(found)
 
@@ -45,7 +46,9 @@ def readable(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: readable(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple
+        return readable(value._asdict())
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [readable(each) for each in value]
     return ObjectFields(value)
 
