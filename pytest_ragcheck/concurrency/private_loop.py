@@ -65,8 +65,7 @@ class PrivateLoop:
             meanwhile: Called during a long wait, as to print a line.
 
         Raises:
-            UsageError: The loop cannot start.
-            concurrent.futures.CancelledError: Another thread closed the loop.
+            UsageError: The loop cannot start, or another thread closed it.
         """
         if self._pid != os.getpid():
             # A forked child has no thread but its own.
@@ -80,10 +79,15 @@ class PrivateLoop:
         try:
             self._wait(future, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
             outcome: Callable[[], T] = future.result()
-        except BaseException:
+        except BaseException as error:
             # Ctrl-C ends the wait and the task.
             if not running.loop.is_closed():
                 future.cancel()
+            if isinstance(error, CancelledError) and running.is_ending:
+                raise UsageError(
+                    "the client was closed while a call of another thread waited for its reply. Close it after the "
+                    "last call, or give each thread its own client."
+                ) from None
             raise
         return outcome()
 
@@ -105,9 +109,8 @@ class PrivateLoop:
             if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
                 self._on_blocked = None
 
-    @property
     def answers(self) -> bool:
-        """False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
+        """Return False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
         running = self._running
         return running is None or self._pid != os.getpid() or running.answers(within_seconds=PATIENCE_SECONDS)
 
@@ -141,7 +144,7 @@ class _LoopThread:
 
     def __init__(self) -> None:
         started: Future[asyncio.AbstractEventLoop] = Future()
-        self._ending = False
+        self.is_ending = False
         self._asked_at: float | None = None
         self._thread = threading.Thread(target=self._run, args=[started], name="ragcheck loop", daemon=True)
         try:
@@ -175,7 +178,7 @@ class _LoopThread:
 
     def stop(self) -> None:
         """Make the loop cancel its tasks and end, as soon as it is not blocked."""
-        self._ending = True
+        self.is_ending = True
         with suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(self.loop.stop)
 
@@ -195,7 +198,7 @@ class _LoopThread:
         asyncio.set_event_loop(loop)
         started.set_result(loop)
         try:
-            while not self._ending:
+            while not self.is_ending:
                 # A user's code may call `loop.stop()`, and a task that raises SystemExit ends `run_forever` too.
                 with suppress(KeyboardInterrupt, SystemExit):
                     loop.run_forever()

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
+from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -72,9 +72,13 @@ def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
             ended.append(type(error).__name__)
             raise
 
+    raised: list[str] = []
+
     def wait() -> None:
-        with pytest.raises(CancelledError):
+        try:
             loop.run(endless)
+        except UsageError as error:
+            raised.append(str(error))
 
     waiting = threading.Thread(target=wait, daemon=True)
     waiting.start()
@@ -82,6 +86,11 @@ def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
     loop.close()
     waiting.join(30)
     assert ended == ["CancelledError"]
+    closed = (
+        "the client was closed while a call of another thread waited for its reply. Close it after the last call, or "
+        "give each thread its own client."
+    )
+    assert raised == [closed]
 
 
 def called_by(frame: FrameType | None) -> list[str]:
@@ -140,7 +149,7 @@ def test_closing_beside_callers_leaves_none_of_them_waiting(loop: PrivateLoop) -
 
     def call() -> None:
         while not enough.is_set():
-            with suppress(CancelledError):
+            with suppress(UsageError):
                 loop.run(where, "a")
 
     callers = [threading.Thread(target=call, daemon=True) for _ in range(3)]
@@ -193,7 +202,7 @@ def test_tasks_that_ignore_their_cancellation_do_not_keep_a_loop_from_closing(lo
                 await asyncio.sleep(3600)
 
     def wait() -> None:
-        with suppress(CancelledError):
+        with suppress(UsageError):
             loop.run(stubborn)
 
     waiting = threading.Thread(target=wait, daemon=True)
@@ -225,10 +234,10 @@ def test_a_blocked_loop_is_told_of_and_can_be_left_for_a_new_one() -> None:
     assert started.wait(30)
     while not told:
         assert not enough.wait(0.01)
-    assert not private.answers
+    assert not private.answers()
     private.abandon()
     assert private.run(where, "anew")[0] == "anew"
-    assert private.answers
+    assert private.answers()
     enough.set()
     waiting.join(30)
     assert ended == told

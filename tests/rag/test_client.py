@@ -271,7 +271,7 @@ def test_closing_cancels_what_still_runs():
     begun.wait(10)
     client.close()
     waiting.join(10)
-    assert [kind.__name__ for kind in outcomes] == ["CancelledError"]
+    assert [kind.__name__ for kind in outcomes] == ["UsageError"]
 
 
 def test_a_client_that_nobody_closes_leaves_no_warning(recwarn):

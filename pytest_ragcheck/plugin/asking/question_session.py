@@ -206,7 +206,7 @@ class QuestionSession:
 
     def _interrupt(self) -> None:
         """End all questions under way; leave them with the loop if a user's code blocks it."""
-        if not self._loop.answers:
+        if not self._loop.answers():
             self._abandon()
         self._schedule.clear()
         self._loop.run(self._asker.end)
