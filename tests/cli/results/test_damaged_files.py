@@ -108,7 +108,10 @@ def mutate(text: bytes, chosen: random.Random) -> tuple[bytes, str]:
 
 def _mutate(document: Any, chosen: random.Random) -> str:
     """Replace, delete, wrap or double one value at a random place."""
-    container, key, place = chosen.choice(list(_places(document, "")))
+    found = list(places(document, ""))
+    if not found:
+        return "nothing is left"
+    container, key, place = chosen.choice(found)
     match chosen.choice(("replace", "replace", "delete", "wrap", "double")):
         case "delete":
             del container[key]
@@ -124,11 +127,12 @@ def _mutate(document: Any, chosen: random.Random) -> str:
             return f"{place} = {str(container[key])[:20]!r}"
 
 
-def _places(value: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+def places(value: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+    """Yield each value of a JSON document by its container and key, with its place."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield value, key, f"{place}[{key!r}]"
-        yield from _places(item, f"{place}[{key!r}]")
+        yield from places(item, f"{place}[{key!r}]")
 
 
 def test_the_text_names_file_and_place(folder: Path, ragcheck: Ragcheck) -> None:
