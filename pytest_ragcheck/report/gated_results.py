@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines
 from pytest_ragcheck.summary.flaky import flaky_in_run
-from pytest_ragcheck.summary.gate.baseline_comparison import compare
+from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
 from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.summary.outcomes_reader import outcomes_of
@@ -34,6 +34,7 @@ def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clea
     outcomes = outcomes_of(results.predictions, results.summary, results.questions)
     comparison = None
     if baseline is not None:
+        outcomes = examined_against(baseline, outcomes)
         comparison = compare(
             baseline,
             outcomes,

@@ -196,9 +196,10 @@ def test_a_baseline_is_read_from_git(project: Project) -> None:
     assert run.junit["gate"] == ("failure", "1 missing against git:HEAD:baseline.json")
 
 
-def test_a_baseline_that_is_older_than_its_question_file_is_said_to_be_so(project: Project) -> None:
+@pytest.mark.parametrize("timestamp", ["2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05"])
+def test_a_baseline_that_is_older_than_its_question_file_is_said_to_be_so(project: Project, timestamp: str) -> None:
     project.ask(good("terms"))
-    write_baseline(project, passed("terms"), timestamp="2026-01-02T03:04:05+00:00")
+    write_baseline(project, passed("terms"), timestamp=timestamp)
     os.utime(project.folder / "billing.rag.yaml", (1_770_000_000, 1_770_000_000))
     assert (
         "baseline baseline.json of 2026-01-02 03:04 is older than billing.rag.yaml of 2026-02-02 02:40: "

@@ -46,6 +46,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.flaky import flaky_in_run
+    from pytest_ragcheck.summary.gate.baseline_comparison import examined_against
     from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
     from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
 
@@ -54,7 +55,10 @@ def _run(chosen: argparse.Namespace) -> int:
     gate = gate_of(chosen, outcomes.terms)
     terms, baseline = gate.terms, gate.baseline
     redactor = redactor_of(os.environ)
-    comparison = None if baseline is None else _comparison(outcomes, baseline, redactor, terms)
+    comparison = None
+    if baseline is not None:
+        outcomes = examined_against(baseline, outcomes)
+        comparison = _comparison(outcomes, baseline, redactor, terms)
     decision = decide(outcomes, comparison, terms)
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=redactor.text))
     flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)

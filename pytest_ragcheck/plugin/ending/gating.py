@@ -56,6 +56,8 @@ def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
         made = datetime.fromisoformat(baseline.timestamp.replace("Z", "+00:00"))
     except ValueError:
         return
+    if made.tzinfo is None:
+        made = made.replace(tzinfo=timezone.utc)
     for path in dict.fromkeys(questions.path for questions in run.questions.sets.values() if questions.path.is_file()):
         changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
         # A checkout gives every file a new time; git has the time of the change.

@@ -168,6 +168,17 @@ def compare(
     )
 
 
+def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes without the findings of a gate that compared with other saved runs than the baseline's."""
+    records = tuple(
+        record
+        if (evidence := evidence_of(record)) is None or evidence.saved_runs == baseline.runs
+        else replace(record, evidence={})
+        for record in outcomes.records
+    )
+    return replace(outcomes, records=records)
+
+
 def _under_todays_terms(row: BaselineRow, record: Record) -> BaselineRow:
     """Return the row with the verdict of its latest run under today's labels and thresholds."""
     evidence = evidence_of(record)

@@ -12,6 +12,8 @@ from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
+from pytest_ragcheck.summary.gate.gate_replies import GateReplies
+from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 from tests.making import a_record, some_outcomes
@@ -94,6 +96,23 @@ def test_with_a_baseline_it_shows_what_the_gate_regression_decides(tmp_path: Pat
             "--gate=each.\n"
         ),
     )
+
+
+def test_what_the_gate_found_out_against_another_baseline_does_not_count(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    passes = Look(answer="0" * 16, scores={"groundedness": 0.9}, passed=True)
+    examined = GateReplies(
+        gate="confirmed", thresholds={"groundedness": 0.7}, now=passes, known=(KnownRun(looks=(passes,)),),
+        saved_runs=("another run",),
+    )  # fmt: skip
+    said: dict[str, Any] = {"scores": {"groundedness": 0.3}, "thresholds": {"groundedness": 0.7}}
+    now = a_record("a", verdict=Verdict.FAIL, evidence=examined.to_document(), asked_again=("FAIL",), **said)
+    for folder, record in (("before", a_record("a", thresholds={"groundedness": 0.7})), ("now", now)):
+        outcomes = some_outcomes(record)
+        write_results(outcomes, aggregate(outcomes), tmp_path / folder, Redactor())
+    baseline, output = tmp_path / "before" / "rag_predictions.json", tmp_path / "r.md"
+    gate = (f"--baseline={baseline}", "--gate=confirmed")
+    assert ragcheck("report", str(tmp_path / "now"), *gate, "-o", str(output))[0] == 0
+    assert output.read_text(encoding="utf-8").startswith("## ❌ rag: billing: 1 confirmed as failing against ")
 
 
 def test_a_comparing_gate_without_a_baseline_is_shown_as_each(
