@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from pytest_ragcheck.metrics.prices import EXTRA, has_table, price_usd
+from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     text = "x" * ANSWER_CHARACTERS
     characters = 0
     for question in judged:
-        answer = RagAnswer(
-            text=text, contexts=("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.endpoint.top_k)
-        )
-        characters += len(prompt.render(question, answer, nonce="0" * 16))
+        contexts = ("x" * CONTEXT_CHARACTERS,) * (question.top_k or settings.endpoint.top_k)
+        earlier = [EarlierTurn(question=each.question, answer=text, contexts=contexts) for each in question.earlier]
+        turn = replace(question, history=tuple(earlier))
+        characters += len(prompt.render(turn, RagAnswer(text=text, contexts=contexts), nonce="0" * 16))
     times = settings.run.repeats * settings.judge.repeats
     tokens = characters * times // CHARACTERS_A_TOKEN
     replies = judge_calls * REPLY_TOKENS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.function_judge import FunctionJudge
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.rag.ask import are_texts, number, settled
 
@@ -44,7 +45,7 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
         raise JudgeReplyError(f"{_name(judge)}: judge() returned a Judgement whose {problem}.")
     abstained = _declines(answer) if judgement.abstained is None else bool(judgement.abstained)
     grounded = _score(judgement.groundedness)
-    if grounded is not None and not answer.contexts:
+    if grounded is not None and not grounding_contexts(question, answer):
         # A right refusal claims nothing that contexts would have to support.
         grounded = None if abstained and not question.answerable else 0.0
     return replace(

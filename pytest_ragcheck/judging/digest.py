@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 def material_digest(question: Question, answer: RagAnswer) -> str:
     """
-    64 hex digits over the question, the accepted answers, the contexts and the answer.
+    64 hex digits over the question, the accepted answers, the contexts, the answer and the earlier turns.
 
     The dataset, the question's id and the thresholds do not change the digest.
     """
-    material = [question.question, list(question.acceptable_answers), list(answer.contexts), answer.text]
+    material: list[object] = [question.question, list(question.acceptable_answers), list(answer.contexts), answer.text]
+    if question.history:
+        material.append([[turn.question, turn.answer, list(turn.contexts)] for turn in question.history])
     return digest_of(material)
 
 

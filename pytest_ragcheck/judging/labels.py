@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def read_labelled_answers(path: Path, *, label: str | None = None) -> LabelledAn
     Reads the labelled answers of a file, without the rows whose label is null.
 
     Args:
-        path: JSON lines with `question`, `answer`, `contexts`, `expected_answers`, `id`, `meta.group` and labels.
+        path: JSON lines with `question`, `answer`, `contexts`, `expected_answers`, `id`, `meta.group` and labels. A
+            turn of a conversation has the earlier ones as `history`, each with `question`, `answer` and `contexts`.
         label: One of `LABELS`; None takes the only label that occurs.
 
     Raises:
@@ -122,6 +123,18 @@ def _problem(row: dict[str, Any], label: str) -> str:
     """The reason why the row cannot be read; empty if there is none."""
     if row[label] not in (0, 1) or isinstance(row[label], float):
         return f"{label} is {row[label]!r:.40}. Write 1, 0 or null."
+    history = row.get("history", [])
+    if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
+        return f"history is {history!r:.40}. Write a list of objects, each with question, answer and contexts."
+    if problem := next(filter(None, map(_wrong_text, (row, *history))), ""):
+        return problem
+    if not isinstance(row.get("meta", {}), dict):
+        return f"meta is {row['meta']!r:.40}. Write an object."
+    return ""
+
+
+def _wrong_text(row: dict[str, Any]) -> str:
+    """The reason why a text of a row or of an earlier turn cannot be read; empty if there is none."""
     for key in ("question", "answer"):
         if not isinstance(row.get(key, "" if key == "question" else None), str):
             return f"{key} is {row.get(key)!r:.40}. Write a string."
@@ -129,8 +142,6 @@ def _problem(row: dict[str, Any], label: str) -> str:
         texts = row.get(key, [])
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             return f"{key} is {texts!r:.40}. Write a list of strings."
-    if not isinstance(row.get("meta", {}), dict):
-        return f"meta is {row['meta']!r:.40}. Write an object."
     return ""
 
 
@@ -141,6 +152,12 @@ def _labelled(row: dict[str, Any], line: int, label: str) -> LabelledAnswer:
         id=name,
         question=row.get("question", ""),
         all_acceptable_answers=tuple(row.get("expected_answers", ())),
+        history=tuple(
+            EarlierTurn(
+                question=turn.get("question", ""), answer=turn["answer"], contexts=tuple(turn.get("contexts", ()))
+            )
+            for turn in row.get("history", ())
+        ),
     )
     answer = RagAnswer(text=row["answer"], contexts=tuple(row.get("contexts", ())))
     group = row.get("meta", {}).get("group")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.digest import digest_of, material_digest
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.ragas_library import RagasMeasurement, ragas_metrics
@@ -109,10 +110,11 @@ class RagasJudge:
     async def _scores(self, question: Question, answer: RagAnswer) -> RagasScores:
         measurement = self.measurement(question, answer)
         expected = bool(question.acceptable_answers)
+        given = any(map(str.strip, grounding_contexts(question, answer)))
         return RagasScores(
             answer_correctness=await measurement.answer_correctness() if expected else None,
             # ragas refuses to measure without contexts, where faithfulness is 0.
-            faithfulness=await measurement.faithfulness() if any(map(str.strip, answer.contexts)) else Score(0.0),
+            faithfulness=await measurement.faithfulness() if given else Score(0.0),
             weakness=_weakness(measurement.said),
         )
 

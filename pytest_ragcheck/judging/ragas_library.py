@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import create_model
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
 from pytest_ragcheck.judging.prompts.fence import Nonces
@@ -60,6 +61,7 @@ class RagasMeasurement:
         self._expected = question.expected_answer or next(iter(question.acceptable_answers), "")
         self._said = answer.text
         self._contexts = list(answer.contexts)
+        self._grounding = list(grounding_contexts(question, answer))
         adapters = ragas_adapters()
         self._llm = adapters.llm(self)
         self._vectors = adapters.vectors(self)
@@ -84,7 +86,7 @@ class RagasMeasurement:
         """The library's `Faithfulness`; None for an answer without statements."""
         metric = self._metrics.Faithfulness(llm=self._llm)
         return await self._score(
-            metric.ascore(user_input=self._asked, response=self._said, retrieved_contexts=self._contexts)
+            metric.ascore(user_input=self._asked, response=self._said, retrieved_contexts=self._grounding)
         )
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
 from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, LEXICAL, MENTIONS, OVERLAP, RETRIEVAL
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
@@ -30,7 +31,7 @@ def reason_for(
     reasons: list[str] = []
     short = shortfalls(scores, decision.thresholds)
     if ABSTAINED in short or not short.keys().isdisjoint(JUDGED):
-        reasons += _judged_reasons(answer, judgement, short)
+        reasons += _judged_reasons(question, answer, judgement, short)
     for metric, text in zip(MENTIONS, ("does not mention", "mentions"), strict=True):
         if metric in scores and (mentions := scores[metric].mentions):
             reasons.append(f"the answer {text} {', '.join(map(repr, mentions))}")
@@ -48,14 +49,14 @@ def _retrieval_reason(question: Question, answer: RagAnswer) -> str:
     return f"{len(found)} of {len(gold)} gold passages {'is' if len(found) == 1 else 'are'} among the contexts"
 
 
-def _judged_reasons(answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
+def _judged_reasons(question: Question, answer: RagAnswer, judgement: Judgement, short: dict[str, float]) -> list[str]:
     """Return the findings made without the judge, followed by the judge's reason."""
     known: list[str] = []
     if ABSTAINED in short:
         known.append(ANSWERED)
     elif judgement.abstained and "answer_correctness" in short:
         known.append(DECLINED + (" (the answer is empty)" if not answer.text.strip() else ""))
-    elif not answer.contexts and "groundedness" in short:
+    elif "groundedness" in short and not grounding_contexts(question, answer):
         known.append(NO_CONTEXTS)
     said = judgement.error_message
     # The offline judge has the same words for the same causes.

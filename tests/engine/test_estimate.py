@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.estimate import estimate, estimate_lines
+from pytest_ragcheck.questions.question import in_conversation
 from tests.making import a_question
 
 QUESTIONS = [a_question("a"), a_question("b", expected_answer="30 days"), a_question("c", top_k=50)]
@@ -38,6 +39,14 @@ def test_tokens_are_those_of_the_prompt_with_contexts_of_a_usual_length() -> Non
     # Ten more contexts of 800 characters, and as JSON two quotes, a comma, a line end and a blank around each.
     # Both are rounded down.
     assert many - few == pytest.approx(10 * 805 / 4, abs=1)
+
+
+def test_a_later_turn_carries_the_earlier_ones() -> None:
+    turns = in_conversation("refund", [QUESTIONS[0]] * 3)
+    alone, *later = (estimate([turn], model(top_k=1), own_judge=False).input_tokens or 0 for turn in turns)
+    # An answer of 500 characters and a context of 800 for each earlier turn.
+    assert later[0] - alone > (500 + 800) / 4
+    assert later[1] - later[0] > (500 + 800) / 4
 
 
 def test_a_price_that_is_known_is_said() -> None:

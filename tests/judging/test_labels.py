@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers, read_labelled_answers
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
@@ -50,6 +50,21 @@ def test_a_row_is_an_answer_with_its_label_and_group(tmp_path: Path) -> None:
             good=True,
             group="group billing",
         ),
+    )
+
+
+def test_a_row_of_a_conversation_has_its_earlier_turns(tmp_path: Path) -> None:
+    history = [{"question": "Is it refunded?", "answer": "Yes.", "contexts": ["All is refunded."]}, {"answer": ""}]
+    (row,) = labelled(tmp_path, {**ROW, "history": history}).rows
+    assert row.question.history == (
+        EarlierTurn(question="Is it refunded?", answer="Yes.", contexts=("All is refunded.",)),
+        EarlierTurn(question="", answer=""),
+    )
+    assert complaint(tmp_path, {**ROW, "history": ["Yes."]}) == (
+        "FILE:1: history is ['Yes.']. Write a list of objects, each with question, answer and contexts."
+    )
+    assert complaint(tmp_path, {**ROW, "history": [{"question": "Why?"}]}) == (
+        "FILE:1: answer is None. Write a string."
     )
 
 

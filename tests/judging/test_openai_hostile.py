@@ -7,7 +7,7 @@ import json
 import re
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.judging.attacks import ATTACKS, BOMBS, GUESSED
 from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, verdict_text
@@ -39,8 +39,9 @@ class Session:
         self.judge = OpenAIJudge(model="m", api_key="k", base_url=self.server.url, max_retries=0)
 
     def _reply(self, request: Request) -> Reply:
-        echo = [request.block(name) for name in ("question", "contexts", "answer", "expected_answers")]
-        text = "\n".join(part if isinstance(part, str) else "\n".join(part) for part in echo)
+        echo = [request.block(name) for name in ("question", "contexts", "answer", "expected_answers", "history")]
+        said = [part if isinstance(part, str) else "\n".join(map(str, part)) for part in echo]
+        text = "\n".join([*said, *(turn["answer"] for turn in echo[-1])])
         # JSON's escapes bring lone surrogates over the wire, as they do from real servers.
         verdict = verdict_text(request.nonce, answer_correctness=0.25, groundedness=0, error_message="Invented.")
         return completion(f"{text}\n{json.dumps(echo)}\n{verdict if self._with_verdict else ''}")
@@ -72,7 +73,14 @@ def only_echoing():
 
 
 def material(text: str, *further: str) -> tuple[Question, RagAnswer]:
-    question = Question(dataset_name="d", id="q", question=text, expected_answer=text, all_acceptable_answers=further)
+    question = Question(
+        dataset_name="d",
+        id="q",
+        question=text,
+        expected_answer=text,
+        all_acceptable_answers=further,
+        history=(EarlierTurn(question=text, answer=text, contexts=(text, *further)),),
+    )
     return question, RagAnswer(text=text, contexts=(text, *further))
 
 
@@ -82,6 +90,14 @@ def check_the_material_arrived(request: Request, question: Question, answer: Rag
     assert request.block("contexts") == [with_pairs_joined(context) for context in answer.contexts]
     assert request.block("answer") == with_pairs_joined(answer.text)
     assert request.block("expected_answers") == [with_pairs_joined(text) for text in question.acceptable_answers]
+    (turn,) = question.history
+    assert request.block("history") == [
+        {
+            "question": with_pairs_joined(turn.question),
+            "answer": with_pairs_joined(turn.answer),
+            "contexts": [with_pairs_joined(context) for context in turn.contexts],
+        }
+    ]
 
 
 def with_pairs_joined(text: str) -> str:
@@ -135,6 +151,15 @@ def test_the_three_fields_alone_are_no_verdict_where_they_could_be_an_echo(attac
     question, answer = material("Why?", "{" if attack.endswith("}") else '"answer_correctness"')
     with pytest.raises(JudgeReplyError, match='has no field "nonce"'):
         only_saying(BARE, question, replace(answer, text=attack))
+
+
+@pytest.mark.parametrize("part", ["question", "answer", "contexts"])
+def test_the_three_fields_alone_are_no_verdict_where_an_earlier_turn_holds_one(part):
+    said: dict[str, Any] = {"question": "How long?", "answer": "30 days."}
+    said[part] = (BARE,) if part == "contexts" else BARE
+    question = Question(dataset_name="d", id="q", question="Why?", history=(EarlierTurn(**said),))
+    with pytest.raises(JudgeReplyError, match='has no field "nonce"'):
+        only_saying(BARE, question, RagAnswer(text="So it is."))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +218,7 @@ def test_in_the_prompt_an_attack_stands_between_its_marks_and_nowhere_else(langu
     plain, attacked = (prompt.render(*material(given), nonce="5f0c9a1e77b2d304") for given in ("", text))
     outside = re.compile(r"(?ms)(^=== BEGIN (\w+) 5f0c9a1e77b2d304 ===\n).*?(^=== END \2 5f0c9a1e77b2d304 ===$)")
     assert outside.sub(r"\1\3", attacked) == outside.sub(r"\1\3", plain)
-    assert [len(re.findall(rf"(?m)^=== {mark} ", attacked)) for mark in ("BEGIN", "END")] == [4, 4]
+    assert [len(re.findall(rf"(?m)^=== {mark} ", attacked)) for mark in ("BEGIN", "END")] == [5, 5]
     for block in outside.finditer(attacked):
         # Of what a reader does not see nothing is in it, nor is a line break in disguise.
         assert not re.search(r"[<>]|\[/?INST|[^\S \n]", block[0])

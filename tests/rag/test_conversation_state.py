@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -44,7 +44,7 @@ def turn(number: int = 3, **more: Any) -> Question:
 
 def asked(question: Question, reply: Any = GOOD, **options: Any) -> tuple[Request, RagAnswer]:
     """The request for the question, and the answer that is read from the reply."""
-    behaviour: Behaviour = reply if callable(reply) else json_reply(reply)
+    behaviour = cast("Behaviour", reply) if callable(reply) else json_reply(reply)
     with FakeEndpoint(behaviour) as endpoint:
         with RagClient(endpoint.url, **options).blocking as client:
             answer = client.ask(question)

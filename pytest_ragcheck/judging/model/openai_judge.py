@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.model_server import ModelServer
@@ -127,7 +128,9 @@ class OpenAIJudge:
 
 def _may_hold_verdict(question: Question, answer: RagAnswer) -> bool:
     """True if the model could copy a verdict out of the material."""
-    material = (question.question, *question.acceptable_answers, *answer.contexts, answer.text)
+    earlier = (text for turn in question.history for text in (turn.question, turn.answer))
+    contexts = grounding_contexts(question, answer)
+    material = (question.question, *question.acceptable_answers, *contexts, answer.text, *earlier)
     # JSON can also write a letter of the name as an escape.
     named = any("answer_correctness" in text or "\\u" in text for text in material)
     return named and any("{" in text for text in material)

@@ -6,6 +6,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline.evidence import ContextCache
@@ -53,7 +54,7 @@ class OfflineJudge:
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
-        Judges the beginnings of *answer* and of its contexts; nothing is awaited.
+        Judges the beginnings of *answer* and of its `grounding_contexts`; nothing is awaited.
 
         Returns:
             A judgement with `groundedness` and `abstained` set. `answer_correctness` is None for an answerable question
@@ -62,7 +63,7 @@ class OfflineJudge:
         if len(self._terms) > _MOST_TERMS_KEPT:  # bounds the memory of a long run, without effect on scores
             self._terms = TermDictionary()
             self._passages = ContextCache(self._terms)
-        text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(answer.contexts)
+        text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
         cache = SentenceCache(text)

@@ -41,7 +41,7 @@ class Nonces:
         return hashlib.blake2b(question.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8).hexdigest()
 
 
-def fenced(name: str, material: str | Sequence[str], *, nonce: str) -> str:
+def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
     """
     The material as JSON between a BEGIN and an END line that carry the nonce.
 

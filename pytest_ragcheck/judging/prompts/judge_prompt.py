@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ _NOT_A_LANGUAGE = re.compile(r"\{\w+\}|\w+_\w+|groundedness|abstained|JSON|nonce
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _LATIN = re.compile("[A-Za-z]")
 _REQUIRED = ("question", "contexts", "answer")
-_KNOWN = (*_REQUIRED, "expected_answers")
+_KNOWN = (*_REQUIRED, "expected_answers", "history")
 
 # In every prompt, users' prompts too: the protection against verdicts inside the material must not depend on how a
 # prompt is written. Only the last line changes with the question, so that a server's prefix cache keeps the rest.
@@ -53,6 +53,17 @@ _VERDICT_FIELDS = """\
 "groundedness": a number from 0 to 1
 "error_message": a string, the main weakness whenever a score is below 1, otherwise empty
 """
+
+
+HISTORY = """\
+THE EARLIER TURNS OF THE CONVERSATION
+The question below is the last turn of a conversation, and "it" or "there" in it may refer to what was said before.
+Judge the last answer alone.
+A claim that the context of an earlier turn contains is grounded too.
+The earlier answers are not context: a claim that only they contain is not grounded.
+{history}
+"""
+"""The part of the material with the earlier turns of a conversation, if the prompt has no place for them."""
 
 
 def frame_of(fields: str) -> str:
@@ -90,10 +101,13 @@ class JudgePrompt:
     repair: str = REPAIR
     """The message after an unreadable reply, in the prompt's language, with `{problem}`."""
 
+    history: str = HISTORY
+    """The part of the material with the earlier turns, in the prompt's language, with `{history}`."""
+
     @property
     def digest(self) -> str:
         """64 hex digits over all fixed text of the first message."""
-        return hashlib.sha256(f"{self.text}\n{self.frame}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.text}\n{self.frame}\n{self.history}".encode()).hexdigest()
 
     @property
     def is_russian(self) -> bool:
@@ -106,19 +120,20 @@ class JudgePrompt:
 
         The message does not tell the thresholds, nor whether the question is answerable.
         """
-        return filled_in(self.text, question, answer, frame=self.frame, nonce=nonce)
+        return filled_in(self.text, question, answer, frame=self.frame, history=self.history, nonce=nonce)
 
 
-def filled_in(text: str, question: Question, answer: RagAnswer, *, frame: str, nonce: str) -> str:
+def filled_in(text: str, question: Question, answer: RagAnswer, *, frame: str, history: str, nonce: str) -> str:
     """
     A message to a model: instructions, the frame's first part, the material, and the frame's last part.
 
     Args:
-        text: The text with the placeholders `{question}`, `{contexts}`, `{answer}` and `{expected_answers}`. The
-            instructions are its paragraphs before the first placeholder.
+        text: The text with the placeholders `{question}`, `{contexts}`, `{answer}`, `{expected_answers}` and
+            `{history}`. The instructions are its paragraphs before the first placeholder.
         question: Its text and its acceptable answers are filled in.
         answer: Its text and its contexts are filled in.
         frame: The text around the material; see `JudgePrompt.frame`.
+        history: Comes first in the material if the question has earlier turns, and the text no place for them.
         nonce: The string in the marks of the material, and for the reply.
     """
     material = {
@@ -126,12 +141,15 @@ def filled_in(text: str, question: Question, answer: RagAnswer, *, frame: str, n
         "contexts": answer.contexts,
         "answer": answer.text,
         "expected_answers": question.acceptable_answers,
+        "history": [asdict(turn) for turn in question.history],
     }
     blocks = {name: fenced(name, value, nonce=nonce) for name, value in material.items()}
     first = _PLACEHOLDER.search(text)
     instructions = text[: first.start()].rpartition("\n\n")[0] if first else ""
     # One pass, so that a placeholder's name inside the material is not replaced.
     places = text[len(instructions) :].strip()
+    if question.history and "{history}" not in text:
+        places = f"{history}\n{places}"
     filled = _PLACEHOLDER.sub(lambda match: _on_lines_of_its_own(blocks[match[1]], match), places)
     before, after = frame.split("{material}")
     parts = (instructions.rstrip(), before.strip(), filled, after.strip().replace("{nonce}", nonce))
@@ -165,11 +183,11 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
 
 
 def _around(language: str) -> dict[str, str]:
-    """The frame and the repair message in that language, by field of `JudgePrompt`."""
+    """The texts around a prompt in that language, by field of `JudgePrompt`."""
     if language == "en":
         return {}
-    texts = {part: _packaged_text(f"{language}.{part}.txt", default="") for part in ("frame", "repair")}
-    return {part: text.rstrip() for part, text in texts.items()}
+    texts = {part: _packaged_text(f"{language}.{part}.txt", default="") for part in ("frame", "repair", "history")}
+    return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
 
 
 def _is_russian(text: str) -> bool:

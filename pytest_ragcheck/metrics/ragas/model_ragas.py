@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
 from pytest_ragcheck.metrics.ragas.formulas import (
@@ -43,6 +44,15 @@ true or false
 """
 
 
+_HISTORY = """\
+THE EARLIER TURNS OF THE CONVERSATION
+The question below is the last turn of a conversation.
+A statement that the context of an earlier turn supports is supported by context.
+The ratings are of the context of the last turn alone.
+{history}
+"""
+
+
 class RagasMetrics:
     """
     Measures answers to answerable questions; `answer_correctness` needs an expected answer.
@@ -75,11 +85,11 @@ class RagasMetrics:
             said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
             return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
         nonce = self._nonces.of(question.question)
-        prompt = filled_in(facts_prompt()[1], question, answer, frame=frame_of(_FIELDS), nonce=nonce)
+        prompt = filled_in(facts_prompt()[1], question, answer, frame=frame_of(_FIELDS), history=_HISTORY, nonce=nonce)
         facts = await self._chat.ask(prompt, expected_facts(), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
-            FAITHFULNESS: Score.of(partial(_faithfulness, facts, answer)),
+            FAITHFULNESS: Score.of(partial(_faithfulness, facts, question, answer)),
         }
         wanted: dict[str, Callable[[Mapping[str, Vector]], float]] = {}
         texts: list[str] = []
@@ -138,8 +148,8 @@ def _context_relevance(facts: AnswerFacts, question: Question, answer: RagAnswer
     return context_relevance(*facts.context_ratings) if contexts not in question.question.strip() else 0.0
 
 
-def _faithfulness(facts: AnswerFacts, answer: RagAnswer) -> float:
+def _faithfulness(facts: AnswerFacts, question: Question, answer: RagAnswer) -> float:
     # Without contexts nothing is supported, whatever the model says.
-    given = any(map(str.strip, answer.contexts))
+    given = any(map(str.strip, grounding_contexts(question, answer)))
     supported = sum(statement.supported for statement in facts.statements) if given else 0
     return faithfulness(supported=supported, statements=len(facts.statements))

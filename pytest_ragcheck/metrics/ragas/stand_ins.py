@@ -10,6 +10,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.refusals import is_refusal
@@ -42,10 +43,11 @@ class RagasStandIns:
         acceptable = question.acceptable_answers
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if acceptable else {})}
+        grounding = grounding_contexts(question, answer)
         scores = {
             RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, answer.text, answer.contexts)),
             CONTEXT: Score.of(partial(stand_in_context_relevance, question.question, answer.contexts)),
-            FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, answer.text, answer.contexts)),
+            FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, answer.text, grounding)),
         }
         if acceptable:
             scores[CORRECTNESS] = Score.of(partial(stand_in_correctness, answer.text, acceptable))

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.prompts.fence import Nonces, fenced
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, load_prompt
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import EarlierTurn, Question
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
@@ -68,6 +69,47 @@ def test_without_expected_answers_the_list_is_empty_and_the_prompt_says_what_the
     question = Question(dataset_name="d", id="q", question="Why?")
     assert block(written(prompt, question), "expected_answers") == []
     assert "If the list of expected answers is empty, judge the correctness by the question" in prompt.text
+
+
+HISTORY = (
+    EarlierTurn(question="Is it {answer}?", answer="Yes.", contexts=("Returns: 30 days.",)),
+    EarlierTurn(question="And shoes?", answer=""),
+)
+AS_JSON = [
+    {"question": "Is it {answer}?", "answer": "Yes.", "contexts": ["Returns: 30 days."]},
+    {"question": "And shoes?", "answer": "", "contexts": []},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("en", "The earlier answers are not context: a claim that only they contain is not grounded."),
+        ("ru", "Предыдущие ответы - не контекст: утверждение, которое есть только в них, не обосновано."),
+        ("own", "A claim that the context of an earlier turn contains is grounded too."),
+    ],
+)
+def test_the_earlier_turns_stand_before_the_question_with_a_rule_for_them(tmp_path, name, rule):
+    own = prompt_file(tmp_path, "Be strict.\n\nAsked: {question}\n{contexts}{answer}")
+    prompt = load_prompt(own if name == "own" else name)
+    alone, text = written(prompt), written(prompt, replace(QUESTION, history=HISTORY))
+    assert block(text, "history") == AS_JSON
+    assert rule in text
+    assert rule not in alone
+    # All that stands without a history stands with it too, in the same order.
+    start = common(alone, text)
+    assert text[:start] + text[start + len(text) - len(alone) :] == alone
+    assert text.index("BEGIN history") < text.index("BEGIN question")
+
+
+def test_a_prompt_of_ones_own_says_where_the_earlier_turns_stand(tmp_path):
+    prompt = load_prompt(prompt_file(tmp_path, "{question}\nBefore it: {history}\n{contexts}{answer}"))
+    text = written(prompt, replace(QUESTION, history=HISTORY))
+    assert block(text, "history") == AS_JSON
+    assert text.count("BEGIN history") == 1
+    assert text.index("BEGIN question") < text.index("Before it: \n=== BEGIN history") < text.index("BEGIN contexts")
+    assert "THE EARLIER TURNS" not in text
+    assert block(written(prompt), "history") == []
 
 
 def test_neither_thresholds_nor_answerability_are_told():
@@ -204,7 +246,7 @@ def test_missing_placeholders_are_named(tmp_path):
 def test_unknown_placeholders_are_named_with_the_known_ones(tmp_path):
     assert refused(prompt_file(tmp_path, "{question}{contexts}{answer}{Reference}{threshold}")) == (
         "judge prompt FILE has the unknown placeholder {Reference}, {threshold}. "
-        "Known are {question}, {contexts}, {answer}, {expected_answers}; "
+        "Known are {question}, {contexts}, {answer}, {expected_answers}, {history}; "
         "a brace that is meant as such stands with a space: { name }."
     )
 
