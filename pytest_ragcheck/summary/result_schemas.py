@@ -37,7 +37,9 @@ def is_compact(document: Mapping[str, Any]) -> bool:
     """Return True if a document with predictions is a baseline with the answers of several runs."""
     found = document["predictions"]
     rows = found if isinstance(found, list) else ()
-    return "runs" in document or any(isinstance(row, dict) and "answers" in row for row in rows)
+    return "runs" in document or any(
+        isinstance(row, dict) and not row.keys().isdisjoint(("answers", "history")) for row in rows
+    )
 
 
 def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False) -> Iterator[str]:

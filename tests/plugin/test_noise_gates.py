@@ -17,10 +17,12 @@ from tests.harness import three_ways, two_ways
 if TYPE_CHECKING:
     from tests.harness import Project
 
-WITHOUT_ANSWER: dict[str, Any] = {"prediction": None, "contexts": None}
-"""As rows of a compact baseline of an earlier version have it."""
-
 REGRESSION = ("--rag-gate=regression", "--rag-baseline=baseline.json")
+
+
+def without_answer(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as the first version of compact baselines kept it."""
+    return {key: value for key, value in row.items() if key not in {"prediction", "contexts", "judgement"}}
 
 
 @three_ways
@@ -108,8 +110,8 @@ def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky
     names = [f"q{i}" for i in range(12)]
     project.ask(*map(bad, names[:3]), *map(good, names[3:]))
     history = {"passes": 6, "fails": 0}
-    rows = [passed(name, history=history, **WITHOUT_ANSWER) for name in names[:-1]]
-    write_baseline(project, *rows, passed(names[-1], history={"passes": 4, "fails": 2}, **WITHOUT_ANSWER))
+    rows = [without_answer(passed(name, history=history)) for name in names[:-1]]
+    write_baseline(project, *rows, without_answer(passed(names[-1], history={"passes": 4, "fails": 2})))
     run = project.run("--rag-baseline=baseline.json")
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.junit["gate"] == ("failure", "3 confirmed as failing against baseline.json")
@@ -123,7 +125,7 @@ def test_a_baseline_without_answers_confirms_by_asking_again_and_names_the_flaky
 def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     names = [f"q{i}" for i in range(12)]
     project.ask(*map(bad, names))
-    write_baseline(project, *(passed(name, **WITHOUT_ANSWER) for name in names))
+    write_baseline(project, *(without_answer(passed(name)) for name in names))
     run = project.run(*REGRESSION)
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "xfailed": 12})
     assert run.junit["gate"] == ("failure", "12 confirmed as failing against baseline.json")

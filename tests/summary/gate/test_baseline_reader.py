@@ -154,6 +154,12 @@ def test_a_compact_row_that_cannot_be_right_is_named(tmp_path: Path, change: dic
     )
 
 
+def test_a_negative_count_of_a_row_without_answers_is_named(tmp_path: Path) -> None:
+    assert refusal(tmp_path, predictions(passed("a", history={"passes": 1, "fails": -3}))) == (
+        "main.json: predictions[0].history.fails: found -3, expected at least 0. Take the file as the run wrote it."
+    )
+
+
 @pytest.mark.parametrize(
     ("top", "text"),
     [
