@@ -17,12 +17,25 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
-_ROLES = {"judging/checked_judgement.py": "rag_judge", "metrics/user_metric.py": "metric", "rag/ask.py": "rag_client"}
+_ROLES = {
+    "judging/checked_judgement.py": "rag_judge",
+    "metrics/user_metric.py": "metric",
+    "rag/http/asgi_lifespan.py": "lifespan",
+    "rag/http/asgi_transport.py": "app",
+    "rag/ask.py": "rag_client",
+}
 """The user's object by the module that calls it; the first one found counts, because `ask.py` calls all of them."""
 
-_CALLERS_OF_USERS = {("rag/ask.py", "settled"), ("concurrency/threads.py", "run")}
+_CALLERS_OF_USERS = {
+    ("rag/ask.py", "settled"),
+    ("concurrency/threads.py", "run"),
+    ("rag/http/asgi_lifespan.py", "_run"),
+    ("rag/http/asgi_transport.py", "_run_app"),
+}
 """The functions that call the objects of users, by module and name."""
 
+
+_SHOWN_PLACES = 3
 
 # Read at the import: Python reads a file for them, which a process with all its files open could not.
 _LIBRARY_FOLDERS = frozenset(
@@ -72,6 +85,17 @@ def shown_place(filename: str, line: int | None) -> str:
     with suppress(ValueError):
         path = path.relative_to(Path.cwd())
     return f"{path}:{line}"
+
+
+def users_places(error: BaseException) -> str:
+    """
+    Return the `file:line` of the frames in the user's code, innermost first.
+
+    The last frame at all stands in for them if there are none; empty for an exception that was never raised.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_users(frame.filename)] or frames[-1:]
+    return ", from ".join(shown_place(frame.filename, frame.lineno) for frame in own[: -_SHOWN_PLACES - 1 : -1])
 
 
 def blocking_call(thread_id: int) -> str:

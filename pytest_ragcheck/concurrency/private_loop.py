@@ -109,6 +109,11 @@ class PrivateLoop:
             if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
                 self._on_blocked = None
 
+    @property
+    def is_open(self) -> bool:
+        """Return True if the loop has started in this process and is not closed."""
+        return self._running is not None and self._pid == os.getpid()
+
     def answers(self) -> bool:
         """Return False if a coroutine blocks the loop; the check takes up to `PATIENCE_SECONDS`."""
         running = self._running

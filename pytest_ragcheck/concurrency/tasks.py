@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_ragcheck.concurrency.private_loop import end_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Collection, Coroutine, Iterable
 
 T = TypeVar("T")
+
+
+async def waited_for(tasks: Collection[asyncio.Task[Any]], seconds: float | None = None) -> bool:
+    """Return True if all the tasks end within *seconds*. Their exceptions are not raised."""
+    if not tasks:
+        return True
+    _, running = await asyncio.wait(tasks, timeout=seconds)
+    return not running
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.client_calls import ClientCalls
+    from pytest_ragcheck.rag.http.asgi_app import AsgiApp
 
 
 class BlockingRagClient:
@@ -26,9 +28,13 @@ class BlockingRagClient:
     that waits while another thread closes the client raises UsageError.
     """
 
-    def __init__(self, client: ClientCalls) -> None:
+    def __init__(self, client: ClientCalls, app: AsgiApp | None = None) -> None:
         self._client = client
+        self._app = app
         self._loop = PrivateLoop()
+        if app is not None:
+            # At the end of the process if nobody closes the client: the app shuts down with its loop.
+            weakref.finalize(self, self._loop.close)
 
     def ask(self, question: Question) -> RagAnswer:
         """As `RagClient.ask`."""
@@ -57,8 +63,17 @@ class BlockingRagClient:
         return self._loop.run(self._client.delete_document, document_id)
 
     def close(self) -> None:
-        """Closes the connections and ends the thread; the next question starts both again."""
-        self._loop.close()
+        """
+        Closes the connections and ends the thread; the next question starts both again.
+
+        Raises:
+            EndpointError: The shutdown of an app that runs in the thread failed.
+        """
+        try:
+            if self._app is not None and self._loop.is_open:
+                self._loop.run(partial(self._app.aclose, only_here=True))
+        finally:
+            self._loop.close()
 
     def __enter__(self) -> Self:
         return self

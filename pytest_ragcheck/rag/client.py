@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.blocking_client import BlockingRagClient
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.rag.endpoint_description import DescribesEndpoint
+    from pytest_ragcheck.rag.http.asgi_app import AsgiApp
+    from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable
 
 
 class RagClient(ClientCalls):
@@ -34,9 +37,12 @@ class RagClient(ClientCalls):
         top_k: How many contexts are requested for a question without its own `top_k`, >= 1.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
-        http: Your own `AsyncClient` of httpx or httpx2, for TLS settings, proxies or an app in this process.
-            Its own settings apply, but `timeout_seconds` limits the exchange and redirects are not followed.
+        http: Your own `AsyncClient` of httpx or httpx2, for TLS settings or proxies. Its own settings apply, but
+            `timeout_seconds` limits the exchange and redirects are not followed.
         close_http: Whether `aclose` closes your own client too.
+        app: An ASGI app in this process, such as `FastAPI()`, which takes the requests in place of a server. *url* and
+            *base_url* may be paths. The first request starts the lifespan of the app, in the running event loop, and
+            `aclose` ends it; each of the two has `timeout_seconds`.
         base_url: The base of the routes for passages and documents; *url* without a final `/query` if None.
         shape: `query` (the contract), `search-rag`, `server`, `openai-chat`, `dify`, `ragflow` or `open-webui`. If
             None, `query` for plain questions, and `server` for requests that carry passages or ask for chunks.
@@ -51,6 +57,8 @@ class RagClient(ClientCalls):
         UsageError: An argument cannot work.
     """
 
+    _app: AsgiApp | None = None
+
     def __init__(
         self,
         url: str,
@@ -61,6 +69,7 @@ class RagClient(ClientCalls):
         max_reply_bytes: int = 10_000_000,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
         close_http: bool = False,
+        app: AsgiCallable | None = None,
         base_url: str | None = None,
         shape: str | None = None,
         request: str | None = None,
@@ -72,8 +81,15 @@ class RagClient(ClientCalls):
         _check_limits(top_k, timeout_seconds)
         if not _is_whole(max_reply_bytes):
             raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
+        if app is not None:
+            from pytest_ragcheck.rag.http.asgi_app import AsgiApp
+
+            if http is not None:
+                raise UsageError("RagClient takes http= or app=, not both: an app needs no HTTP client.")
+            self._app = AsgiApp(app, limit_seconds=timeout_seconds)
         endpoint = HttpService(
             url,
+            app=self._app,
             base_url=base_url,
             shape=shape,
             request=request,
@@ -94,21 +110,25 @@ class RagClient(ClientCalls):
         *,
         url: str | None = None,
         http: httpx.AsyncClient | httpx2.AsyncClient | None = None,
+        app: AsgiCallable | None = None,
     ) -> Self:
         """
         The client of the run's own endpoint, as `--rag-url` and the ini file describe it.
 
         Args:
             settings: The value of the `rag_settings` fixture.
-            url: Replaces the URL of the settings, as for an app in this process.
+            url: Replaces the URL of the settings.
             http: As for `RagClient`; `aclose` closes it too.
+            app: As for `RagClient`. Only the paths of the settings' URLs are used; without a URL it is `/query`.
 
         Raises:
             UsageError: The settings name no endpoint, or one of them cannot work.
         """
         __tracebackhide__ = True  # the mistake is in the fixture that calls this
         endpoint = settings.endpoint
-        url = endpoint.url if url is None else url
+        url, base_url = url or endpoint.url, endpoint.base_url
+        if app is not None:
+            url, base_url = _path(url or "/query"), base_url and _path(base_url)
         if url is None:
             raise UsageError(
                 "the settings name no endpoint: give --rag-url=URL, set RAGCHECK_URL, or name it in the call, "
@@ -121,7 +141,8 @@ class RagClient(ClientCalls):
             timeout_seconds=endpoint.timeout_seconds,
             http=http,
             close_http=http is not None,
-            base_url=endpoint.base_url,
+            app=app,
+            base_url=base_url,
             shape=endpoint.shape,
             request=endpoint.request,
             response=endpoint.response,
@@ -164,19 +185,33 @@ class RagClient(ClientCalls):
 
     @property
     def endpoint(self) -> str:
-        """The endpoint's URL without secrets; of a function its qualified name."""
+        """The endpoint's URL without secrets; of a function its qualified name; of an app its name and the path."""
         return self._endpoint.name
 
     @cached_property
     def blocking(self) -> BlockingRagClient:
         """The same as plain calls, for code without an event loop of its own."""
-        return BlockingRagClient(self)
+        return BlockingRagClient(self, self._app)
+
+    @property
+    def is_app(self) -> bool:
+        """True if the system is an app in this process; it is unreachable only if its startup failed."""
+        return self._app is not None
 
     async def aclose(self) -> None:
-        """Closes the connections made from the running loop and by `blocking`."""
-        if "blocking" in self.__dict__:
-            self.blocking.close()
-        await super().aclose()
+        """
+        Closes the connections made from the running loop and by `blocking`, and shuts the app down.
+
+        Raises:
+            EndpointError: The shutdown of the app failed.
+        """
+        try:
+            if "blocking" in self.__dict__:
+                self.blocking.close()
+        finally:
+            await super().aclose()
+            if self._app is not None:
+                await self._app.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -188,6 +223,11 @@ class RagClient(ClientCalls):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.endpoint}>"
+
+
+def _path(url: str) -> str:
+    """The path and query-string of the URL."""
+    return urlsplit(url)._replace(scheme="", netloc="").geturl() or "/"
 
 
 def _check_limits(top_k: int, timeout_seconds: float) -> None:

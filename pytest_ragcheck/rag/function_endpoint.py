@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-import traceback
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pytest_ragcheck.concurrency.frames import is_users, shown_place
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
-from pytest_ragcheck.rag.body.excerpt import excerpt
+from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
@@ -225,9 +223,8 @@ class FunctionEndpoint:
         )
 
     def _raised(self, error: Exception) -> EndpointError:
-        what = excerpt(f"{type(error).__name__}: {error}".rstrip(": "))
         return EndpointError(
-            f"{self.name}: raised {what} ({_innermost_frame(error)})\n"
+            f"{self.name}: raised {shown_error(error)}\n"
             'Mend the function; where the system declines to answer, return "" as its answer.',
             url=self.name,
         )
@@ -252,11 +249,3 @@ def _qualified_name(function: Asked) -> str:
         function = function.func
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
-
-
-def _innermost_frame(error: Exception) -> str:
-    """`file:line` of the last frame in the user's own code; of the last frame at all if there is none there."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if is_users(frame.filename)]
-    frame = (own or frames)[-1]
-    return shown_place(frame.filename, frame.lineno)

@@ -73,6 +73,7 @@ class HttpEndpoint(HttpRoute):
         question = self._shape.request.fill(query, top_k, conversation)
         if beside:
             question = {**question, **beside}
+        await self._ready()
         progress = Progress()
         with TimeLimit(self._timeout_seconds):
             return await self._ask(question, progress)

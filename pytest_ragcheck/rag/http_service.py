@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, base_of, joined
-from pytest_ragcheck.rag.http.endpoint_address import read_address
+from pytest_ragcheck.rag.http.endpoint_address import in_app, read_address
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
 from pytest_ragcheck.rag.shapes.shape import read_shape
+from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
+    from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.shapes.shape import Shape
 
 WITH_CHUNKS = "server"
@@ -39,6 +41,7 @@ class HttpService:
         request: Replaces the request of the shape.
         response: Replaces the response of the shape.
         stream: As for `HttpEndpoint`.
+        app: An app in this process that takes the requests; the URLs may then be paths.
         route: Further arguments of `HttpRoute`.
 
     Raises:
@@ -54,13 +57,18 @@ class HttpService:
         request: str | None,
         response: str | None,
         stream: bool,
+        app: AsgiApp | None = None,
         **route: Any,
     ) -> None:
-        self._route = route
+        if app is not None:
+            url = in_app(url)
+            base_url = None if base_url is None else in_app(base_url)
+        self._app = app
+        self._route = {**route, "app": app}
         self._stream = stream
         self._shape, self._request, self._response = shape, request, response
         self._endpoint = HttpEndpoint(
-            url, shape=read_shape(shape or CONTRACT, request, response), stream=stream, **route
+            url, shape=read_shape(shape or CONTRACT, request, response), stream=stream, **self._route
         )
         self._url = url
         self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
@@ -106,7 +114,8 @@ class HttpService:
         def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
             return HttpRoute(url, to_do=to_do, **self._beside())
 
-        return DocumentRoutes(self._base_url, route)
+        shown = shown_url(self._base_url) if self._app is None else self._app.shown(self._base_url)
+        return DocumentRoutes(self._base_url, route, shown)
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop."""

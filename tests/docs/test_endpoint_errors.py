@@ -46,6 +46,54 @@ FUNCTIONS = {
 }
 
 
+async def does_not_start(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    raise KeyError("INDEX")
+
+
+async def hangs_at_startup(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await asyncio.sleep(60)
+
+
+async def breaks(scope: Any, receive: Any, send: Any) -> None:
+    raise KeyError("INDEX")
+
+
+async def sends_nothing(scope: Any, receive: Any, send: Any) -> None:
+    return
+
+
+async def does_not_stop(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        raise KeyError("INDEX")
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b'{"answer": "30 days", "contexts": []}'})
+
+
+APPS = {
+    "The app does not start": does_not_start,
+    "The app takes too long to start": hangs_at_startup,
+    "The app raises": breaks,
+    "The app sends no reply": sends_nothing,
+    "The app does not shut down": does_not_stop,
+}
+
+
+def ask_app(name: str) -> EndpointError:
+    async def ask() -> None:
+        limit = 0.05 if name == "The app takes too long to start" else 5
+        async with RagClient("/query", app=APPS[name], timeout_seconds=limit) as client:
+            await client.query("What is the refund window?")
+
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(ask())
+    return caught.value
+
+
 def ask_function(name: str) -> EndpointError:
     client = RagClient.from_callable(FUNCTIONS[name], timeout_seconds=0.05)
     with pytest.raises(EndpointError) as caught:
@@ -62,12 +110,12 @@ def shown(error: EndpointError) -> str:
     line = str(error).partition("\n")[0]
     line = re.sub(r"127\.0\.0\.1:\d+/query", "rag.example/query", line)
     line = re.sub(r"(localhost|rag\.example|127\.0\.0\.1):\d+", r"\1:PORT", line)
-    line = line.replace(f"{__name__}.", "conftest.")
+    line = line.replace(f"{__name__}.", "conftest.").replace(f"{__name__}:", "conftest:")
     return re.sub(r"\(\S*test_endpoint_errors\.py:\d+\)", "(conftest.py:LINE)", line)
 
 
 def test_every_block_of_the_page_is_produced_here_and_the_reverse():
-    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *CONVERSATIONS, *FUNCTIONS]
+    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *CONVERSATIONS, *APPS, *FUNCTIONS]
     assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(shown_on(PAGE))
 
 
@@ -86,6 +134,11 @@ def test_the_page_shows_the_errors_of_conversations(name: str) -> None:
     with pytest.raises(EndpointError) as caught:
         asyncio.run(RagClient("http://rag.example/query", **options).ask(turn(number)))
     assert shown_on(PAGE)[name] == shown(caught.value)
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_the_page_shows_what_an_apps_error_says(name):
+    assert shown_on(PAGE)[name] == shown(ask_app(name))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -90,8 +90,9 @@ def test_a_client_of_ones_own_is_asked(section: str, contexts: int, reader: Call
 def test_an_app_in_the_same_process_is_asked(reader: Callable[..., Reader]) -> None:
     someone = reader()
     (someone.folder / "my_service.py").write_text(SERVICE)
-    _, app, asked = blocks("A client of your own", "python")
-    (someone.folder / "script.py").write_text(app.text + asked.text)
+    _, over_http, asked = blocks("A client of your own", "python")
+    (app,) = blocks("An app in this process", "python")
+    (someone.folder / "script.py").write_text(over_http.text + app.text + asked.text)
     ran = someone.run(f'"{sys.executable}" script.py')
     assert (ran.status, ran.output) == (0, "")
 

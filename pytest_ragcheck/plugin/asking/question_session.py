@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
-from pytest_ragcheck.errors import IngestionError
+from pytest_ragcheck.errors import EndpointUnreachable, IngestionError
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.gate_evidence import with_evidence
@@ -29,7 +29,7 @@ from pytest_ragcheck.plugin.guests.interruption import shorten
 from pytest_ragcheck.plugin.guests.sigterm import end_in_order_on_sigterm
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
-from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, STOPPED
+from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED
 from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
 
 if TYPE_CHECKING:
@@ -93,18 +93,24 @@ class QuestionSession:
         """
         Return the record of the question: the prefetched one if made with the same backends, else a new one.
 
-        If the system takes none of the documents of the run, this is the last question.
+        It is the last question if the system takes none of the documents of the run, or is an app that does not start.
         """
-        if self._session.shouldfail == NO_DOCUMENTS:
+        if self._session.shouldfail in {NO_DOCUMENTS, NOT_STARTED}:
             pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
         evaluated = self._evaluated(item, question, backends)
         if evaluated.record.error_kind == EARLIER_TURN:
             pytest.skip(evaluated.record.reason)
         if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
-            self._waiting.stop_others(NO_DOCUMENTS)
-            self._session.shouldfail = NO_DOCUMENTS
+            self._end_run(NO_DOCUMENTS)
+        if evaluated.record.error_kind == EndpointUnreachable.kind and getattr(backends.client, "is_app", False):
+            self._end_run(NOT_STARTED)
         return evaluated
+
+    def _end_run(self, reason: str) -> None:
+        """Run no further item after this one, in any process."""
+        self._waiting.stop_others(reason)
+        self._session.shouldfail = reason
 
     def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)

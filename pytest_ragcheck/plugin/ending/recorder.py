@@ -10,6 +10,7 @@ from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.workers.transport import (
     NO_DOCUMENTS,
+    NOT_STARTED,
     STOPPED,
     USELESS_JUDGE,
     carries_luggage,
@@ -147,7 +148,7 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self._stop_workers()
-        self._gave_up = str(excinfo.value) in {USELESS_JUDGE, NO_DOCUMENTS}
+        self._gave_up = str(excinfo.value) in {USELESS_JUDGE, NO_DOCUMENTS, NOT_STARTED}
         if self._run is not None:
             from pytest_ragcheck.plugin.guests.interruption import ignore_second_ctrl_c, shorten
 

@@ -19,6 +19,9 @@ USELESS_JUDGE = "the judge did not pass its preflight"
 NO_DOCUMENTS = "the system takes no documents"
 """Why the run stops after the first question that needs one."""
 
+NOT_STARTED = "the app of the rag_client did not start"
+"""Why the run stops after the first question about an app."""
+
 TOLERATED = "ragcheck_tolerated"
 """Report attribute: the FAIL does not count against its question under the gate of the run."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from pytest_ragcheck.concurrency.frames import users_places
 from pytest_ragcheck.redaction.printable import printable
 
 LONGEST = 300
@@ -25,6 +26,14 @@ def excerpt(text: str, longest: int = LONGEST) -> str:
     line = " ".join(text[: longest * 4].split())
     line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
     return printable(line if len(line) <= longest else line[: longest - 1].rstrip() + "…")
+
+
+def shown_error(error: BaseException) -> str:
+    """The exception on one line, with the places in the user's code that it passed."""
+    while len(group := list(getattr(error, "exceptions", ()))) == 1:  # of a task group
+        error = group[0]
+    places = users_places(error)
+    return excerpt(f"{type(error).__name__}: {error}".rstrip(": ")) + (f" ({places})" if places else "")
 
 
 def is_html(text: str) -> bool:

@@ -18,7 +18,6 @@ from pytest_ragcheck.rag.body.vocabulary import keys_of
 from pytest_ragcheck.rag.body.vocabulary import named as kind_of
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest
 from pytest_ragcheck.rag.http.retry import is_transient
-from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,13 +63,13 @@ class DocumentRoutes:
     Args:
         base_url: The base of the routes; its query-string is sent with every request.
         route: Makes the route of a URL, with remedies by status.
+        shown: The base URL without secrets, or the name of the app that takes the requests.
     """
 
-    def __init__(self, base_url: str, route: Callable[[str, Mapping[int, str]], HttpRoute]) -> None:
+    def __init__(self, base_url: str, route: Callable[[str, Mapping[int, str]], HttpRoute], shown: str) -> None:
         self._base_url = base_url
         self._route = route
-        self.shown = shown_url(base_url)
-        """The base URL without secrets."""
+        self.shown = shown
 
     async def upload(self, text: str, filename: str) -> str:
         """

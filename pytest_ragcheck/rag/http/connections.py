@@ -78,6 +78,13 @@ def unlogged(library: Any, shown: str) -> Any:
     return type("URL", (library.URL,), text_only)
 
 
+def stateless(library: Any, **options: Any) -> AnyClient:
+    """A client without cookies, because a cookie would carry the session of one question into the next."""
+    jar = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
+    client: AnyClient = library.AsyncClient(headers={"user-agent": "pytest-ragcheck"}, cookies=jar, **options)
+    return client
+
+
 class Connections:
     """
     The clients of *library* by event loop, opened on demand.
@@ -131,17 +138,14 @@ class Connections:
             await opened.until_closed.aclose()
 
     def _new_client(self) -> AnyClient:
-        client: AnyClient = self._library.AsyncClient(
-            headers={"user-agent": "pytest-ragcheck"},
+        return stateless(
+            self._library,
             verify=self._tls,
             # The engine limits concurrency; the default of 20 kept connections would reopen the others.
             limits=self._library.Limits(
                 max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS
             ),
-            # A cookie would carry the session of one question into the next.
-            cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
         )
-        return client
 
 
 def _named_by(variable: str) -> tuple[Path, int] | None:

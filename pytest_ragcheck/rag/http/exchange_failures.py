@@ -18,6 +18,7 @@ from pytest_ragcheck.errors import (
     EndpointUnreachable,
 )
 from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
+from pytest_ragcheck.rag.http.asgi_transport import AppFailure
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
@@ -147,12 +148,13 @@ def unusable_reply(
 
 
 def raised_inside(address: Address, error: Exception) -> EndpointError:
-    """The error of an exception from the user's own HTTP client, or from the app behind it."""
-    what = excerpt(address.redactor.text(f"{type(error).__name__}: {error}"))
-    return EndpointError(
-        f"{address.shown}: the client given as http= raised {what}\nMend the client, or the app that it calls.",
-        url=address.shown,
-    )
+    """The error of an exception from the user's own HTTP client, from the app behind it, or from an app alone."""
+    if isinstance(error, AppFailure):
+        text = f"the app {error}\nMend the app."
+    else:
+        what = excerpt(f"{type(error).__name__}: {error}")
+        text = f"the client given as http= raised {what}\nMend the client, or the app that it calls."
+    return EndpointError(address.redactor.text(f"{address.shown}: {text}"), url=address.shown)
 
 
 @dataclass(frozen=True, slots=True)

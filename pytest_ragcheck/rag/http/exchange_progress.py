@@ -25,7 +25,7 @@ class Progress:
     """Tracks an exchange by the trace events of the HTTP library."""
 
     def __init__(self) -> None:
-        self.phase = Phase.WAITING  # an app in this process reports no events
+        self.phase = Phase.WAITING  # a transport of the user's may report no events
         self.before: BaseException | None = None
         """The exception that the caller was handling when the request was sent."""
 
@@ -36,7 +36,7 @@ class Progress:
         """The reply, if it is a stream of events."""
 
         self.is_traced = False
-        """True if the transport reports events; one that calls an app in this process does not, and does not stream."""
+        """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
 
         self._connected: Any = None
         """The connection that was opened last."""

@@ -7,12 +7,14 @@ import math
 import ssl
 import sys
 import time
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
+from pytest_ragcheck.rag.http.asgi_transport import AppFailure
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.exchange_failures import (
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
+    from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
     from pytest_ragcheck.rag.http.exchange_failures import SentRequest
 
@@ -49,6 +52,7 @@ class HttpRoute:
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte.
         max_reply_bytes: Limit of a reply's body, decompressed.
         http: A user's own client of httpx or httpx2, with its own settings.
+        app: An ASGI app in this process, which takes the requests in place of a server.
         close_http: Whether `aclose` closes it too.
         beside: Another route, whose connections this route shares.
         to_do: Remedies by status that replace the usual ones.
@@ -65,16 +69,20 @@ class HttpRoute:
         timeout_seconds: float,
         max_reply_bytes: int,
         http: AnyClient | None,
+        app: AsgiApp | None = None,
         close_http: bool = False,
         beside: HttpRoute | None = None,
         to_do: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         self._library = http_library() if http is None else library_of(http)
         self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
-        self._http = http
+        if app is not None:
+            self._address = replace(self._address, shown=app.shown(url))
+        self._app = app
+        self._http = http if app is None else app.client
         self._close_http = close_http
         self._connections: Connections | None = None
-        if http is None:
+        if self._http is None:
             self._connections = Connections(self._library) if beside is None else beside._connections
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
@@ -113,6 +121,7 @@ class HttpRoute:
         Raises:
             EndpointError: No whole reply came, or one with a status outside 200 to 299.
         """
+        await self._ready()
         progress = Progress()
         with TimeLimit(self._timeout_seconds):
             response, body, _ = await self._exchange(self._url, progress, asked, request)
@@ -120,10 +129,17 @@ class HttpRoute:
             return response, body
         raise timed_out(self._address, self._timeout_seconds, progress.phase)
 
+    async def _ready(self) -> None:
+        """Wait for the startup of the app, which has a time limit of its own."""
+        if self._app is not None:
+            await self._app.started()
+
     async def _exchange(
         self, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
     ) -> tuple[AnyResponse, bytes, float]:
         """The reply, its body, and the seconds that both took."""
+        if self._app is not None:
+            return await self._app.run(self._exchange_over, self._http, url, progress, asked, request)
         if self._connections is None:
             return await self._exchange_over(self._http, url, progress, asked, request)
         async with self._connections.client() as client:
@@ -231,7 +247,8 @@ class HttpRoute:
         if isinstance(error, (library.TransportError, ssl.SSLError)):
             phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else progress.phase
             return unreachable(address, error, phase, progress.before)
-        return None if self._http is None else raised_inside(address, error)
+        is_of_user = self._http is not None if self._app is None else isinstance(error, AppFailure)
+        return raised_inside(address, error) if is_of_user else None
 
     def _failure_of_time(self, error: Any, progress: Progress, seconds: float) -> EndpointTimeout:
         if isinstance(error, self._library.ConnectTimeout):

@@ -1,0 +1,179 @@
+"""An ASGI app in this process: its name, its event loop, and the HTTP client whose requests it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import sys
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.errors import EndpointError, UsageError
+from pytest_ragcheck.rag.http.asgi_lifespan import AsgiLifespan
+from pytest_ragcheck.rag.http.asgi_transport import AsgiTransport
+from pytest_ragcheck.rag.http.connections import http_library, stateless
+from pytest_ragcheck.redaction import shown_url
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable
+    from pytest_ragcheck.rag.http.connections import AnyClient
+
+T = TypeVar("T")
+
+_ANSWER_SECONDS = 2.0
+"""Time for the event loop of an app to answer another thread."""
+
+
+class AsgiApp:
+    """
+    An app that runs in the event loop of the first request, with its lifespan.
+
+    What the startup of an app makes, such as locks, queues and connections, belongs to one event loop. Requests from
+    another loop therefore cross over to it.
+
+    Args:
+        app: The app, of ASGI version 3.
+        limit_seconds: Time limit of its startup, and of its shutdown.
+
+    Raises:
+        UsageError: The app is not an ASGI app.
+    """
+
+    def __init__(self, app: AsgiCallable, *, limit_seconds: float) -> None:
+        _check(app)
+        self.name = f"app {_name_of(app)}"
+        self._app = app
+        self._limit_seconds = limit_seconds
+        self._claiming = threading.Lock()
+        self._lifespan: AsgiLifespan | None = None
+        self._pid = os.getpid()
+
+    @cached_property
+    def client(self) -> AnyClient:
+        """The HTTP client whose requests the app takes. It has no connections, and so nothing to close."""
+        library = http_library()
+        return stateless(library, transport=AsgiTransport(self._app, library, self._claimed), trust_env=False)
+
+    def shown(self, url: str) -> str:
+        """The name of the app with the path of *url*, for texts and results."""
+        parts = urlsplit(shown_url(url))
+        return f"{self.name} {parts._replace(scheme='', netloc='').geturl()}".rstrip()
+
+    async def started(self) -> None:
+        """
+        Start the app if it is not started, and wait for the end of its startup.
+
+        Raises:
+            EndpointError: The startup failed, now or before.
+        """
+        await self._in_loop_of(self._claimed(), AsgiLifespan.started)
+
+    async def run(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """
+        The result of `function(*arguments)`, which runs in the event loop of the app.
+
+        Raises:
+            EndpointError: That loop is not running.
+        """
+
+        async def call(_: AsgiLifespan) -> T:
+            return await function(*arguments)
+
+        return await self._in_loop_of(self._claimed(), call)
+
+    async def aclose(self, *, only_here: bool = False) -> None:
+        """
+        Shut the app down; the next request starts it again.
+
+        Args:
+            only_here: Whether an app that runs in another event loop is left alone.
+
+        Raises:
+            EndpointError: The shutdown failed.
+        """
+        with self._claiming:
+            lifespan = self._lifespan
+            if lifespan is None or (only_here and lifespan.loop is not asyncio.get_running_loop()):
+                return
+            self._lifespan = None
+        if self._pid != os.getpid() or not lifespan.loop.is_running():
+            return  # the app ends with its loop, or with its process
+        if lifespan.loop is not asyncio.get_running_loop() and not await _answers(lifespan.loop):
+            raise EndpointError(
+                f"{self.name}: its shutdown did not run, since code of the app blocks its event loop\n"
+                "Await what takes long, or run it in a thread.",
+                url=self.name,
+            )
+        await self._in_loop_of(lifespan, AsgiLifespan.stop)
+
+    def _claimed(self) -> AsgiLifespan:
+        """The lifespan of the app, which the running loop begins if no loop has."""
+        with self._claiming:
+            if self._lifespan is None or self._pid != os.getpid() or self._lifespan.loop.is_closed():
+                self._pid = os.getpid()
+                self._lifespan = AsgiLifespan(self._app, self.name, self._limit_seconds)
+            return self._lifespan
+
+    async def _in_loop_of(self, lifespan: AsgiLifespan, function: Callable[[AsgiLifespan], Awaitable[T]]) -> T:
+        if lifespan.loop is asyncio.get_running_loop():
+            return await function(lifespan)
+
+        async def call() -> T:
+            return await function(lifespan)
+
+        if not lifespan.loop.is_running():
+            raise EndpointError(
+                f"{self.name}: was started in another event loop, which is not running now\n"
+                "Ask from one event loop, or by client.blocking, or make a client for each loop.",
+                url=self.name,
+            )
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(), lifespan.loop))
+
+
+async def _answers(loop: asyncio.AbstractEventLoop) -> bool:
+    """True if the loop of another thread runs, rather than a call that blocks it."""
+    with TimeLimit(_ANSWER_SECONDS):
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop))
+        return True
+    return False
+
+
+def _check(app: object) -> None:
+    try:
+        inspect.signature(app).bind("scope", "receive", "send")  # type: ignore[arg-type]
+    except TypeError:
+        shown = app if isinstance(app, str) else getattr(app, "__qualname__", type(app).__qualname__)
+        raise UsageError(
+            f"app= takes an ASGI app, which is called as app(scope, receive, send), not {shown!r}. Give the app of "
+            "FastAPI, Starlette or Django's asgi.py; a WSGI app, such as Flask's, needs a server and --rag-url."
+        ) from None
+    except ValueError:  # a callable without a signature
+        return
+
+
+def _name_of(app: Any) -> str:
+    """The `module:name` of the app as a server takes it; the name of its class if no module holds it."""
+    if hasattr(app, "__qualname__"):
+        return f"{app.__module__}:{app.__qualname__}"
+    found = [
+        (module, name)
+        for module, loaded in list(sys.modules.items())
+        for name, value in list(getattr(loaded, "__dict__", {}).items())
+        if value is app
+    ]
+    if not found:
+        return type(app).__qualname__
+    # A module is registered before those that it imports, so that the last one defines the app. But test modules are
+    # imported late.
+    return ":".join(max(enumerate(found), key=lambda each: (not _is_of_tests(each[1][0]), each[0]))[1])
+
+
+def _is_of_tests(module: str) -> bool:
+    last = module.rpartition(".")[2]
+    return last == "conftest" or last.startswith("test_")
