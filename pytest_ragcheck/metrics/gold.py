@@ -35,6 +35,14 @@ def has_short_gold(question: Question) -> bool:
     return any(len(text) <= _SHORT_CHARACTERS and len(_folded(text).split()) <= WHOLE_WORDS for text in by_text)
 
 
+def short_gold_note(dataset_name: str, named: str) -> str:
+    """Return the warning for the questions *named* in the dataset, which have such a text."""
+    return (
+        f"{dataset_name}: a gold text of {named} has one or two words, so that only an equal context is the passage. "
+        "Write the whole passage."
+    )
+
+
 def lacks_ids(question: Question, answer: RagAnswer) -> bool:
     """Return True if a gold passage has only a document id, and the endpoint gives its contexts no ids."""
     has_ids = answer.source_ids is not None or not answer.contexts

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.fields.key_names import PASSAGE
 from pytest_ragcheck.questions.files.reader import default_dataset_name
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, GoldPassage, Question
@@ -88,10 +89,13 @@ def _gold_passage(given: Any) -> GoldPassage:
     if isinstance(given, GoldPassage):
         return given
     fields = {"text": given} if isinstance(given, str) else given
-    is_usable = isinstance(fields, Mapping) and fields and fields.keys() <= {"text", "doc_id"}
-    if not is_usable or not all(isinstance(value, str) and value.strip() for value in fields.values()):
-        raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
-    return GoldPassage(**fields)
+    names = {alias: name for name, aliases in PASSAGE.aliases.items() for alias in (name, *aliases)}
+    if isinstance(fields, Mapping):
+        known = {names[key]: value for key, value in fields.items() if key in names and value is not None}
+        is_whole = len(known) == sum(value is not None for value in fields.values())
+        if known and is_whole and all(isinstance(value, str) and value.strip() for value in known.values()):
+            return GoldPassage(**known)
+    raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
 
 
 def _texts(name: str, given: str | Sequence[str]) -> tuple[str, ...]:

@@ -25,17 +25,14 @@ def named(passage: GoldPassage, dataset_name: str) -> GoldPassage:
 
 
 def documents_of(question: Question) -> list[GoldPassage]:
-    """All passages of the question, gold ones first, each id once."""
+    """All passages of the question, gold ones first, each once; several may be of one document."""
     passages = (named(p, question.dataset_name) for p in (*question.gold_passages, *question.distractors))
-    by_id: dict[str | None, GoldPassage] = {}
-    for passage in passages:
-        by_id.setdefault(passage.doc_id, passage)
-    return list(by_id.values())
+    return list(dict.fromkeys(passages))
 
 
 def context_of(question: Question) -> list[GoldPassage]:
     """
-    The passages that a request carries in the tier `generation`: the gold passages, each id once.
+    The passages that a request carries in the tier `generation`: the gold passages, each once.
 
     A question without gold passages, such as an unanswerable question, has all its passages sent.
     """

@@ -10,6 +10,8 @@ from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _SKIPPED = {
@@ -41,7 +43,7 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
 
     Raises:
         QuestionFileError: A question of a file has no passages to send in the tier `generation`, or no gold passages
-            to find in the tier `retrieval`.
+            to find in the tier `retrieval`, or a document of the file with ingestion has two texts.
     """
     tier = questions.tier or tier
     ingest = tier != GENERATION and (ingest if questions.ingest is None else questions.ingest)
@@ -52,7 +54,9 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
     )
     bare = [question for question in asked if not _can_be_asked(question)]
     if bare and questions.origin is None:
-        raise QuestionFileError(questions.path, [_mistake(question, root) for question in bare])
+        raise QuestionFileError(questions.path, [_mistake(question, root, _what(question)) for question in bare])
+    if ingest and questions.origin is None and (mistakes := list(_ambiguous_documents(asked, root))):
+        raise QuestionFileError(questions.path, mistakes)
     if bare:
         asked = tuple(
             question if _can_be_asked(question) or question.skip else replace(question, skip=_why(question))
@@ -93,7 +97,20 @@ def _lacks_text(question: Question) -> bool:
     return needs_texts and not all(passage.text for passage in (*question.gold_passages, *question.distractors))
 
 
-def _mistake(question: Question, root: Path | None) -> str:
+def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> Iterator[str]:
+    """Yield a mistake for each document with another text before; uploaded documents are found by their ids."""
+    texts: dict[str, str] = {}
+    for question in questions:
+        for passage in (*question.gold_passages, *question.distractors):
+            if passage.doc_id is not None and texts.setdefault(passage.doc_id, passage.text) != passage.text:
+                what = (
+                    f"has the document {passage.doc_id!r} with a second text, and ingestion uploads one text for each "
+                    "'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion."
+                )
+                yield _mistake(question, root, what)
+
+
+def _mistake(question: Question, root: Path | None, what: str) -> str:
     path = question.path or Path(question.dataset_name)
     shown = path.relative_to(root) if root is not None and path.is_relative_to(root) else path
-    return f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} {_what(question)}"
+    return f"{shown.as_posix()}:{question.line or 1}: question {question.id!r} {what}"

@@ -100,8 +100,8 @@ CASES = {
     "A regular expression is too large": Case("- question: Who?\n  must_mention: '/x{99999999999}/'\n"),
     "A passage has no text": Case("- question: Who?\n  gold_passages:\n    - text:\n"),
     "A document has two texts": Case(
-        "- question: Who?\n  gold_passages:\n"
-        "    - {doc_id: staff, text: Ann pays.}\n    - {doc_id: staff, text: Bob pays.}\n"
+        "ingest: true\nquestions:\n  - question: Who?\n    gold_passages:\n"
+        "      - {doc_id: staff, text: Ann pays.}\n      - {doc_id: staff, text: Bob pays.}\n"
     ),
     "A tag cannot be a marker": Case("- question: Who?\n  tags: [pay back]\n"),
     "A tag is the name of a marker": Case("- question: Who?\n  tags: [slow]\n"),

@@ -179,12 +179,33 @@ def test_refund(rag_check):
     assert record.answer is None
 
 def test_hours(rag_check):
-    rag_check("When?", gold_passages="{LOST}", tier="retrieval").assert_passed()
+    rag_check("When?", gold_passages=["{LOST}", "9 h"], tier="retrieval").assert_passed()
+    rag_check("When?", gold_passages="9 h", tier="retrieval")
 """,
     )
     run = project.run("--rag-judge=none")
     assert sorted(run.verdicts.values()) == ["FAIL", "PASS"], run.text
-    assert "recall_at_5 0.00 < 0.70: 0 of 1 gold passages are among the contexts" in run.text
+    assert "recall_at_5 0.00 < 0.70: 0 of 2 gold passages are among the contexts" in run.text
+    assert run.text.count("test_shop: a gold text of a rag_check has one or two words") == 1
+
+
+def test_several_texts_may_be_of_one_document_and_another_chunk_of_it_is_none_of_them(project: Project) -> None:
+    project.write(
+        "shop.rag.yaml",
+        f"""
+tier: retrieval
+questions:
+  - {{id: one, question: a?, gold_passages: [{{doc_id: terms, text: {FOUND}}}, {{doc_id: terms, text: {LOST}}}]}}
+  - {{id: other, question: b?, gold_passages: {{doc_id: terms, text: {LOST}}}}}
+  - {{id: whole, question: c?, gold_passages: {{doc_id: terms}}}}
+""",
+    )
+    with FakeEndpoint(json_reply({"contexts": [FOUND], "source_ids": ["terms"]})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}")
+    scores = {
+        row["question_id"]: row["metrics"]["recall_at_5"] for row in run.document("rag_predictions.json")["predictions"]
+    }
+    assert scores == {"one": 0.5, "other": 0.0, "whole": 1.0}, run.text
 
 
 def test_gold_passages_by_id_alone_need_an_endpoint_that_gives_ids(project: Project) -> None:

@@ -7,10 +7,13 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.call import question_of_call
-from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import id_mistake
 
 ROOT = Path("/project")
+
+
+A_B, A_C = (GoldPassage(doc_id="a", text=text) for text in "bc")
 
 
 def called(question: Any = "How long?", **arguments: Any) -> Question:
@@ -71,6 +74,25 @@ def test_thresholds_are_a_number_for_both_scores_or_numbers_by_metric(given: Any
     found = called(thresholds=given).thresholds
     assert found == thresholds
     assert all(type(value) is float for value in found.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "passages"),
+    [
+        ("Within 30 days.", (GoldPassage(text="Within 30 days."),)),
+        ({"doc_id": "terms.md"}, (GoldPassage(doc_id="terms.md"),)),
+        ([{"id": "a", "page_content": "b"}, {"doc_id": "a", "text": "c"}], (A_B, A_C)),
+        ([{"doc_id": None, "text": "b"}, A_C], (GoldPassage(text="b"), A_C)),
+    ],
+)
+def test_gold_passages_are_written_as_in_question_files(given: Any, passages: tuple[GoldPassage, ...]) -> None:
+    assert called(gold_passages=given).gold_passages == passages
+
+
+@pytest.mark.parametrize("given", [{}, {"doc_id": ""}, {"text": "a", "page": "3"}, {"doc_id": 7}, {"text": None}, 7])
+def test_no_other_gold_passage_is_taken(given: Any) -> None:
+    with pytest.raises(UsageError, match="rag_check: gold_passages: found"):
+        called(gold_passages=[given])
 
 
 @pytest.mark.parametrize("given", ["TestA::test_b-1", "test_b[Paris]-1", "test_b[a::b-[c]]-2"])

@@ -20,6 +20,12 @@ def test_documents_are_all_passages_each_once_with_an_id():
     assert [passage.doc_id for passage in documents_of(asked)] == ["terms", f"shop:{digest}", "hours"]
 
 
+def test_several_texts_of_one_document_are_several_passages():
+    second = GoldPassage(text="A refund is free.", doc_id="terms")
+    asked = question(gold_passages=(GOLD, second, GOLD))
+    assert documents_of(asked) == context_of(asked) == [GOLD, second]
+
+
 def test_the_gold_passages_go_along_and_without_gold_all():
     assert [p.doc_id for p in context_of(question(gold_passages=(GOLD,), distractors=(OTHER,)))] == ["terms"]
     assert [p.doc_id for p in context_of(question(distractors=(OTHER, GOLD)))] == ["hours", "terms"]

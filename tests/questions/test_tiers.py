@@ -83,6 +83,23 @@ def test_a_question_without_gold_passages_is_a_mistake_where_they_are_looked_for
     )
 
 
+def test_an_uploaded_document_has_one_text_and_any_other_several(tmp_path: Path) -> None:
+    text = (
+        "- {id: a, question: a?, gold_passages: [{doc_id: d, text: one}, {doc_id: d, text: one}]}\n"
+        "- {id: b, question: b?, distractors: [{doc_id: d, text: two}, {doc_id: e, text: one}, two]}\n"
+    )
+    questions = read(tmp_path, text)
+    assert asked_in(questions, tier=END_TO_END, ingest=False, root=tmp_path).questions == questions.questions
+    with pytest.raises(QuestionFileError) as caught:
+        asked_in(questions, tier=END_TO_END, ingest=True, root=tmp_path)
+    assert caught.value.problems == (
+        (
+            "billing.rag.yaml:2: question 'b' has the document 'd' with a second text, and ingestion uploads one text "
+            "for each 'doc_id'. Give each text a 'doc_id' of its own, or ask without ingestion."
+        ),
+    )
+
+
 def test_a_datasets_questions_without_passages_are_skipped(tmp_path: Path) -> None:
     origin = Origin(source="a.json", split=None, available=3, left_out=0, samples=None, seed=0)
     passages = (GoldPassage(text="That."),)

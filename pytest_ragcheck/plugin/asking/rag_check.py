@@ -11,9 +11,11 @@ import pytest
 from pytest_ragcheck.concurrency.frames import from_users_frame, is_own_failure
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.asking.question_session import question_session_of
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics
 from pytest_ragcheck.plugin.item_records import Evaluated, keep_record
+from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.worker_info import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END
@@ -61,7 +63,8 @@ class RagCheck:
             must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
             thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
             top_k: The number of contexts to ask for, >= 1.
-            gold_passages: The passages that answer the question: texts, or mappings with `text` and `doc_id`.
+            gold_passages: The passages that answer the question: texts, or mappings with `text`, `doc_id` or both,
+                or with the other names that question files take for them.
             tier: `end_to_end`, or `retrieval` to measure the contexts alone.
 
         Raises:
@@ -91,6 +94,9 @@ class RagCheck:
             # A new error, so that its traceback ends in the user's own line.
             raise UsageError(str(error)) from None
         asked = replace(asked, dataset_name=asked.dataset_name + own_suffix(self._request.config))
+        if has_short_gold(asked):
+            # Without the id, so that many calls queue one note.
+            run_of(self._request.config).queue_note(short_gold_note(asked.dataset_name, "a rag_check"))
         # The tier retrieval needs no judge, and so no preflight of one.
         backends = self._backends if asked.is_answered else replace(self._backends, judge=None)
         evaluate = partial(question_session_of(self._request.session).called, asked, backends)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError, UsageError
-from pytest_ragcheck.metrics.gold import has_short_gold
+from pytest_ragcheck.metrics.gold import has_short_gold, short_gold_note
 from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_of
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
@@ -174,10 +174,7 @@ def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> Q
         collected.add(questions)
         if short := [question.id for question in questions.questions if has_short_gold(question)]:
             named = ", ".join(short[:5]) + (" ..." if short[5:] else "")
-            run_of(config).queue_note(
-                f"{questions.dataset_name}: a gold text of {named} has one or two words, so that only "
-                "an equal context is the passage. Write the whole passage."
-            )
+            run_of(config).queue_note(short_gold_note(questions.dataset_name, named))
     except QuestionFileError as error:
         raise pytest.Collector.CollectError(f"{error}\nSee: ragcheck docs {_PAGE}") from None
     for tag in sorted({tag for question in questions.questions for tag in question.tags} - collected.tags):

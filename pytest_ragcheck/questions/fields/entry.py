@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryReader:
-    """Reader of the questions of one file; it keeps ids and documents to find repeated ones."""
+    """Reader of the questions of one file; it keeps their ids to find repeated ones."""
 
     dataset_name: str
     path: Path
@@ -43,7 +43,6 @@ class EntryReader:
     reserved_tags: Collection[str]
     defaults: Defaults
     _first_line_by_id: dict[str, int] = field(default_factory=dict)
-    _seen_documents: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def read(self, node: Node, *, number: int) -> tuple[Question, ...]:
         """
@@ -112,8 +111,8 @@ class EntryReader:
             all_acceptable_answers=read_acceptable_answers(site, entries),
             must_mention=read_mentions(site, entries, "must_mention"),
             must_not_mention=read_mentions(site, entries, "must_not_mention"),
-            gold_passages=read_passages(site, entries, "gold_passages", self._seen_documents),
-            distractors=read_passages(site, entries, "distractors", self._seen_documents),
+            gold_passages=read_passages(site, entries, "gold_passages"),
+            distractors=read_passages(site, entries, "distractors"),
             answerable=read_answerable(site, entries),
             thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
             top_k=read_top_k(site, entries, default=self.defaults.top_k),

@@ -99,33 +99,10 @@ def _check_regex(site: Site, item: Entry, regex: str) -> None:
         site.mistake(item.line, f"has a mistake under {item.key!r}: {error}")
 
 
-def read_passages(
-    site: Site, entries: Mapping[str, Entry], key: str, seen_documents: dict[str, tuple[str, int]]
-) -> tuple[GoldPassage, ...]:
-    """
-    Return the passages under *key*.
-
-    Args:
-        site: The question.
-        entries: Its entries.
-        key: `gold_passages` or `distractors`.
-        seen_documents: Text and line of every document of the file so far; updated with these passages.
-    """
-    passages: list[GoldPassage] = []
-    for item in one_or_more(entries[key]) if key in entries else ():
-        passage = _read_passage(site, item)
-        if passage is None:
-            continue
-        passages.append(passage)
-        if passage.doc_id is not None and passage.text:
-            text, line = seen_documents.setdefault(passage.doc_id, (passage.text, item.line))
-            if text != passage.text:
-                site.mistake(
-                    item.line,
-                    f"has the document {shortened(passage.doc_id)} with another text than on line {line}. "
-                    "Give each text a 'doc_id' of its own.",
-                )
-    return tuple(passages)
+def read_passages(site: Site, entries: Mapping[str, Entry], key: str) -> tuple[GoldPassage, ...]:
+    """Return the passages under *key*, which is `gold_passages` or `distractors`."""
+    read = (_read_passage(site, item) for item in (one_or_more(entries[key]) if key in entries else ()))
+    return tuple(passage for passage in read if passage is not None)
 
 
 def _read_passage(site: Site, item: Entry) -> GoldPassage | None:

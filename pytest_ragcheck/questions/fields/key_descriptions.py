@@ -76,7 +76,7 @@ CONVERSATION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
 
 PASSAGE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "doc_id": "Id of the document that the text is from; within a file one id has one text.",
+        "doc_id": "Id of the document that the text is from; without ingestion, several texts may have one id.",
         "text": "The passage's text.",
     }
 )

@@ -39,7 +39,6 @@ LINE_VALIDATOR = Draft202012Validator({**SCHEMA["$defs"]["question"], "$defs": S
 BEYOND_A_SCHEMA = re.compile(
     r"has the id of the question on line |has no id, and the one made from its text"  # ids are unique
     r"|under 'num_questions' and holds "
-    r"|has the document .* with another text"
     r"|the regular expression .* is (invalid|too large)"
     r"|which is the name of an existing pytest marker"
     r"|nests values more than 100 levels deep"
@@ -114,7 +113,6 @@ for _ in range(100):
         [{"id": "a", "question": "Who?"}, {"id": "a", "question": "Why?"}],
         ["Who?", "Who?"],
         {"num_questions": 2, "questions": ["Who?"]},
-        [{"question": "Who?", "gold_passages": [{"doc_id": "a", "text": "b"}, {"doc_id": "a", "text": "c"}]}],
         [{"question": "Who?", "must_mention": "/(/"}],
         [{"question": "Who?", "must_not_mention": ["/x{99999999999}/"]}],
         [{"question": "Who?", "tags": "slow"}],
