@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     ("blocks", "environment"),
     [
         (page("how-to/repeats-and-panels.md"), {}),
+        (page("how-to/conversations.md"), {}),
         (page("how-to/cost.md"), {"OPENAI_API_KEY": "your-key"}),
         (page("how-to/own-endpoint-shape.md", "An app in this process"), {}),
         (page("how-to/standard-datasets.md"), {}),
         (page("how-to/test-your-own-parts.md"), {}),
     ],
-    ids=["repeats and panels", "cost", "an app in this process", "standard datasets", "own parts"],
+    ids=["repeats and panels", "conversations", "cost", "an app in this process", "standard datasets", "own parts"],
 )
 def test_what_the_page_shows_is_what_comes_out(
     blocks: list[Block], environment: dict[str, str], reader: Callable[..., Reader]

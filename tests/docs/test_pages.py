@@ -27,6 +27,7 @@ HELD = {
     "how-to/own-dataset.md": "tests/docs/test_datasets_pages.py",
     "how-to/own-metric.md": "tests/docs/test_how_to_pages.py",
     "how-to/repeats-and-panels.md": "tests/docs/test_how_to_pages.py",
+    "how-to/conversations.md": "tests/docs/test_how_to_pages.py",
     "how-to/replay.md": "tests/docs/test_how_to_pages.py",
     "how-to/read-the-report.md": "tests/docs/test_how_to_pages.py",
     "how-to/run-fast.md": "tests/docs/test_run_fast_page.py",

@@ -517,3 +517,139 @@ class Refusing(MemoryStore):
 
     async def finish(self, key: Hashable, record: Record) -> None:
         raise LookupError
+
+
+class Turns:
+    """A unit of jobs q0, q1, q2, ... each of which ends when it is told."""
+
+    def __init__(self, number: int, *, unit: str = "talk") -> None:
+        self.begun: list[int] = []
+        self.running = 0
+        self.most = 0
+        self.may_end = [asyncio.Event() for _ in range(number)]
+        self.jobs = [Job(key=f"q{key}", evaluate=partial(self._evaluate, key), unit=unit) for key in range(number)]
+
+    def let_end(self, *keys: int) -> None:
+        for key in keys or range(len(self.may_end)):
+            self.may_end[key].set()
+
+    async def _evaluate(self, key: int) -> Record:
+        self.begun.append(key)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await self.may_end[key].wait()
+        finally:
+            self.running -= 1
+        if key == 13:
+            raise ZeroDivisionError
+        return a_record(f"q{key}")
+
+
+def test_the_jobs_of_a_unit_run_one_after_the_other_and_each_record_is_there_as_soon_as_it_is_made() -> None:
+    async def scenario() -> None:
+        turns, others = Turns(3), Work(2)
+        reader = Prefetcher(room=beside(5))
+        await reader.add([*turns.jobs, *others.jobs])
+        await settle()
+        assert (turns.begun, others.begun) == ([0], [0, 1])
+        turns.let_end(0)
+        assert await take(reader, "q0") == a_record("q0")
+        await settle()
+        assert turns.begun == [0, 1]
+        turns.let_end()
+        assert [await take(reader, key) for key in ("q2", "q1")] == [a_record("q2"), a_record("q1")]
+        assert (turns.begun, turns.most) == ([0, 1, 2], 1)
+        assert await take(reader, "q1") is None
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_bug_in_one_job_of_a_unit_does_not_stop_those_after_it() -> None:
+    async def scenario() -> None:
+        turns = Turns(15)
+        turns.let_end()
+        reader = Prefetcher(room=beside(5))
+        await reader.add(turns.jobs)
+        assert await take(reader, "q14") == a_record("q14")
+        with pytest.raises(ZeroDivisionError):
+            await take(reader, "q13")
+        assert turns.begun == list(range(15))
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("at", ["before it began", "under way"])
+def test_a_dropped_job_of_a_unit_leaves_the_others_to_be_made(at: str) -> None:
+    async def scenario() -> None:
+        turns = Turns(3)
+        reader = Prefetcher(room=beside(5))
+        await reader.add(turns.jobs)
+        await settle()
+        await reader.drop("q1" if at == "before it began" else "q0")
+        turns.let_end()
+        left = ["q0", "q2"] if at == "before it began" else ["q1", "q2"]
+        assert [await take(reader, key) for key in left] == [a_record(key) for key in left]
+        assert turns.begun == ([0, 2] if at == "before it began" else [0, 1, 2])
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_unit_belongs_to_one_process_and_is_taken_over_without_what_has_a_record(
+    store: SharedStore, other: OtherProcess
+) -> None:
+    async def scenario() -> None:
+        turns = Turns(3)
+        turns.let_end()
+        assert other("claim", "q2") == "q2"
+        reader = Prefetcher(room=beside(5), store=store)
+        await reader.add(turns.jobs)
+        waiting = asyncio.create_task(take(reader, "q1"))
+        await settle()
+        other("finish", "q0")
+        assert await take(reader, "q0") == a_record("q0")
+        assert turns.begun == []
+        other.kill()
+        assert await waiting == a_record("q1")
+        assert await take(reader, "q2") == a_record("q2")
+        assert turns.begun == [1, 2]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_job_in_the_middle_of_a_unit_may_be_the_only_one_without_a_record(
+    store: SharedStore, other: OtherProcess
+) -> None:
+    async def scenario() -> None:
+        turns = Turns(3)
+        turns.let_end()
+        for key in ("q0", "q2"):
+            other("claim", key)
+            other("finish", key)
+        reader = Prefetcher(room=beside(5), store=store)
+        await reader.add(turns.jobs)
+        assert [await take(reader, f"q{key}") for key in range(3)] == [a_record(f"q{key}") for key in range(3)]
+        assert turns.begun == [1]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_closing_ends_a_unit_and_begins_none_of_its_jobs() -> None:
+    async def scenario() -> None:
+        turns = Turns(3)
+        reader = Prefetcher(room=beside(5))
+        await reader.add(turns.jobs)
+        await settle()
+        await reader.close()
+        turns.let_end()
+        await settle()
+        assert turns.begun == [0]
+        with pytest.raises(PrefetchEnded):
+            await take(reader, "q1")
+
+    asyncio.run(scenario())

@@ -62,7 +62,7 @@ def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated:
     run = RunBaseline.of(config)
     if run is None:
         return
-    rows = [row for question in questions if (row := run.row(question)) is not None]
+    rows = [(row, question.turn or 1) for question in questions if (row := run.row(question)) is not None]
     most = gate_estimate(rows, run.gate)
     calls = f"{most.asks:,} calls to the system"
     drift = ""

@@ -10,7 +10,7 @@ from pytest_ragcheck.summary.gate.procedure.side_by_side import MOST
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
@@ -23,23 +23,24 @@ class GateEstimate:
     judgements: int
 
 
-def gate_estimate(rows: Sequence[BaselineRow], gate: str) -> GateEstimate:
+def gate_estimate(rows: Iterable[tuple[BaselineRow, int]], gate: str) -> GateEstimate:
     """
     Return the estimate.
 
     Args:
-        rows: The rows of the baseline for the questions of the run.
+        rows: The rows of the baseline for the questions of the run, each with the number of requests that asking its
+            question again takes: a turn of a conversation is asked after those before it.
         gate: `confirmed` or `regression`.
     """
     asks = judgements = 0
-    for row in rows:
+    for row, requests in rows:
         if row.verdict is Verdict.ERROR:
             continue
         passed = row.verdict is Verdict.PASS
         if not passed and gate == "confirmed":
             continue
         again = MORE_ASKS if gate == "confirmed" or (row.passes and row.fails) else ASKS
-        asks += again
+        asks += again * requests
         judgements += again + (2 * MOST if passed else 0)
         if gate == "regression":
             # Each version of the answer for the mean, twice if a single metric is asserted.
