@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.result_schemas import schema_mistakes
 from tests.baselines import errored, failed, passed, predictions
+from tests.docs.pages import DOCS
 from tests.making import some_outcomes
 from tests.report.results import PASSED
 
@@ -306,3 +308,31 @@ def test_a_baseline_in_an_output_folder_is_refused(
         ),
     )
     assert not (tmp_path / "results" / "baseline.json").exists()
+
+
+def test_the_page_says_how_much_a_baseline_takes(save: Save, tmp_path: Path) -> None:
+    page = (DOCS / "how-to" / "gate-on-regressions.md").read_text(encoding="utf-8")
+    (stated,) = re.findall(
+        r"1,000 questions take ([\d.]+) MB in .ragcheck-baseline.json. and ([\d.]+) MB in .* adds (\d+) kB", page
+    )
+    judge = {"kind": "openai", "model": "gpt-5-mini", "url": "https://judge.example/v1", "prompt_version": "en-2"}
+    judgement = {
+        "answer_correctness": 0.95, "groundedness": 0.91, "error_message": "", "abstained": False,
+        "material": "0" * 64, "served_by": "gpt-5-mini",
+    }  # fmt: skip
+    metrics = {"answer_correctness": 0.95, "groundedness": 0.91, "exact_match": 0.0, "f1": 0.5123, "abstained": 0.0}
+    labels = dict.fromkeys(("expected", "gold", "mentions"), "0" * 16)
+    rows = [
+        passed(
+            f"q{n}", question="w" * 70, prediction="a" * 300, contexts=[f"{n} {i} ".ljust(800, "c") for i in range(5)],
+            source_ids=[f"handbook-{i}.md" for i in range(5)], judge=judge, judgement=judgement, metrics=metrics,
+            prompt_version="en-2", latency_seconds=0.123456, labels=labels,
+        )
+        for n in range(50)
+    ]  # fmt: skip
+    save(*rows)
+    baseline, contexts = (tmp_path / f"ragcheck-baseline{ending}.json" for ending in ("", ".contexts"))
+    first = baseline.stat().st_size
+    save(*rows, timestamp=LATER)
+    per_thousand = [20 * first / 1e6, 20 * contexts.stat().st_size / 1e6, 20 * (baseline.stat().st_size - first) / 1e3]
+    assert per_thousand == pytest.approx([float(each) for each in stated], rel=0.1)
