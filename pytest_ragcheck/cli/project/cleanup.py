@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+    from pytest_ragcheck.rag.documents.ledger import Entries
 
 T = TypeVar("T")
 
@@ -89,22 +90,32 @@ def _by_ledger(output: Path, settings: Settings) -> int:
     from pytest_ragcheck.rag.documents.documents_outcome import Documents
     from pytest_ragcheck.rag.documents.ledger import abandoned
 
+    elsewhere: list[str] = []
+
     async def clean(routes: DocumentRoutes) -> Documents:
         total = Documents()
         for ledger in abandoned(output):
-            base = ledger.read().base
-            if base == routes.shown:
+            entries = ledger.read()
+            if entries.base == routes.shown:
                 total += await clean_up(ledger, routes, RequestLimiter(settings.endpoint.concurrency))
             else:
-                print(printable(f"{ledger.folder.name}: is of {base}, not of {routes.shown}"))
+                elsewhere.append(_left_elsewhere(ledger.folder.name, entries, routes.shown))
         return total
 
     found = _with_routes(settings, clean)
-    if not found.deleted and not found.left:
-        print(f"{output}: no run has left anything there")
-    else:
-        print(printable("\n".join(found.lines())))
-    return 1 if found.left else 0
+    lines = [*found.lines()] if found.deleted or found.left else []
+    print(printable("\n".join([*lines, *elsewhere]) or f"{output}: no run has left anything there"))
+    return 1 if found.left or elsewhere else 0
+
+
+def _left_elsewhere(run: str, entries: Entries, asked: str) -> str:
+    """The line of a run that put its documents into another system."""
+    names = {*entries.before, *entries.documents.values()} - entries.refused
+    many = "1 document is" if len(names) == 1 else f"{len(names)} documents are"
+    to_do = "Give the URL of that server by --rag-url or --base-url."
+    if entries.base.startswith("app "):
+        to_do = "The next run that puts documents into that app deletes them."
+    return f"WARNING: {many} left of the run {run}, in {entries.base}, not in {asked}. {to_do}"
 
 
 def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:

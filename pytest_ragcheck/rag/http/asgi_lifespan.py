@@ -44,7 +44,7 @@ class AsgiLifespan:
         """The values that the startup leaves for the requests."""
 
         self.requests: set[asyncio.Task[None]] = set()
-        """The calls of the app that have not ended."""
+        """The calls of the app for which the shutdown waits."""
 
         self._name = name
         self._limit_seconds = limit_seconds

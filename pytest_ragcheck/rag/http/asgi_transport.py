@@ -51,9 +51,7 @@ class AsgiTransport:
         await request.extensions["trace"]("asgi.send_request_headers.started", {})
         lifespan = self._lifespan()
         exchange = _Exchange(await request.aread())
-        task = exchange.begin(self._app, _scope(request, lifespan.state))
-        lifespan.requests.add(task)
-        task.add_done_callback(lifespan.requests.discard)
+        exchange.begin(self._app, _scope(request, lifespan.state), lifespan.requests)
         try:
             await exchange.begun.wait()
         except BaseException:
@@ -101,10 +99,14 @@ class _Exchange:
         self._over = asyncio.Event()
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
 
-    def begin(self, app: AsgiCallable, scope: dict[str, Any]) -> asyncio.Task[None]:
+    def begin(self, app: AsgiCallable, scope: dict[str, Any], under_way: set[asyncio.Task[None]]) -> None:
+        """Call the app; its task is *under_way* until it ends or is cancelled."""
         self._task = asyncio.create_task(self._run_app(app, scope))
-        return self._task
+        self._under_way = under_way
+        under_way.add(self._task)
+        self._task.add_done_callback(under_way.discard)
 
     def check_begun(self) -> None:
         """Raise an `AppFailure` if the app has ended without a reply."""
@@ -132,6 +134,7 @@ class _Exchange:
         self._over.set()
         if self._task is not None and not self._is_complete:
             self._task.cancel()
+            self._under_way.discard(self._task)  # the shutdown waits for no app that swallows its cancellation
 
     async def _run_app(self, app: AsgiCallable, scope: dict[str, Any]) -> None:
         try:

@@ -54,11 +54,33 @@ def test_the_ledger_of_a_living_run_and_that_of_another_server_are_left(ragcheck
         ledger.release()
         base = server.url.removesuffix("/query")
         assert ragcheck("cleanup", f"--rag-url={server.url}", "--base-url=http://127.0.0.1:9/api") == (
-            0,
-            f"run-1: is of {base}, not of http://127.0.0.1:9/api\nragcheck-results: no run has left anything there\n",
+            1,
+            (
+                f"WARNING: 1 document is left of the run run-1, in {base}, not in http://127.0.0.1:9/api. "
+                "Give the URL of that server by --rag-url or --base-url.\n"
+            ),
             "",
         )
         assert server.documents == {"ours": "shop_hours.txt"}
+
+
+def test_what_is_left_in_another_server_is_told_beside_what_is_deleted(ragcheck: Ragcheck, tmp_path: Path) -> None:
+    with DocumentServer(there={"ours": "shop_hours.txt"}) as server:
+        left_by(server, tmp_path)
+        other = Ledger(folder_of_documents(tmp_path / "ragcheck-results") / "run-2")
+        other.write(base="app my_service:app")
+        for name in ("shop_hours.txt", "shop_terms.txt"):
+            other.write(upload=name, before=[])
+        assert ragcheck("cleanup", f"--rag-url={server.url}") == (
+            1,
+            (
+                "documents: 1 deleted\n"
+                "WARNING: 2 documents are left of the run run-2, in app my_service:app, not in "
+                f"{server.url.removesuffix('/query')}. The next run that puts documents into that app deletes them.\n"
+            ),
+            "",
+        )
+        assert server.documents == {}
 
 
 def test_what_cannot_be_deleted_is_told_with_status_1(ragcheck: Ragcheck, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -365,6 +365,32 @@ def test_a_request_has_a_time_limit_and_the_app_ends_with_it():
     error = fail(failing_app(), "/slow", timeout_seconds=0.2)
     assert isinstance(error, EndpointTimeout)
     assert "no whole reply within 0.2 s: the time ran out while waiting for the reply" in str(error)
+
+
+def test_the_shutdown_waits_for_no_route_that_swallows_its_cancellation():
+    steps = []
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI):
+        yield
+        steps.append("shutdown")
+
+    app = FastAPI(lifespan=lifespan)
+
+    @app.post("/query")
+    async def query() -> None:
+        for _ in range(20):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.05)
+        steps.append("reply")
+
+    async def run() -> None:
+        async with RagClient("/query", app=app, timeout_seconds=0.6) as client:
+            with pytest.raises(EndpointTimeout):
+                await client.query("How long?")
+        assert steps == ["shutdown"]
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize(
