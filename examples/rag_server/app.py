@@ -18,6 +18,7 @@ from pytest_ragcheck.demo.reply import Answerer
 
 from .batches import Batches
 from .bodies import DEFAULT_TOP_K, files_in, flag_in, json_object, passages_in, question_in, session_in, top_k_in
+from .conversations import Conversations
 from .llm import ModelError
 from .openapi import DOCUMENT, page
 from .stream import events
@@ -41,6 +42,7 @@ def create_app(index: Index, faults: Faults | None = None, model: LanguageModel 
             Route("/health", routes.health, methods=["GET"]),
             Route("/query", routes.query, methods=["POST"]),
             Route("/query/stream", routes.query_stream, methods=["POST"]),
+            Route("/chat", routes.chat, methods=["POST"]),
             Route("/query/with-context", routes.query_with_context, methods=["POST"]),
             Route("/search", routes.search, methods=["POST"]),
             Route("/llm/search-rag", routes.search_rag, methods=["GET"]),
@@ -70,6 +72,7 @@ class _Routes:
         self._faults = faults
         self._batches = Batches(index, faults)
         self._answerer = Answerer(index=index, model=model, faults=faults)
+        self._conversations = Conversations(forgets=faults.forgets)
         self._questions = 0
 
     @asynccontextmanager
@@ -86,6 +89,18 @@ class _Routes:
     async def query_stream(self, request: Request) -> StreamingResponse:
         reply = await self._made(await self._to_query(request))
         return StreamingResponse(events(reply, self._faults), media_type="text/event-stream")
+
+    async def chat(self, request: Request) -> JSONResponse:
+        body = await json_object(request)
+        question, top_k, chunks = question_in(body.get("query")), top_k_in(body), flag_in(body, "include_chunks")
+        session_id = session_in(body) or self._conversations.begin()
+        try:
+            topic = self._conversations.topic(session_id, question)
+        except KeyError:
+            raise HTTPException(404, "there is no session of this id") from None
+        return await self._answered(
+            lambda: self._answerer.from_index(question, top_k=top_k, chunks=chunks, session_id=session_id, topic=topic)
+        )
 
     async def search(self, request: Request) -> JSONResponse:
         body = await json_object(request)

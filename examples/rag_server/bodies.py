@@ -59,7 +59,7 @@ def flag_in(body: dict[str, Any], name: str) -> bool:
 
 
 def session_in(body: dict[str, Any]) -> str | None:
-    """The session that the question belongs to; this server remembers none and hands the id back."""
+    """The session that the question belongs to, which only `/chat` remembers; the others hand the id back."""
     session_id = body.get("session_id")
     if session_id is not None and not isinstance(session_id, str):
         raise HTTPException(400, "session_id must be a string or null")

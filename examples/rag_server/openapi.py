@@ -141,6 +141,14 @@ DOCUMENT: dict[str, Any] = {
                 media_type="text/event-stream",
             )
         },
+        "/chat": {
+            "post": _route(
+                "Answers a turn of a conversation; a session_id of null begins one.",
+                "Reply",
+                body=_json("Query"),
+                errors="400 404 500 502",
+            )
+        },
         "/search": {
             "post": _route("Finds passages, without an answer.", "Found", body=_json("Search"), errors="400 500")
         },

@@ -31,6 +31,12 @@ class Faults:
     error_every: int = 0
     """Each question of this number is answered with status 500; 0: none."""
 
+    wrong_ids: bool = False
+    """Passages have the ids of other documents."""
+
+    forgets: bool = False
+    """Each turn of a conversation is answered as if it were the first."""
+
     cut_stream: bool = False
     """A stream ends in the middle of an event, after half of the answer."""
 
@@ -52,6 +58,10 @@ class Faults:
         """What is said in place of the answer."""
         return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
 
+    def id_of(self, document_id: str) -> str:
+        """The id that a passage of the document has in replies."""
+        return f"other-{document_id}" if self.wrong_ids else document_id
+
 
 _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "number": lambda _: {"wrong_numbers": True},
@@ -59,6 +69,8 @@ _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "invent": lambda _: {"answer_all": True},
     "slow": lambda value: {"slow_seconds": float(value or 2)},
     "error": lambda value: {"error_every": int(value or 1)},
+    "wrong-ids": lambda _: {"wrong_ids": True},
+    "forgets": lambda _: {"forgets": True},
     "cut": lambda _: {"cut_stream": True},
     "event": lambda _: {"stream_error": True},
     "task": lambda value: {"failing_task": value},

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CANDIDATES = 20
 """How many passages are fetched at least, for the best `top_k` of them to be chosen."""
 
+TOPIC_WEIGHT = 0.3
+"""A word of the earlier questions of a conversation weighs less than one of the question itself."""
+
 MOST_WORDS = 100
 """A question's different words that are looked at, the first ones: what is longer is no question."""
 
@@ -51,10 +54,21 @@ class Answerer:
 
     faults: Faults
 
-    def from_index(self, question: str, *, top_k: int, chunks: bool, session_id: str | None) -> dict[str, Any]:
-        """The reply to a question whose passages are searched; *chunks*: each source has its text."""
+    def from_index(
+        self, question: str, *, top_k: int, chunks: bool, session_id: str | None, topic: str = ""
+    ) -> dict[str, Any]:
+        """
+        The reply to a question whose passages are searched.
+
+        Args:
+            question: As it was asked.
+            top_k: The number of passages.
+            chunks: Whether each source has its text.
+            session_id: The session of the reply; a new id if None.
+            topic: The earlier questions of the conversation that the question is about.
+        """
         started = time.perf_counter()
-        passages, rarity = self._found(question, top_k)
+        passages, rarity = self._found(question, top_k, topic)
         found = time.perf_counter() - started
         reply = self._reply(question, passages, rarity, session_id=session_id, chunks=chunks)
         reply["metrics"]["retrieval_seconds"] = round(found, 6)
@@ -65,7 +79,7 @@ class Answerer:
         passages, _ = self._found(question, top_k)
         return {
             "contexts": [passage.text for passage in passages],
-            "source_ids": [passage.document_id for passage in passages],
+            "source_ids": [self.faults.id_of(passage.document_id) for passage in passages],
         }
 
     def from_passages(self, question: str, passages: Sequence[Passage], *, session_id: str | None) -> dict[str, Any]:
@@ -74,10 +88,13 @@ class Answerer:
         rarity = dict.fromkeys(_words(question), 1.0)
         return self._reply(question, passages, rarity, session_id=session_id, chunks=True)
 
-    def _found(self, question: str, top_k: int) -> tuple[list[Passage], Mapping[str, float]]:
-        """The best passages, and how rare each of the question's words is."""
-        words = _words(question)
+    def _found(self, question: str, top_k: int, topic: str = "") -> tuple[list[Passage], Mapping[str, float]]:
+        """The best passages, and the weight of each word of the question and of its topic."""
+        own = _words(question)
+        words = list(dict.fromkeys((*own, *_words(topic))))
         rarity = self.index.rarity(words)
+        if topic and own:
+            rarity = {word: weight * (1 if word in own else TOPIC_WEIGHT) for word, weight in rarity.items()}
         candidates = self.index.search(words, max(top_k, CANDIDATES))
         ranked = best_first(question, candidates, rarity)[1 if self.faults.drop_best else 0 :]
         return ranked[: max(top_k, 0)], rarity
@@ -105,20 +122,24 @@ class Answerer:
         return {
             "answer": self.faults.spoiled(said.text),
             "contexts": [passage.text for passage in passages],
-            "sources": [_source(passage, text=chunks) for passage in passages],
+            "sources": [self._source(passage, text=chunks) for passage in passages],
             "citations": [
-                {"document_id": passages[quote.rank].document_id, "source": quote.rank, "quote": quote.text}
+                {
+                    "document_id": self.faults.id_of(passages[quote.rank].document_id),
+                    "source": quote.rank,
+                    "quote": quote.text,
+                }
                 for quote in said.quotes
             ],
             "session_id": session_id or str(uuid.uuid4()),
             "metrics": {"answer_seconds": round(time.perf_counter() - started, 6), **metrics},
         }
 
+    def _source(self, passage: Passage, *, text: bool) -> dict[str, Any]:
+        document_id = self.faults.id_of(passage.document_id)
+        source = {"document_id": document_id, "file_name": passage.file_name, "score": passage.score}
+        return {**source, "text": passage.text} if text else source
+
 
 def _words(question: str) -> list[str]:
     return list(dict.fromkeys(words_of(question)))[:MOST_WORDS]
-
-
-def _source(passage: Passage, *, text: bool) -> dict[str, Any]:
-    source = {"document_id": passage.document_id, "file_name": passage.file_name, "score": passage.score}
-    return {**source, "text": passage.text} if text else source

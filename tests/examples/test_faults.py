@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ragcheck.demo.faults import faults_from
-from tests.examples.conftest import running
+from tests.examples.conftest import EXAMPLES, running
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.harness import Project
+    from tests.harness import Project, Run
 
 QUESTIONS = """\
 ingest: true
@@ -55,6 +57,9 @@ class Shown:
 
     route: str = "/query"
 
+    skipped: tuple[str, ...] = ()
+    """The turns that are not asked."""
+
 
 FAULTS = {
     "": Shown(says="3 PASS, 0 FAIL, 0 ERROR, 0 skipped", status=0),
@@ -85,11 +90,48 @@ FAULTS = {
 }
 
 
-def test_the_table_has_every_fault() -> None:
+SHOP = {
+    ("search", "best"): Shown(
+        fails=dict.fromkeys(("refund-window", "free-delivery", "complaints"), "retrieval"),
+        says="blame: retrieval 3, generation 0, grounding 0 (of 3 FAIL with gold passages; 3 FAIL in all)",
+        route="/search",
+    ),
+    # The text of a gold passage decides where it has one.
+    ("search", "wrong-ids"): Shown(
+        fails=dict.fromkeys(("free-delivery", "complaints"), "retrieval"),
+        says="recall_at_5 0.00 < 1.00: 0 of 1 gold passages are among the contexts",
+        route="/search",
+    ),
+    ("search", "error"): Shown(
+        errors=dict.fromkeys(("refund-window", "free-delivery", "complaints"), "endpoint_status"),
+        says="the server is broken, on purpose",
+        route="/search",
+    ),
+    ("conversation", "forgets"): Shown(
+        fails=dict.fromkeys(("abroad[turn2]", "complaints[turn2]"), "retrieval"),
+        says="the system declined to answer, although the question is answerable",
+        route="/chat",
+    ),
+    ("conversation", "error"): Shown(
+        errors=dict.fromkeys(("abroad[turn1]", "complaints[turn1]"), "endpoint_status"),
+        says="0 PASS, 0 FAIL, 2 ERROR, 3 skipped",
+        route="/chat",
+        skipped=("abroad[turn2]", "abroad[turn3]", "complaints[turn2]"),
+    ),
+}
+"""By the example that is run, with its own settings and questions, and the fault."""
+
+QUESTIONS_OF = {
+    "search": ("refund-window", "free-delivery", "complaints"),
+    "conversation": ("abroad[turn1]", "abroad[turn2]", "abroad[turn3]", "complaints[turn1]", "complaints[turn2]"),
+}
+
+
+def test_the_tables_have_every_fault() -> None:
     with pytest.raises(ValueError, match="Known: ") as raised:
         faults_from("none")
     known = str(raised.value).partition("Known: ")[2].rstrip(".").split(", ")
-    assert known == [fault.partition("=")[0] for fault in FAULTS if fault]
+    assert set(known) == {fault.partition("=")[0] for fault in (*FAULTS, *(fault for _, fault in SHOP)) if fault}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -104,8 +146,22 @@ def test_a_fault_turns_the_run_red_with_its_cause(project: Project, tmp_path: Pa
             f"--rag-url={server.url}{shown.route}", f"-orag_base_url={server.url}", "--rag-judge=offline", *options
         )
         assert tuple(server.documents().values()) == shown.left
+    check(run, shown, EACH)
+
+
+@pytest.mark.parametrize(("folder", "fault"), SHOP)
+def test_a_fault_turns_an_example_red_with_its_cause(project: Project, folder: str, fault: str) -> None:
+    shutil.copytree(EXAMPLES / folder, project.folder, dirs_exist_ok=True)
+    shown = SHOP[folder, fault]
+    with running(EXAMPLES / "shop" / "documents", fault=fault) as server:
+        run = project.run(f"--rag-url={server.url}{shown.route}", "-orag_retries=0")
+    check(run, shown, QUESTIONS_OF[folder])
+
+
+def check(run: Run, shown: Shown, questions: Sequence[str]) -> None:
     bad = {**dict.fromkeys(shown.fails, "FAIL"), **dict.fromkeys(shown.errors, "ERROR")}
-    assert run.verdicts == {**dict.fromkeys(EACH, "PASS"), **bad}
+    asked = dict.fromkeys((question for question in questions if question not in shown.skipped), "PASS")
+    assert run.verdicts == {**asked, **bad}
     assert {key: kind for key, (kind, _) in run.errors_by_id.items()} == shown.errors
     blamed = {
         row["question_id"]: row.get("blame") for row in run.predictions["predictions"] if row["verdict"] == "FAIL"

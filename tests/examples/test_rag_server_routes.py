@@ -80,6 +80,24 @@ def test_a_stream_of_a_bad_question_is_400(server: RunningServer) -> None:
     assert (response.status_code, response.json()) == (400, {"error": "query is required"})
 
 
+def test_a_follow_up_is_about_the_questions_before_it(serve: Serve) -> None:
+    text = "# Shop\n\nThe shop opens at 9.\n\n# Museum\n\nThe museum opens at 10.\n\nEntry costs 8 euros.\n"
+    client = serve({"town.md": text}).client
+
+    def chat(query: str, session: str | None) -> dict[str, Any]:
+        reply: dict[str, Any] = client.post("/chat", json={"query": query, "session_id": session}).json()
+        return reply
+
+    museum, shop = chat("Is there a museum?", None), chat("Is there a shop?", None)
+    assert chat("When does it open?", museum["session_id"])["answer"] == "The museum opens at 10."
+    assert chat("When does it open?", shop["session_id"])["answer"] == "The shop opens at 9."
+    assert chat("And what does it cost?", museum["session_id"])["answer"] == "Entry costs 8 euros."
+    # A question without a reference stands alone, and becomes what the next one refers to.
+    assert chat("When does the shop open?", museum["session_id"])["answer"] == "The shop opens at 9."
+    assert chat("When does it open?", museum["session_id"])["answer"] == "The shop opens at 9."
+    assert chat("Is it?", "unknown") == {"error": "there is no session of this id"}
+
+
 def test_search_finds_the_passages_of_the_reply_without_an_answer(server: RunningServer) -> None:
     found = server.client.post("/search", json={"query": "When does the shop open?", "top_k": 1}).json()
     assert found == {"contexts": ["Shop\nThe shop opens at 9."], "source_ids": ["shop.md"]}

@@ -22,7 +22,9 @@ def server() -> Iterator[RunningServer]:
         yield started
 
 
-@pytest.mark.parametrize(("folder", "route"), [("stream", "/query/stream"), ("search", "/search")])
+@pytest.mark.parametrize(
+    ("folder", "route"), [("stream", "/query/stream"), ("search", "/search"), ("conversation", "/chat")]
+)
 def test_an_example_of_settings_alone_passes(project: Project, server: RunningServer, folder: str, route: str) -> None:
     shutil.copytree(EXAMPLES / folder, project.folder, dirs_exist_ok=True)
     assert f":8000{route}\n" in (project.folder / "pytest.ini").read_text(encoding="utf-8")
@@ -32,3 +34,4 @@ def test_an_example_of_settings_alone_passes(project: Project, server: RunningSe
         assert row["metrics"]["recall_at_5"] == 1.0
         assert row["source_ids"][0].endswith(".md")
         assert ("first_token_seconds" in row) == (folder == "stream")
+        assert ("answer_correctness" in row["metrics"]) == (folder != "search")
