@@ -91,6 +91,10 @@ class Tab:
         """The page as it is printed, as a PDF."""
         return base64.b64decode(self._tell("Page.printToPDF", printBackground=False)["data"])
 
+    def picture(self) -> bytes:
+        """What the screen shows, as a PNG."""
+        return base64.b64decode(self._tell("Page.captureScreenshot", format="png")["data"])
+
     def _tell(self, method: str, **parameters: Any) -> dict[str, Any]:
         self._number += 1
         told = {"id": self._number, "method": method, "params": parameters, "sessionId": self._session}
