@@ -28,7 +28,7 @@ STEPS = {
     "filter by tag": "tag.value = 'payments'; say(tag)",
     "filter by dataset": "dataset.value = 'shop'; say(dataset)",
     "sort by a score": "sort.value = 'groundedness, lowest first'; say(sort)",
-    "open a question": "document.querySelector('details.q summary').click()",
+    "open a question": "document.querySelector('#list details.q summary').click()",
     "show more": "document.getElementById('more-button').click()",
 }
 """By name what a reader does; `say` tells the page that a control has changed."""

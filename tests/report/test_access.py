@@ -74,15 +74,16 @@ def test_all_that_is_written_stands_out_from_its_ground(page: Show, tab: Tab, da
 def test_every_part_is_reached_by_the_keyboard_in_the_order_in_which_it_is_seen(page: Show, tab: Tab) -> None:
     page(results_of(PASSED, FAILED, ERRORED, baseline=a_baseline(terms="FAIL", prices="PASS")))
     reached: list[list[object]] = []
-    while not reached or reached[-1][0] != "summary":
+    while len(reached) < 2 or reached[-2][0] != "button":
         tab.press("Tab")
         tab.settle()
         reached.append(tab.run(FOCUSED))
-    names = ["skip", "FAIL", "ERROR", "PASS", "text", "tag", "blame", "change", "sort", "button", "summary"]
+    above = ["skip", "summary", "summary", "summary"]  # two questions that broke, and the facts of the run
+    names = [*above, "FAIL", "ERROR", "PASS", "text", "tag", "blame", "change", "sort", "button", "summary"]
     assert reached == [[name, True] for name in names]
     tab.press("Enter")
     tab.settle()
-    assert tab.run("document.querySelectorAll('details.q')[0].open")
+    assert tab.run("document.querySelector('#list details.q').open")
     tab.press("Tab")
     assert tab.run(FOCUSED)[0] == "table", "what may scroll can be scrolled"
     assert tab.run("[...document.querySelectorAll('input, select')].filter(each => !each.labels.length).length") == 0

@@ -56,7 +56,7 @@ def test_hostile_texts_run_nothing_and_are_all_shown(page: Show, tab: Tab) -> No
     assert tab.run(TEXTS) == [[seen(text)] * 4 for text in HOSTILE]
     assert tab.run("document.title") == f"rag: {HOSTILE[0]} - pytest-ragcheck"
     assert tab.run("performance.getEntriesByType('resource').length") == 0
-    assert "[U+0000]" in told.texts("pre.notes")[0]
+    assert "[U+0000]" in told.texts("div.notes")[0]
     assert set(tab.run(f"{ELEMENTS}.map(each => each.localName)")) <= set(OURS.split())
     assert tab.run(f"{ELEMENTS}.flatMap(e => e.getAttributeNames()).filter(name => /^on|^style$/.test(name))") == []
 

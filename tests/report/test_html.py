@@ -16,6 +16,7 @@ from tests.making import a_record
 from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of
 
 if TYPE_CHECKING:
+    from tests.chromium import Tab
     from tests.report.conftest import Show
 
 THREE = results_of(PASSED, FAILED, ERRORED, baseline=a_baseline(terms="FAIL", prices="PASS", gone="PASS"))
@@ -57,7 +58,9 @@ def test_a_run_without_questions_has_a_page_too(page: Show) -> None:
 
 def test_questions_come_failures_first_and_are_found_by_what_is_chosen(page: Show) -> None:
     badges = page(THREE).texts("span.badge")
-    assert badges == ["FAIL", "ERROR", "PASS"]
+    broken, listed = badges[:2], badges[2:]
+    assert broken == ["FAIL", "ERROR"]
+    assert listed == ["FAIL", "ERROR", "PASS"]
     for chosen, found in {
         ("outcome", "PASS,ERROR"): ["hours", "terms"],
         ("text", "GIRAFFES"): ["prices"],
@@ -68,9 +71,24 @@ def test_questions_come_failures_first_and_are_found_by_what_is_chosen(page: Sho
         ("text", "nowhere to be found"): [],
     }.items():
         told = page(THREE, **{chosen[0]: chosen[1]})
-        assert [text.split(" · ")[0] for text in told.texts("span.id")] == found
+        assert [text.split(" · ")[0] for text in told.texts("span.id")[2:]] == found
         if len(found) < 3:
             assert told.texts("#shown") == [f"{len(found)} of 3 questions"]
+
+
+def test_a_changed_answer_stands_beside_the_recorded_one_with_the_difference_marked(page: Show, tab: Tab) -> None:
+    failed = replace(FAILED, answer="Refunds take 45 days in all shops.")
+    before = a_baseline(prices="PASS")
+    recorded = replace(before.rows["billing", "prices"], answer="Refunds take 30 days in shops.")
+    page(results_of(failed, baseline=replace(before, rows={("billing", "prices"): recorded})))
+    tab.run("document.querySelector('#broken details.q').open = true")
+    tab.settle()
+    assert tab.run("[...document.querySelectorAll('.versus h3')].map(each => each.textContent)") == [
+        "Recorded answer",
+        "Answer",
+    ]
+    assert tab.run("[...document.querySelectorAll('mark.old')].map(each => each.textContent)") == ["30"]
+    assert tab.run("[...document.querySelectorAll('mark.new')].map(each => each.textContent)") == ["45", "all"]
 
 
 def test_an_opened_question_shows_all_that_is_known(page: Show) -> None:
@@ -81,7 +99,7 @@ def test_an_opened_question_shows_all_that_is_known(page: Show) -> None:
     for part in (
         "The system should decline to answer.",
         "groundedness0.400.700.80-0.40",
-        "Baseline: PASS",
+        "In the baseline: PASS",
         "What was said of prices.",
     ):
         assert part in body

@@ -191,6 +191,38 @@
     return frame;
   }
 
+  const isChanged = (row) => row.before && row.before.answer !== null && row.answer !== null && row.before.answer !== row.answer;
+
+  const WORDS = 600;
+
+  // The words of both texts that are not in their longest common subsequence.
+  function differences(old, now) {
+    const split = (text) => [...text.matchAll(/\S+/g)].map((match) => [match.index, match.index + match[0].length]);
+    const [a, b] = [split(old), split(now)];
+    if (a.length > WORDS || b.length > WORDS) return [[], []];
+    const same = (i, j) => old.slice(...a[i]) === now.slice(...b[j]);
+    const most = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+    for (let i = a.length - 1; i >= 0; i -= 1) {
+      for (let j = b.length - 1; j >= 0; j -= 1) most[i][j] = same(i, j) ? most[i + 1][j + 1] + 1 : Math.max(most[i + 1][j], most[i][j + 1]);
+    }
+    const gone = [];
+    const added = [];
+    let i = 0;
+    let j = 0;
+    while (i < a.length || j < b.length) {
+      if (i < a.length && j < b.length && same(i, j)) { i += 1; j += 1; }
+      else if (j < b.length && (i === a.length || most[i][j + 1] > most[i + 1][j])) { added.push([...b[j], "new", "only in the answer now"]); j += 1; }
+      else { gone.push([...a[i], "old", "only in the recorded answer"]); i += 1; }
+    }
+    return [gone, added];
+  }
+
+  function versus(row, unsupported) {
+    const [gone, added] = differences(row.before.answer, row.answer);
+    const side = (title, text, ranges) => el("div", "", el("h3", "", title), text.trim() ? paragraph(text, ranges) : el("p", "small", "The answer is empty."));
+    return el("div", "versus", side("Recorded answer", row.before.answer, gone), side("Answer", row.answer, [...unsupported, ...added]));
+  }
+
   function bodyOf(row) {
     const body = el("div", "body");
     const add = (title, ...nodes) => body.append(el("h3", "", title), ...nodes);
@@ -205,7 +237,8 @@
     if (row.answer !== null) {
       const unsupported = occurrences(row.answer, row.unsupported, "bad", "the judge: not supported by the contexts");
       const loose = row.unsupported.filter((part) => !row.answer.includes(part));
-      add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
+      if (isChanged(row)) body.append(versus(row, unsupported));
+      else add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
       if (loose.length) add("Not supported, says the judge", ...loose.map((text) => paragraph(text)));
     }
     if (row.answer !== null || Object.keys(row.metrics).length) {
@@ -224,8 +257,8 @@
     if (Object.keys(row.metrics).length || Object.keys(row.unscored).length) add("Scores", scoreTable(row));
     for (const [name, why] of Object.entries(row.unscored)) body.append(el("p", "small", visible(`${name} could not be measured: ${why}`)));
     if (row.before) {
-      add(`Baseline: ${row.before.verdict}`);
-      if (row.before.answer !== null) body.append(paragraph(row.before.answer));
+      body.append(el("p", "small", `In the baseline: ${row.before.verdict}${row.before.answer !== null && !isChanged(row) && row.answer !== null ? ", with the same answer" : ""}.`));
+      if (row.answer === null && row.before.answer !== null) add("Recorded answer", paragraph(row.before.answer));
     }
     if (row.latency !== null) body.append(el("p", "small", answeredIn(row)));
     return body;
@@ -236,9 +269,9 @@
     return `Answered in ${row.latency.toFixed(2)} s${first}.`;
   }
 
-  function card(row) {
+  function card(row, list = "q") {
     const details = el("details", "q", summaryOf(row));
-    details.id = `q-${row.number}`;
+    details.id = `${list}-${row.number}`;
     details.addEventListener("toggle", () => {
       if (details.open && !details.querySelector(".body")) details.append(bodyOf(row));
     });
@@ -247,10 +280,22 @@
 
   function more(rowsMore = PAGE) {
     const list = byId("list");
-    for (const row of found.slice(shown, shown + rowsMore)) list.append(card(row));
+    list.append(...found.slice(shown, shown + rowsMore).map((row) => card(row)));
     shown = Math.min(found.length, shown + rowsMore);
     byId("more").hidden = shown >= found.length;
     byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
+  }
+
+  const BROKEN = 20;
+
+  // Newly failing questions come first, and those that pytest shows as xfailed last.
+  function showBroken() {
+    const rank = (row) => row.change === "newly failing" ? 0 : row.xfailed ? 2 : 1;
+    const broken = rows.filter((row) => row.verdict !== "PASS").sort((a, b) => rank(a) - rank(b) || a.number - b.number);
+    byId("broken").hidden = broken.length === 0;
+    byId("broken-list").append(...broken.slice(0, BROKEN).map((row) => card(row, "broken")));
+    byId("broken-rest").hidden = broken.length <= BROKEN;
+    byId("broken-rest").textContent = `${count(broken.length - BROKEN)} more are among all questions below.`;
   }
 
   const haystacks = new Map();
@@ -353,6 +398,7 @@
   byId("filters").hidden = rows.length === 0;
   const wanted = recall();
   apply();
+  showBroken();
   if (wanted) openQuestion(wanted);
   if (rows.length === 0) byId("shown").textContent = "No question was asked.";
 })();

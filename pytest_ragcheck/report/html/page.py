@@ -16,6 +16,8 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_ragcheck.report.view import MetricView, View
 
 _ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -64,7 +66,18 @@ def page_of(view: View) -> str:
 def _metrics(view: View) -> str:
     if not view.metrics:
         return "<p>Nothing was measured.</p>"
-    return f'<div class="metrics">{"".join(map(_metric, view.metrics))}</div>'
+    asserted = {metric for row in view.rows for metric in row["thresholds"]}
+    first = [metric for metric in view.metrics if metric.name in asserted] or list(view.metrics)
+    further = [metric for metric in view.metrics if metric not in first]
+    return _cards(first) + (_folded("Metrics that are not asserted", _cards(further)) if further else "")
+
+
+def _cards(metrics: Iterable[MetricView]) -> str:
+    return f'<div class="metrics">{"".join(map(_metric, metrics))}</div>'
+
+
+def _folded(title: str, content: str) -> str:
+    return f'<details class="fold"><summary>{title}</summary>{content}</details>'
 
 
 def _metric(metric: MetricView) -> str:
@@ -119,10 +132,11 @@ def _is_low(bin_number: int, threshold: float | None) -> bool:
 def _notes(view: View) -> str:
     if not view.notes:
         return ""
-    lines = _text("\n".join(view.notes))
-    return (
-        f'<section aria-labelledby="gate-title"><h2 id="gate-title">Gate</h2><pre class="notes">{lines}</pre></section>'
+    lines = (line for note in view.notes for line in note.splitlines() if line.strip())
+    shown = "".join(
+        f'<p class="{"further" if line.startswith(" ") else "line"}">{_text(line.strip())}</p>' for line in lines
     )
+    return _folded("Gate", f'<div class="notes">{shown}</div>')
 
 
 def _text(text: str) -> str:
