@@ -26,8 +26,7 @@ class Conversation:
             self.dialogues = tuple(Dialogue() for _ in range(repeats))
             self.begun = 0
 
-    @property
     def stopped_by(self) -> int | None:
-        """The first turn without an answer in each dialogue; None if all turns that were begun have one."""
+        """Return the first turn without an answer in each dialogue; None if all turns that were begun have one."""
         answered = min(len(dialogue.history) for dialogue in self.dialogues)
         return answered + 1 if answered < self.begun else None

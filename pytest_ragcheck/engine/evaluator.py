@@ -71,8 +71,8 @@ class Evaluator:
         Return the record of the question.
 
         The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
-        measured, and their cost is part of the record. If one of them has no answer, the question is not asked, and
-        the `error_kind` of its record is `EARLIER_TURN`.
+        measured, and their cost is part of the record. If one of them has no answer, the record is its ERROR. After
+        an ERROR of a turn with a record of its own, the `error_kind` is `EARLIER_TURN`.
 
         Args:
             prepared: The question.
@@ -91,20 +91,21 @@ class Evaluator:
         return record if prepared.complete is None else await prepared.complete(record)
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
-        question = prepared.question
+        question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
-        costs = []
+        stopped_by = conversation.stopped_by()
+        if stopped_by is not None:
+            return replace(_blank(prepared), error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
         for earlier in question.earlier[conversation.begun :]:
-            if conversation.stopped_by is not None:
-                break
             # The tier is that of the run, and the dataset's name that of the item's variant.
             asked = replace(earlier, dataset_name=question.dataset_name, tier=question.tier, ingest=question.ingest)
-            unjudged = replace(prepared, question=asked, judge=None, metrics=())
             conversation.begun += 1
-            costs.append((await self._checked(unjudged, conversation)).cost)
-        if (stopped_by := conversation.stopped_by) is not None:
-            blank = blank_record(question, prepared.client, prepared.judge, prepared.settings.redactor)
-            return replace(blank, error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
+            record = await self._checked(replace(prepared, question=asked, judge=None, metrics=()), conversation)
+            costs.append(record.cost)
+            if conversation.stopped_by() is not None:
+                # No item reports the earlier turn, so this one does.
+                reason = f"turn {asked.turn}, which is asked first, has no answer: {record.reason}"
+                return replace(_blank(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn
         record = await self._checked(prepared, conversation)
         return replace(record, cost=summed((record.cost, *costs))) if costs else record
@@ -130,6 +131,10 @@ class Evaluator:
         if budget is not None and not prepared.is_recorded:
             budget.spend(record.cost.system_usd)
         return record
+
+
+def _blank(prepared: PreparedQuestion) -> Record:
+    return blank_record(prepared.question, prepared.client, prepared.judge, prepared.settings.redactor)
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:

@@ -24,6 +24,9 @@ _CONTEXT_LIMIT = 200
 
 _CONTEXTS_SHOWN = 2
 
+_TURNS_SHOWN = 3
+"""Most earlier turns of a conversation that are shown, the last ones."""
+
 _LINES_SHOWN = 10
 """Most lines of an ERROR's reason that are shown."""
 
@@ -117,6 +120,8 @@ def _details(record: Failure) -> Iterator[str]:
         yield from _unstable_lines(record)
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
+    for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
+        yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)} -> {cut(turn.answer, _CONTEXT_LIMIT)}"
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:
         expected = " | ".join(question.acceptable_answers)

@@ -162,12 +162,16 @@ def test_a_turn_after_an_error_is_not_asked_and_says_so(project: Project) -> Non
     assert "c0[turn3]" not in ended.verdicts
 
 
-def test_an_earlier_turn_that_is_not_selected_and_has_no_answer_is_named(project: Project) -> None:
+def test_the_error_of_an_earlier_turn_without_an_item_is_that_of_the_selected_turn(project: Project) -> None:
     write_talks(project)
     with FakeEndpoint(talks := Talks()) as endpoint:
         talks.down = ("c0 t1",)
-        ended = run(project, endpoint, "-rs", "-k", "turn3", "-o", "rag_retries=0")
+        ended = run(project, endpoint, "-rs", "-k", "turn3 or turn4", "-o", "rag_retries=0")
     assert talks.asked == {"c0": [1]}
+    assert ended.exit_status == pytest.ExitCode.TESTS_FAILED
+    (row,) = ended.document("rag.partial_predictions.json")["errors"]
+    assert (row["question_id"], row["kind"]) == ("c0[turn3]", "endpoint_status")
+    assert row["message"].startswith("turn 1, which is asked first, has no answer: http://127.0.0.1:")
     assert any("turn 1 was an ERROR" in line for line in ended.short_summary)
 
 
@@ -297,6 +301,7 @@ def test_a_system_that_forgets_the_first_turn_fails_the_second(project: Project,
     )
     ended = project.run("--rag-judge=none")
     assert ended.verdicts["refund[turn2]"] == ("PASS" if remembers else "FAIL")
+    assert ("turn 1    I bought it in the sale. -> 14 days" in ended.lines) == (not remembers)
     texts = ["I bought it in the sale.", "How long can I send it back?"]
     assert asked_by(project) == [
         ["", "refund[turn1]", [], None],
