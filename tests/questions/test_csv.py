@@ -220,6 +220,39 @@ def test_the_mistakes_of_all_rows_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_value_with_an_unquoted_delimiter_is_told_where_an_empty_cell_hides_it(tmp_path: Path) -> None:
+    told = [f"{NAME}:2: the row has 4 cells, and the header 3. Put a cell that holds ';' into quotes."]
+    header = "question;expected_answer;id\n"
+    assert problems(tmp_path, f"{header}How long; really?;30 days;\nHow much?;5 euro;b\n", NAME) == told
+
+    question, _ = read(tmp_path, f"{header}How long?;30 days;a;\nHow much?;5 euro;b;\n", NAME).questions
+    assert (question.question, question.expected_answer, question.id) == ("How long?", "30 days", "a")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            "question;id\nWho?;a\nWhy?,b\n",
+            "3: the row has ',' between its cells, and the header ';'. Write ';' in all rows.",
+        ),
+        (
+            "question,id\nWho?\ta\n",
+            "2: the row has '\\t' between its cells, and the header ','. Write ',' in all rows.",
+        ),
+        (
+            "sep=;\nquestion,id\nWho?,a\n",
+            (
+                "2: the header names no key (found: 'question,id'). Write the keys into the first row, such as "
+                "question;expected_answer, with ';' between them, or delete the line 'sep=;' before it."
+            ),
+        ),
+    ],
+)
+def test_another_delimiter_than_that_of_the_header_is_named(tmp_path: Path, content: str, told: str) -> None:
+    assert problems(tmp_path, content, NAME) == [f"{NAME}:{told}"]
+
+
 def test_a_quote_that_is_not_closed_is_told_with_its_line(tmp_path: Path) -> None:
     content = 'question,id\nWho?,a\n"Why?\nis it,b\nWhen?,c\n'
 

@@ -46,15 +46,23 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
     delimiter = separator[1] if separator else _delimiter_of(text)
     rows = split_rows(text[begin:], delimiter, line=line)
     nodes: list[Node] = []
+    longer: list[list[Cell]] = []
+    site = Site(mistakes, "the row")
     try:
         header = next(rows, None)
-        columns = _read_header(mistakes, header) if header else None
+        columns = _read_header(mistakes, header, delimiter if separator else "") if header else None
         if header is None or columns is None:
             return None
         line = header[0].line
         for row in rows:
-            if _fits(Site(mistakes, "the row"), row, columns, delimiter):
+            if _fits(site, row, columns, delimiter):
                 nodes.append(_question_node(mistakes, row, columns, number=len(nodes) + 1))
+                if len(row) > len(columns) and columns[-1] != "":
+                    longer.append(row)
+        # The header or all rows may end in a delimiter. If only some rows do, a value holds one, and cells are shifted.
+        if len(longer) < len(nodes):
+            for row in longer:
+                site.mistake(row[0].line, _too_many(row, columns, delimiter))
     except Unreadable as error:
         Site(mistakes, "the file").mistake(error.line, error.text)
     if not nodes and not mistakes.found:
@@ -88,21 +96,24 @@ def _is_misspelt(text: str) -> bool:
     return _WORDS.fullmatch(text) is not None and near_match(text, tuple(QUESTION.real_names)) is not None
 
 
-def _read_header(mistakes: Mistakes, header: Sequence[Cell]) -> list[str | None] | None:
+def _read_header(mistakes: Mistakes, header: Sequence[Cell], declared: str) -> list[str | None] | None:
     """
     Return the key of each column: empty for a nameless column, None for a column with a mistake.
 
-    The result is None if the header leaves all rows unreadable.
+    The result is None if the header leaves all rows unreadable. *declared* is the delimiter of a line `sep=` before it.
     """
     site = Site(mistakes, "the header")
     line = header[0].line
     names = [cell.text.strip() for cell in header]
     found = ", ".join(shortened(name) for name in names)
     if not any(_is_name(name) or _is_misspelt(name) for name in names):
+        between = "',', ';' or a tab between them."
+        if declared:
+            between = f"{declared!r} between them, or delete the line 'sep={declared}' before it."
         site.mistake(
             line,
-            f"names no key (found: {found}). Write the keys into the first row, such as question,expected_answer, "
-            "with ',', ';' or a tab between them.",
+            f"names no key (found: {found}). Write the keys into the first row, such as "
+            f"question{declared or ','}expected_answer, with {between}",
         )
         return None
     typed = [
@@ -119,13 +130,16 @@ def _read_header(mistakes: Mistakes, header: Sequence[Cell]) -> list[str | None]
 def _fits(site: Site, row: Sequence[Cell], columns: Sequence[str | None], delimiter: str) -> bool:
     """Return whether each cell of *row* has a column, and note a mistake otherwise."""
     nameless = (number for number, column in enumerate(columns[: len(row)], start=1) if column == "")
-    if len(row) < len(columns):
+    other = next((each for each in _DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
+    if len(row) == 1 < len(columns) and other:
+        what = f"has {other!r} between its cells, and the header {delimiter!r}. Write {delimiter!r} in all rows."
+    elif len(row) < len(columns):
         what = (
             f"has {len(row)} of the header's {len(columns)} cells. "
             "Write the others too, empty where nothing is given, and put a cell with a line break into quotes."
         )
     elif any(cell.text.strip() for cell in row[len(columns) :]):
-        what = f"has {len(row)} cells, and the header {len(columns)}. Put a cell that holds {delimiter!r} into quotes."
+        what = _too_many(row, columns, delimiter)
     elif number := next((number for number in nameless if row[number - 1].text.strip()), 0):
         what = (
             f"has {shortened(row[number - 1].text)} in column {number}, which has no name in the header. "
@@ -135,6 +149,10 @@ def _fits(site: Site, row: Sequence[Cell], columns: Sequence[str | None], delimi
         return True
     site.mistake(row[0].line, what)
     return False
+
+
+def _too_many(row: Sequence[Cell], columns: Sequence[str | None], delimiter: str) -> str:
+    return f"has {len(row)} cells, and the header {len(columns)}. Put a cell that holds {delimiter!r} into quotes."
 
 
 def _question_node(mistakes: Mistakes, row: Sequence[Cell], columns: Sequence[str | None], *, number: int) -> Node:
