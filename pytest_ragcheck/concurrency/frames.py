@@ -23,6 +23,7 @@ _ROLES = {
     "rag/http/asgi_lifespan.py": "lifespan",
     "rag/http/asgi_transport.py": "app",
     "rag/ask.py": "rag_client",
+    "rag/function_endpoint.py": "rag_client",
 }
 """The user's object by the module that calls it; the first one found counts, because `ask.py` calls all of them."""
 

@@ -1,16 +1,20 @@
-"""Runs several coroutines at once."""
+"""Runs coroutines in tasks: several at once, or one that can be abandoned."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_ragcheck.concurrency.private_loop import end_tasks
+from pytest_ragcheck.concurrency.private_loop import end_tasks, settled
+from pytest_ragcheck.concurrency.threads import note_abandoned
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 
 T = TypeVar("T")
+
+_CLEANUP_SECONDS = 1.0
+"""Time for a cancelled task to end before it is abandoned."""
 
 
 async def waited_for(tasks: Collection[asyncio.Task[Any]], seconds: float | None = None) -> bool:
@@ -33,3 +37,36 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     except BaseException:
         await end_tasks({task for task in tasks if not task.done()})
         raise
+
+
+async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    """
+    Return the result of `function(*arguments)` from a task of its own, or raise its exception.
+
+    A cancellation of the caller cancels the task. A task that ignores its cancellation is abandoned after a while, so
+    that a time limit holds; `abandoned_calls` knows its end.
+    """
+    task = asyncio.create_task(settled(function, *arguments))
+    cancelled = await _cancelled_while(task, None)
+    if cancelled is None:
+        return task.result()()
+    now = asyncio.get_running_loop().time
+    end = now() + _CLEANUP_SECONDS
+    while not task.done() and now() < end:
+        # A time limit cancels again and again.
+        await _cancelled_while(task, end - now())
+    if not task.done():
+        note_abandoned(task)
+    elif not task.cancelled() and (raised := task.exception()) is not None:
+        raise raised
+    raise cancelled
+
+
+async def _cancelled_while(task: asyncio.Task[Any], seconds: float | None) -> asyncio.CancelledError | None:
+    """Wait for the task; return the cancellation of the caller meanwhile, after passing it on."""
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError as error:
+        task.cancel()
+        return error
+    return None

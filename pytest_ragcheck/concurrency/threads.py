@@ -14,18 +14,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ABANDONED: contextvars.ContextVar[list[asyncio.Future[None]]] = contextvars.ContextVar("_ABANDONED")
+_ABANDONED: contextvars.ContextVar[list[asyncio.Future[Any]]] = contextvars.ContextVar("_ABANDONED")
 
 
 @contextlib.contextmanager
-def abandoned_calls() -> Iterator[list[asyncio.Future[None]]]:
-    """Yield a list that gets a future for the end of each thread whose call was cancelled within the block."""
-    found: list[asyncio.Future[None]] = []
+def abandoned_calls() -> Iterator[list[asyncio.Future[Any]]]:
+    """Yield a list that gets a future for the end of each call within the block that runs on although cancelled."""
+    found: list[asyncio.Future[Any]] = []
     token = _ABANDONED.set(found)
     try:
         yield found
     finally:
         _ABANDONED.reset(token)
+
+
+def note_abandoned(ended: asyncio.Future[Any]) -> None:
+    """Add the end of a cancelled call that runs on to the list of `abandoned_calls`."""
+    _ABANDONED.get([]).append(ended)
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
@@ -67,5 +72,5 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
         return await result
     except asyncio.CancelledError:
         if not ended.done():
-            _ABANDONED.get([]).append(ended)
+            note_abandoned(ended)
         raise

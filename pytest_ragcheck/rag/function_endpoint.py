@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
@@ -122,9 +123,7 @@ class FunctionEndpoint:
         call = functools.partial(self._function, query, **keywords)
         with TimeLimit(self._timeout_seconds):
             try:
-                returned = await (call() if _is_async(self._function) else in_thread(call))
-                if inspect.isawaitable(returned):  # a plain function may return a coroutine
-                    returned = await returned
+                returned = await in_task(self._returned, call)
             except EndpointError:
                 raise  # raised by another client inside the function
             except Exception as error:
@@ -135,6 +134,11 @@ class FunctionEndpoint:
             "Make it return sooner, or raise timeout_seconds.",
             url=self.name,
         )
+
+    async def _returned(self, call: Asked) -> object:
+        returned = await (call() if _is_async(self._function) else in_thread(call))
+        # A plain function may return a coroutine.
+        return await returned if inspect.isawaitable(returned) else returned
 
     async def aclose(self) -> None:
         """Does nothing: a function has nothing to close."""

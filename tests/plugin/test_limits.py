@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.canned import good
+from tests.harness import exhaustive
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
@@ -136,49 +137,82 @@ def test_connections_are_capped_by_the_limit_of_open_files(project: Project) -> 
 
 
 SLOW = """
-import time
+import asyncio, time
 from pathlib import Path
 
 import pytest
-from pytest_ragcheck import RagClient
+from pytest_ragcheck import RagAnswer, RagClient
 
 LOG = Path(__file__).parent / "asked.txt"
 
 
-def answer(question):
+def note(change):
     with LOG.open("a") as log:
-        log.write(f"{time.monotonic():.6f} 1\\n")
+        log.write(f"{time.monotonic():.6f} {change}\\n")
+
+
+def plain(question):
+    note(1)
     time.sleep(SECONDS)
-    with LOG.open("a") as log:
-        log.write(f"{time.monotonic():.6f} -1\\n")
+    note(-1)
     return {"answer": "30 days", "contexts": []}
+
+
+async def swallowing(question):
+    note(1)
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        try:
+            await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            pass
+    note(-1)
+    return {"answer": "30 days", "contexts": []}
+
+
+class Swallowing:
+    async def ask(self, question):
+        return RagAnswer(text=(await swallowing(question.question))["answer"])
 
 
 @pytest.fixture(scope="session")
 def rag_client():
-    return RagClient.from_callable(answer, timeout_seconds=0.1)
+    return CLIENT
 """
 
+CALLABLE = "RagClient.from_callable({}, timeout_seconds=0.1)"
 
-def run_slow(project: Project, seconds: float) -> tuple[Run, int]:
-    """A run over a function that exceeds its time limit, and the most calls at once."""
-    project.write("conftest.py", SLOW.replace("SECONDS", str(seconds)))
-    project.write("billing.rag.yaml", "questions: [One?, Two?, Three?, Four?]\n")
-    run = project.run("--rag-judge=none", "--rag-concurrency=1", "-orag_retries=0")
+
+def run_slow(project: Project, seconds: float, client: str, *options: str, questions: int = 4) -> tuple[Run, int]:
+    """A run over a client that exceeds its time limit, and the most calls at once."""
+    project.write("conftest.py", SLOW.replace("SECONDS", str(seconds)).replace("CLIENT", client))
+    project.write("billing.rag.yaml", f"questions: {[f'Number {number}?' for number in range(questions)]}\n")
+    run = project.run("--rag-judge=none", "--rag-concurrency=1", "-orag_retries=0", *options, subprocess=True)
     lines = (project.folder / "asked.txt").read_text().splitlines()
     running = accumulate(int(line.split()[1]) for line in sorted(lines, key=lambda line: float(line.split()[0])))
     return run, max(running)
 
 
-def test_an_abandoned_call_keeps_its_slot_until_it_ends(project: Project) -> None:
-    run, most = run_slow(project, seconds=0.3)
-    assert ["returned nothing within 0.1 s" in text for _, text in run.errors_by_id.values()] == [True] * 4
+@pytest.mark.parametrize(("function", "seconds"), [("plain", 0.3), ("swallowing", 0.3), ("swallowing", 1.3)])
+def test_an_abandoned_call_keeps_its_slot_until_it_ends(project: Project, function: str, seconds: float) -> None:
+    run, most = run_slow(project, seconds, CALLABLE.format(function), questions=2)
+    assert ["returned nothing within 0.1 s" in text for _, text in run.errors_by_id.values()] == [True] * 2
     assert most == 1
 
 
-def test_a_call_that_never_ends_does_not_freeze_the_run(project: Project) -> None:
-    run, most = run_slow(project, seconds=1000)
+@pytest.mark.parametrize("function", ["plain", pytest.param("swallowing", marks=exhaustive)])
+def test_a_call_that_never_ends_does_not_freeze_the_run(project: Project, function: str) -> None:
+    run, most = run_slow(project, 1000, CALLABLE.format(function))
     texts = [text for _, text in run.errors_by_id.values()]
     assert sum("returned nothing within 0.1 s" in text for text in texts) == 1
-    assert sum("calls of plain functions hold all slots" in text for text in texts) == 3
+    assert sum("not asked: calls hold all slots, and 1 of them still run" in text for text in texts) == 3
     assert most == 1
+
+
+def test_a_client_that_swallows_its_cancellation_is_an_error_at_the_time_limit_of_the_question(
+    project: Project,
+) -> None:
+    run, _ = run_slow(project, 1000, "Swallowing()", "-orag_timeout=0.02", questions=1)
+    ((kind, text),) = run.errors_by_id.values()
+    assert kind == "question_timeout"
+    assert text.startswith("no verdict within 0.2 s: the endpoint had it for")

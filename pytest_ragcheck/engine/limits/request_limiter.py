@@ -6,8 +6,9 @@ import asyncio
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.threads import abandoned_calls
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
@@ -39,10 +40,11 @@ _DOWN_SECONDS = 30.0
 """A system that succeeded before is down if it refuses single requests with 503 for this long."""
 
 _ABANDONED_LIMITS = 9
+_ABANDONED_SECONDS = 540.0
 """
-How long requests wait while abandoned calls hold all slots, in time limits of such a call.
+How long requests wait while abandoned calls hold all slots: in time limits of such a call, and at most.
 
-With the limit of the call itself that is the time limit of a question.
+With the limit of the call itself that is the time limit of a question, by default 600 s.
 """
 
 _NUMBERS_SECONDS = 0.001
@@ -94,10 +96,10 @@ class RequestLimiter:
         self._poller: asyncio.Task[None] | None = None
         self._served_at = -math.inf
         self._abandoned = 0
-        """Slots of requests that were cancelled and whose threads still run."""
+        """Slots of requests that were cancelled and whose calls still run."""
 
         self._refuses = False
-        """True if no thread ended for a long time while abandoned calls held all slots."""
+        """True if none of the abandoned calls ended for a long time while they held all slots."""
 
     @property
     def most(self) -> int:
@@ -122,10 +124,10 @@ class RequestLimiter:
         while True:
             await self._enter()
             started = _now()
-            running: list[asyncio.Future[None]] = []
+            running: list[asyncio.Future[Any]] = []
             try:
                 with abandoned_calls() as running:
-                    result = await operation()
+                    result = await in_task(operation)
             except MeasurementError as error:
                 try:
                     wait = await self._wait_after(error, tries, started)
@@ -238,16 +240,16 @@ class RequestLimiter:
         self._slots.free()
         self._admit()
 
-    def _leave_after(self, running: list[asyncio.Future[None]], seconds: float) -> None:
-        """Leave once the threads have ended that a cancelled request left running; at once if there are none."""
+    def _leave_after(self, running: list[asyncio.Future[Any]], seconds: float) -> None:
+        """Leave once the calls have ended that a cancelled request left running; at once if there are none."""
         if not running:
             self._leave()
             return
         self._abandoned += 1
         still = set(running)
 
-        def end(thread: asyncio.Future[None]) -> None:
-            still.discard(thread)
+        def end(call: asyncio.Future[Any]) -> None:
+            still.discard(call)
             if not still:
                 self._abandoned -= 1
                 self._refuses = False
@@ -255,7 +257,8 @@ class RequestLimiter:
 
         for each in running:
             each.add_done_callback(end)
-        asyncio.get_running_loop().call_later(_ABANDONED_LIMITS * seconds, self._refuse_if_stuck)
+        wait = min(_ABANDONED_LIMITS * seconds, _ABANDONED_SECONDS)
+        asyncio.get_running_loop().call_later(wait, self._refuse_if_stuck)
 
     def _refuse_if_stuck(self) -> None:
         """End the wait for a slot if abandoned calls hold all of them."""
@@ -270,8 +273,8 @@ class RequestLimiter:
 
     def _no_slot(self) -> QuestionTimeout:
         return QuestionTimeout(
-            f"not asked: calls of plain functions hold all slots, and {self._abandoned} of them still run after their "
-            "time limit\nMake the function return in time, or raise rag_timeout."
+            f"not asked: calls hold all slots, and {self._abandoned} of them still run after their time limit\n"
+            "Make your function return in time and pass on its cancellation, or raise rag_timeout."
         )
 
     def _admit(self) -> bool:
