@@ -91,20 +91,20 @@ class Evaluator:
         return record if prepared.complete is None else await prepared.complete(record)
 
     async def _checked_turn(self, prepared: PreparedQuestion, conversation: Conversation, turn: int) -> Record:
+        if self._budget is not None:
+            self._budget.check()  # a turn that it left out has no answer either
         question, costs = prepared.question, []
         conversation.go_to(turn, repeats=prepared.settings.run.repeats)
         stopped_by = conversation.stopped_by()
         if stopped_by is not None:
             return replace(_blank(prepared), error_kind=EARLIER_TURN, reason=f"turn {stopped_by} was an ERROR")
-        for earlier in question.earlier[conversation.begun :]:
-            # The tier is that of the run, and the dataset's name that of the item's variant.
-            asked = replace(earlier, dataset_name=question.dataset_name, tier=question.tier, ingest=question.ingest)
+        for earlier in question.asked_before[conversation.begun :]:
             conversation.begun += 1
-            record = await self._checked(replace(prepared, question=asked, judge=None, metrics=()), conversation)
+            record = await self._checked(replace(prepared, question=earlier, judge=None, metrics=()), conversation)
             costs.append(record.cost)
             if conversation.stopped_by() is not None:
                 # No item reports the earlier turn, so this one does.
-                reason = f"turn {asked.turn}, which is asked first, has no answer: {record.reason}"
+                reason = f"turn {earlier.turn}, which is asked first, has no answer: {record.reason}"
                 return replace(_blank(prepared), error_kind=record.error_kind, reason=reason, cost=summed(costs))
         conversation.begun = turn
         record = await self._checked(prepared, conversation)

@@ -155,6 +155,13 @@ class Question:
         return self.tier != RETRIEVAL_ALONE
 
     @property
+    def asked_before(self) -> tuple[Question, ...]:
+        """The turns before this one as they are asked for it: in its tier, and with the dataset's name of its item."""
+        return tuple(
+            replace(turn, dataset_name=self.dataset_name, tier=self.tier, ingest=self.ingest) for turn in self.earlier
+        )
+
+    @property
     def location(self) -> str:
         """`path:line`, or `path` if the line is unknown; empty for a question from a call."""
         if self.path is None:

@@ -409,6 +409,16 @@ def test_the_cost_of_a_turn_includes_those_that_were_asked_for_it_alone(project:
     assert one.document("rag.partial_summary.json")["performance"]["system_cost_usd"] == 1.5
 
 
+def test_turns_that_the_cost_limit_leaves_out_say_so(project: Project) -> None:
+    write_talks(project)
+    reply = {"answer": "30 days", "contexts": ["30 days"], "session_id": "s", "metrics": {"cost_usd": 0.5}}
+    with FakeEndpoint(json_reply(reply)) as endpoint:
+        ended = run(project, endpoint, "--rag-max-cost=0.6", "-rs")
+    assert ended.outcomes == {"passed": 2, "skipped": 2}
+    assert len(endpoint.requests) == 2
+    assert not any("was an ERROR" in line for line in ended.lines)
+
+
 async def evaluated(project: Project, talks: Talks) -> Any:
     with FakeEndpoint(talks) as endpoint:
         settings = Settings.of(url=endpoint.url, shape="server", retries=0)

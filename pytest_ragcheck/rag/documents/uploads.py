@@ -32,7 +32,7 @@ class Upload:
 
 def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     """
-    Each distinct document of the questions with ingestion, once, in their order.
+    Each distinct document of the questions with ingestion and of the turns before them, once, in their order.
 
     A file has the name of its document, with unsafe characters as `_`. Files that would share a name get a part of
     their digests.
@@ -41,7 +41,8 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
         (str(passage.doc_id), passage.text)
         for question in questions
         if question.ingest
-        for passage in documents_of(question)
+        for turn in (*question.asked_before, question)
+        for passage in documents_of(turn)
     )
     names = {key: _file_name(key[0]) for key in distinct}
     # Some servers have file systems that ignore case.

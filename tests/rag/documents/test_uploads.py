@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from pytest_ragcheck.questions.question import GoldPassage
+from dataclasses import replace
+
+from pytest_ragcheck.questions.question import GoldPassage, in_conversation
 from pytest_ragcheck.rag.documents.uploads import uploads_of
 from tests.making import a_question
 
@@ -16,6 +18,15 @@ def test_each_document_goes_up_once_however_many_questions_share_it() -> None:
     assert ids[0] == "terms"
     assert ids[1].startswith("billing:")
     assert len(ids) == 2
+
+
+def test_a_turn_brings_the_documents_of_the_turns_before_it() -> None:
+    gold = passages(("terms", "30 days."), (None, "14 days."))
+    turns = in_conversation("refund", [a_question("1", gold_passages=gold), a_question("2"), a_question("3")])
+    asked = [replace(turn, dataset_name="billing[Paris]", ingest=True) for turn in turns]
+    both = [upload.doc_id for upload in uploads_of(asked)]
+    assert [upload.doc_id for upload in uploads_of(asked[2:])] == both
+    assert len(both) == 2
 
 
 def test_questions_that_do_not_ask_for_it_bring_no_documents() -> None:
