@@ -1,4 +1,4 @@
-"""Digests of the material that a judge is given."""
+"""Digests of the material that a judge reads."""
 
 from __future__ import annotations
 

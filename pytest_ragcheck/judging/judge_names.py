@@ -1,4 +1,4 @@
-"""Names judges for people."""
+"""The names of judges in a report."""
 
 from __future__ import annotations
 

@@ -33,13 +33,13 @@ class Judgement:
     """The main weakness in one sentence, in the question's language; empty if there is none."""
 
     abstained: bool | None = None
-    """True if the answer declines to answer; None if the judge does not tell."""
+    """True if the answer declines to answer; None if the judge does not report it."""
 
     unsupported_claims: tuple[str, ...] = ()
     """Verbatim parts of the answer that the contexts do not support."""
 
     votes: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """The single judgements by score, in the order they were made; empty unless several were combined."""
+    """The combined judgements' values by score, in the order they were made; empty without a combination."""
 
     cached: bool = False
     """True if the judgement comes from an earlier run."""
@@ -83,6 +83,6 @@ class Judge(Protocol):
         Returns the judgement of the answer.
 
         Raises:
-            JudgeError: There is no judgement.
+            JudgeError: The judge gave no judgement.
         """
         ...

@@ -83,7 +83,7 @@ async def judge_by_all(
     question: Question, answer: RagAnswer, by: Judge, *, repeats: int = 1, run: Run | None = None
 ) -> Judgement:
     """
-    Asks a judge, or each judge of a panel, `repeats` times, one request after another.
+    Asks a judge, or each judge of a panel, `repeats` times, one request at a time.
 
     Several judgements of one judge are combined by their median. If the judge has a method `for_repeat(index)`, each
     repeat uses the judge that this method returns, so that a cache keeps the repeats apart.
@@ -99,7 +99,7 @@ async def judge_by_all(
         JudgeError: One of the requests failed.
     """
     if isinstance(by, SameVerdict):
-        known = by.stands(question, answer)
+        known = by.known(question, answer)
         return known or await judge_by_all(question, answer, by.asked, repeats=repeats, run=run)
     if isinstance(by, Panel):
         members = [await judge_by_all(question, answer, judge, repeats=repeats, run=run) for judge in by.judges]
@@ -124,7 +124,7 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
     """
     correctness = _combined([judgement.answer_correctness for judgement in judgements], rule)
     grounded = _combined([judgement.groundedness for judgement in judgements], rule)
-    said = [judgement.abstained for judgement in judgements if judgement.abstained is not None]
+    abstained = [judgement.abstained for judgement in judgements if judgement.abstained is not None]
 
     def distance(judgement: Judgement) -> float:
         pairs = ((judgement.answer_correctness, correctness), (judgement.groundedness, grounded))
@@ -136,7 +136,7 @@ def combined(judgements: Sequence[Judgement], rule: Rule) -> Judgement:
         answer_correctness=correctness,
         groundedness=grounded,
         error_message=nearest.error_message,
-        abstained=2 * sum(said) > len(said) if said else None,
+        abstained=2 * sum(abstained) > len(abstained) if abstained else None,
         unsupported_claims=nearest.unsupported_claims,
         cached=all(judgement.cached for judgement in judgements),
         served_by=nearest.served_by,

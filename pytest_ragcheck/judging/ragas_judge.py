@@ -73,7 +73,7 @@ class RagasJudge:
         Digest of everything that the verdict of the preflight depends on; empty if that is unknown.
 
         It is not called `fingerprint`, because the verdict cache would then keep judgements. A cached judgement
-        could differ from the ragas metrics beside it, which are always measured anew.
+        could differ from the ragas metrics of the same answer, which are never cached.
         """
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
@@ -96,7 +96,7 @@ class RagasJudge:
         )
 
     async def scores(self, question: Question, answer: RagAnswer) -> RagasScores:
-        """The scores of the last judgement of the answer, once; measured anew if there are none."""
+        """The scores of the answer's last judgement, returned once; else a new measurement."""
         return self._kept.pop(material_digest(question, answer), None) or await self._scores(question, answer)
 
     def measurement(self, question: Question, answer: RagAnswer) -> RagasMeasurement:
@@ -115,7 +115,7 @@ class RagasJudge:
             answer_correctness=await measurement.answer_correctness() if expected else None,
             # ragas refuses to measure without contexts, where faithfulness is 0.
             faithfulness=await measurement.faithfulness() if given else Score(0.0),
-            weakness=_weakness(measurement.said),
+            weakness=_weakness(measurement.replies),
         )
 
 
@@ -125,12 +125,12 @@ def _value(score: Score | None) -> float | None:
     return None if score is None else score.value
 
 
-def _weakness(said: list[Any]) -> str:
+def _weakness(replies: list[Any]) -> str:
     """The unsupported, wrong and missing statements in the model's replies to ragas."""
     unsupported: list[str] = []
     wrong: list[str] = []
     missing: list[str] = []
-    for reply in said:
+    for reply in replies:
         statements = getattr(reply, "statements", [])
         unsupported += [each.statement for each in statements if getattr(each, "verdict", 1) == 0]
         wrong += [each.statement for each in getattr(reply, "FP", [])]

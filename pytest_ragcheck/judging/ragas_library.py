@@ -38,7 +38,7 @@ class RagasMeasurement:
     """
     The ragas metrics of one answer.
 
-    The model's replies are kept in `said`, because ragas gives no reasons. A metric ends with the model's first
+    The model's replies are kept in `replies`, because ragas gives no reasons. A metric ends with the model's first
     failure: ragas itself would send up to forty requests and then return NaN. An unreadable reply leaves its metric
     unscored and the others whole; an unavailable model raises a `JudgeError`.
 
@@ -50,7 +50,7 @@ class RagasMeasurement:
     """
 
     def __init__(self, chat: Chat, embeddings: Embeds, question: Question, answer: RagAnswer) -> None:
-        self.said: list[Any] = []
+        self.replies: list[Any] = []
         """The model's replies as values of ragas, in order."""
 
         self._chat = chat
@@ -98,7 +98,7 @@ class RagasMeasurement:
         except JudgeError as error:
             self._failure = error
             raise
-        self.said.append(reply)
+        self.replies.append(reply)
         return reply
 
     async def embed(self, texts: list[str]) -> list[list[float]]:

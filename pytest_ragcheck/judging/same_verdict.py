@@ -30,10 +30,10 @@ class SameVerdict:
         self.asked = asked
         self._verdicts = verdicts
 
-    def stands(self, question: Question, answer: RagAnswer) -> Judgement | None:
+    def known(self, question: Question, answer: RagAnswer) -> Judgement | None:
         """Returns the known verdict, marked as cached; None if there is none."""
-        known = self._verdicts.get(material_digest(question, answer))
-        return None if known is None else replace(known, cached=True)
+        verdict = self._verdicts.get(material_digest(question, answer))
+        return None if verdict is None else replace(verdict, cached=True)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -42,4 +42,4 @@ class SameVerdict:
         Raises:
             JudgeError: The judge gave no judgement.
         """
-        return self.stands(question, answer) or await self.asked.judge(question, answer)
+        return self.known(question, answer) or await self.asked.judge(question, answer)

@@ -63,8 +63,8 @@ class BertScore:
 
 
 def _matches(reader: _Reader, *, answer: str, acceptable: Sequence[str]) -> list[Match]:
-    said = reader.words(answer)
-    return [_match(said, reader.words(accepted)) for accepted in acceptable]
+    given = reader.words(answer)
+    return [_match(given, reader.words(accepted)) for accepted in acceptable]
 
 
 class _Reader:
@@ -77,7 +77,7 @@ class _Reader:
         layers = int(self._model.config.num_hidden_layers)
         self._layer = layers if layer is None else layer
         if self._layer > layers:
-            raise ValueError(f"it has {layers} layers, there is no {layer}")
+            raise ValueError(f"it has {layers} layers, not {layer}")
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
 
     def words(self, text: str) -> _Words:
@@ -107,16 +107,16 @@ class _Words:
     """A tensor with one weight a row, >= 0."""
 
 
-def _match(said: _Words, accepted: _Words) -> Match:
+def _match(given: _Words, accepted: _Words) -> Match:
     """
     Greedy matching of tokens by cosine similarity; 0.0 if a text has no tokens.
 
     Source: Zhang et al. (2020), as in bert-score 0.3.13, without frequency weights and without rescaling.
     """
-    if not float(said.weights.sum()) or not float(accepted.weights.sum()):
+    if not float(given.weights.sum()) or not float(accepted.weights.sum()):
         return Match(precision=0.0, recall=0.0, f1=0.0)
-    likeness = said.vectors @ accepted.vectors.T
-    precision = float((likeness.max(dim=1).values * said.weights).sum() / said.weights.sum())
+    likeness = given.vectors @ accepted.vectors.T
+    precision = float((likeness.max(dim=1).values * given.weights).sum() / given.weights.sum())
     recall = float((likeness.max(dim=0).values * accepted.weights).sum() / accepted.weights.sum())
     both = precision + recall
     return Match(precision=precision, recall=recall, f1=2 * precision * recall / both if both else 0.0)

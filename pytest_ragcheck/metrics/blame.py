@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 BLAMES = {
     "retrieval": "the contexts lack the gold passages",
-    "generation": "the gold passages were among the contexts, and the answer is wrong all the same",
-    "grounding": "the gold passages were among the contexts, and the answer says what the contexts do not",
+    "generation": "the gold passages were among the contexts, but the answer is wrong",
+    "grounding": "the gold passages were among the contexts, but the answer claims more than they say",
 }
 """The reason for blaming each part."""
 
@@ -29,9 +29,9 @@ def blame(question: Question, answer: RagAnswer, short: Collection[str], *, decl
     """
     The part of the system that a FAIL points at, one of `BLAMES`; empty for a question without gold passages.
 
-    It is empty too if nothing tells whether the contexts are the gold passages, which have only ids.
+    Also empty if the gold passages have only document ids, and the contexts have none.
 
-    A question of the tier `retrieval` blames it, since there is no answer. Else the first rule that holds decides:
+    In the tier `retrieval`, which has no answer, the blame is retrieval. Otherwise the first rule that holds decides:
 
     1. The question is unanswerable, and was answered: generation.
     2. No context has a gold passage, unless the contexts were given with the question: retrieval.

@@ -56,14 +56,14 @@ def system_cost(extra: Mapping[str, Any]) -> Cost:
 
     The keys are `input_tokens` or `prompt_tokens`, `output_tokens` or `completion_tokens`, and `cost_usd`.
     """
-    said: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     for part in (extra.get("usage"), extra.get("metrics")):
         if isinstance(part, Mapping):
-            said |= part
+            reported |= part
     found: dict[str, Any] = {}
     for name, keys in _TOKENS.items():
-        found[name] = next((int(said[key]) for key in keys if _is_amount(said.get(key))), None)
-    return Cost(**found, system_usd=float(said["cost_usd"]) if _is_amount(said.get("cost_usd")) else None)
+        found[name] = next((int(reported[key]) for key in keys if _is_amount(reported.get(key))), None)
+    return Cost(**found, system_usd=float(reported["cost_usd"]) if _is_amount(reported.get("cost_usd")) else None)
 
 
 def with_judge(cost: Cost, uses: Sequence[TokenUse], own: Mapping[str, tuple[float, float]]) -> Cost:

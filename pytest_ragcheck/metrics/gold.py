@@ -17,7 +17,7 @@ CHUNK_WORDS = 5
 _SHORT_CHARACTERS = 60
 
 WHOLE_WORDS = 2
-"""A passage of so few words would be part of many contexts, so a context has to be equal to it."""
+"""Contexts contain a passage of at most this many words by chance, so an equal context is required."""
 
 _MOST_CHARACTERS = 20_000
 """How much of a context is compared on each side of a common block."""

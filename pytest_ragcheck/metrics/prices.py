@@ -28,7 +28,7 @@ def price_usd(
     """
     The price of the tokens in US dollars, >= 0; None if it is unknown.
 
-    The server's address decides the provider, so a server of one's own has no price, whatever its model is called. The
+    The server's address decides the provider, so a self-hosted server has no price, whatever the name of its model. The
     table is that of the installed genai-prices; nothing is downloaded.
 
     Args:

@@ -69,7 +69,7 @@ def recall_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
     Share of the gold passages that appear among the first *k* retrieved ones.
 
     Args:
-        retrieved: Passage ids, best first; a repeated id counts once, where it first stands.
+        retrieved: Passage ids, best first; a repeated id counts once, at its first rank.
         gold: Ids of the passages that answer the question.
         k: Cutoff rank, >= 1.
 

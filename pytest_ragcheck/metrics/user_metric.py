@@ -44,7 +44,7 @@ class OwnMetric:
         self._score = metric if plain else getattr(metric, "score", None)
         if not callable(self._score):
             raise UsageError(
-                f"{given_as}: {metric!r:.80} is no metric: "
+                f"{given_as}: {metric!r:.80} is not a metric: "
                 "give functions of (question, answer), or objects with a name and a method score(question, answer)."
             )
         single = metric.__name__ if plain else getattr(metric, "name", None)
@@ -61,18 +61,18 @@ class OwnMetric:
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
         """The scores of the user's metric, checked."""
         try:
-            said = await settled(self._score, question, answer)
+            returned = await settled(self._score, question, answer)
         except MeasurementError:
             raise
         except Exception as error:
             # A bug in a user's metric must not decide the question's verdict.
             return dict.fromkeys(self.names, Score.unscored(f"{type(error).__name__}: {error}"))
         if self._single:
-            said = {self.names[0]: said}
-        elif not isinstance(said, Mapping) or not said.keys() <= set(self.names):
-            reason = f"score() returned {said!r:.80}, not a mapping of {', '.join(self.names)}"
+            returned = {self.names[0]: returned}
+        elif not isinstance(returned, Mapping) or not returned.keys() <= set(self.names):
+            reason = f"score() returned {returned!r:.80}, not a mapping of {', '.join(self.names)}"
             return dict.fromkeys(self.names, Score.unscored(reason))
-        return {name: _read(value) for name, value in said.items() if value is not None}
+        return {name: _read(value) for name, value in returned.items() if value is not None}
 
 
 def read_own(given: Any) -> tuple[OwnMetric, ...]:

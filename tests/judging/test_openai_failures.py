@@ -58,7 +58,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
             error(401, "Incorrect API key"),
             (
                 "the judge at URL refused the key: HTTP 401 for model 'm-1'. "
-                "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY where there is no --rag-judge-url.\n"
+                "Check RAGCHECK_JUDGE_API_KEY, or OPENAI_API_KEY if --rag-judge-url is not set.\n"
                 "The server says: Incorrect API key"
             ),
         ),
@@ -72,7 +72,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
         (
             error(404, "No such model"),
             (
-                "the judge at URL knows no model 'm-1', or no such path: HTTP 404. "
+                "the judge at URL does not know model 'm-1' or this path: HTTP 404. "
                 "Check --rag-judge-model, and that --rag-judge-url is the API's base, often ending in /v1.\n"
                 "The server says: No such model"
             ),
@@ -94,7 +94,7 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
         (
             error(503, "Overloaded"),
             (
-                "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.\n"
+                "the judge at URL failed: HTTP 503 for model 'm-1'. Check the server's log, or run again later.\n"
                 "The server says: Overloaded"
             ),
         ),
@@ -114,16 +114,16 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
         ),
         (
             Reply(status=502),
-            "the judge at URL failed: HTTP 502 for model 'm-1'. Look into the server's log, or run again later.",
+            "the judge at URL failed: HTTP 502 for model 'm-1'. Check the server's log, or run again later.",
         ),
         (
             Reply(status=503, body=b"no gzip", headers={"content-encoding": "gzip"}),
-            "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.",
+            "the judge at URL failed: HTTP 503 for model 'm-1'. Check the server's log, or run again later.",
         ),
         (
             Reply(status=503, body=b"Busy", content_type="text/plain; charset=hex"),
             (
-                "the judge at URL failed: HTTP 503 for model 'm-1'. Look into the server's log, or run again later.\n"
+                "the judge at URL failed: HTTP 503 for model 'm-1'. Check the server's log, or run again later.\n"
                 "The server says: Busy"
             ),
         ),
@@ -255,7 +255,7 @@ def test_a_model_that_declines_is_not_asked_again():
     assert error.declined
     assert str(error) == (
         f"the judge at {server.url} (model 'm-1') declined to judge this answer. "
-        "Look at what it was shown, or take another model.\nThe reason: it refused: I can't help with that."
+        "Check the answer and its contexts, or use another model.\nThe reason: it refused: I can't help with that."
     )
     assert len(server.requests) == 1
 
@@ -336,7 +336,7 @@ def test_a_reply_that_does_not_end_in_time_is_a_timeout(body):
         never.set()
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == (
-        "no reply from the judge at URL (model 'm-1') within 0.2 s. Raise rag_timeout, or take a faster model."
+        "no reply from the judge at URL (model 'm-1') within 0.2 s. Raise rag_timeout, or use a faster model."
     )
 
 

@@ -121,5 +121,5 @@ def test_a_refused_key_is_named(url):
 
 
 def test_a_question_that_the_server_knows_nothing_about_is_its_own_error(url):
-    with pytest.raises(JudgeUnavailable, match="knows no model 'gpt-4o-mini', or no such path: HTTP 404"):
+    with pytest.raises(JudgeUnavailable, match="does not know model 'gpt-4o-mini' or this path: HTTP 404"):
         judged(url, "unknown to it")

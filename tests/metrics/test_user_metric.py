@@ -130,7 +130,7 @@ def named(name: Any) -> Nameless:
             Length,
             "pytest_ragcheck_metrics: <class 'tests.metrics.test_user_metric.Length'> was returned: return a list of ",
         ),
-        ([1], "pytest_ragcheck_metrics: 1 is no metric: give functions of (question, answer), or objects with a "),
+        ([1], "pytest_ragcheck_metrics: 1 is not a metric: give functions of (question, answer), or objects with a "),
         ([named("Word Count")], " has the name 'Word Count': give it a name of lower-case letters, digits and '_' "),
         ([lambda q, a: 1], " has the name '<lambda>': give it a name of lower-case letters, digits and '_' that beg"),
         ([Nameless()], " has the name None: give it a name of lower-case letters, digits and '_' that begins with a "),

@@ -66,7 +66,7 @@ def test_it_does_not_apply_without_an_expected_answer(model: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "layer", "problem"),
-    [("", LAYERS + 1, f"it has {LAYERS} layers, there is no {LAYERS + 1}"), ("/nowhere", None, "")],
+    [("", LAYERS + 1, f"it has {LAYERS} layers, not {LAYERS + 1}"), ("/nowhere", None, "")],
 )
 def test_a_model_that_cannot_be_loaded_is_said_once_for_all(model: Path, name: str, layer: Any, problem: str) -> None:
     metric = BertScore(str(model) + name, layer)

@@ -104,9 +104,9 @@ def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Proje
     project.extend_conftest("def pytest_ragcheck_metrics():\n    return [1]\n")
     run = project.run("--rag-threshold=0.5")
     assert run.exit_status == 4
-    assert "ERROR: ragcheck: pytest_ragcheck_metrics: 1 is no metric: give functions of (question" in run.stderr
+    assert "ERROR: ragcheck: pytest_ragcheck_metrics: 1 is not a metric: give functions of (question" in run.stderr
     late = project.run()
-    assert "ragcheck: pytest_ragcheck_metrics: 1 is no metric" in late.text
+    assert "ragcheck: pytest_ragcheck_metrics: 1 is not a metric" in late.text
     assert late.asked == []
 
 

@@ -62,7 +62,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
         "answer_correctness: right 1, contradicted 1, empty 1, refusing 1, instructed 1; "
         "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
         'Of the contradicted answer it says: "Fine.".\n'
-        "No question was asked. Take another judge model or rag_judge_prompt, or run with this one by "
+        "No question was asked. Choose another judge model or rag_judge_prompt, or run with this one by "
         "rag_disable = preflight. See ragcheck docs reference/judge-openai.\n"
     )
     assert text in ran.text
@@ -77,7 +77,7 @@ def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Pro
     assert "twice gave no verdict: the reply holds no complete JSON object" in ran.text
     assert "It said: I like it." in ran.lines
     assert ran.outcomes == {"error": 1}
-    assert "Take another judge model" not in ran.text
+    assert "Choose another judge model" not in ran.text
 
 
 def test_an_unavailable_judge_is_to_be_asked_later(project: Project, endpoint: FakeEndpoint) -> None:
@@ -88,7 +88,7 @@ def test_an_unavailable_judge_is_to_be_asked_later(project: Project, endpoint: F
     assert ran.outcomes == {"error": 1}
     assert "The server says: Overloaded" in ran.lines
     assert "No question was asked. Run again later. See ragcheck docs reference/judge-openai." in ran.lines
-    assert "Take another judge model" not in ran.text
+    assert "Choose another judge model" not in ran.text
     assert 'name="judge"' in (project.folder / "junit.xml").read_text(encoding="utf-8")
     assert "ragcheck::judge" not in project.run("--lf", "--collect-only", "-q").text
 

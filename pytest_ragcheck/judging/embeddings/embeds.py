@@ -28,7 +28,7 @@ class Embeds(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoEmbeddings:
-    """Stands in where no embeddings are configured: every call fails with the same reason."""
+    """Replaces the embeddings if none are configured: every call fails with the same reason."""
 
     reason: str
 

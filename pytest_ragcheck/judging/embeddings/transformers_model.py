@@ -30,7 +30,7 @@ def load(name: str) -> Loaded:
     Loads the model from that folder, or of that name from the hub.
 
     Raises:
-        Exception: The libraries are not installed, or there is no such model.
+        Exception: The libraries are not installed, or the model does not exist.
     """
     # The imports warn, and a user's `filterwarnings = error` would make that an error.
     with warnings.catch_warnings():

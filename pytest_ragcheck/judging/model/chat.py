@@ -47,7 +47,7 @@ class ExpectedReply(Generic[T]):
 
     read: ReplyReader[T]
 
-    advice: str = "Take a model that follows formats more closely."
+    advice: str = "Use a model that follows formats more closely."
     """The advice to the user if the model's replies cannot be read."""
 
     repair: str = REPAIR

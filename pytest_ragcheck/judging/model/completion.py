@@ -28,7 +28,7 @@ class ReplyText:
     """True if the model reached its token limit."""
 
     reasoned: bool = False
-    """True if the server sent the model's reasoning beside the text."""
+    """True if the server sent the model's reasoning separately from the text."""
 
     served_by: str = ""
     """Model and fingerprint that the server names; see `Judgement`."""
@@ -91,7 +91,7 @@ class Refused(Exception):
         """OpenAI's code of the error, such as `insufficient_quota`; None without one."""
 
         self.param = _word(member(self.said, "param"))
-        """The parameter at fault, such as `temperature`; None if none is named."""
+        """The parameter at fault, such as `temperature`; None if the error names none."""
 
     @property
     def wrong_key(self) -> bool:
@@ -130,7 +130,7 @@ def reply_text(completion: Any) -> ReplyText:
             missing or of another type.
 
     Raises:
-        OtherContent: There is no choice with a message.
+        OtherContent: The reply has no choice with a message.
         Declined: The model refused, or a content filter withheld the reply.
     """
     if isinstance(completion, str):

@@ -77,7 +77,7 @@ class ServerFailures:
         """There was no complete reply in time."""
         return JudgeUnavailable(
             f"no reply from {self.wording.who} at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
-            f"Raise {self.wording.timeout}, or take a faster model."
+            f"Raise {self.wording.timeout}, or use a faster model."
         )
 
     def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
@@ -93,7 +93,7 @@ class ServerFailures:
         """The model, or a content filter of its server, declined to judge."""
         judge = f"{self.wording.who} at {self.url} (model {self.model!r})"
         said = self._excerpt(str(declined))
-        text = f"{judge} declined to judge this answer. Look at what it was shown, or take another model."
+        text = f"{judge} declined to judge this answer. Check the answer and its contexts, or use another model."
         if declined.by_filter:
             named = f" ({', '.join(map(self._excerpt, declined.filters))})" if declined.filters else ""
             text = (
@@ -126,10 +126,10 @@ _RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
 _NO_QUOTA = "{judge} has no quota left for {model}: {status}. Check the account's plan and billing."
 _TEMPLATES = {
     401: "{judge} refused the key: {status} for {model}. "
-    "Check {wording.key}, or {wording.other_key} where there is no {wording.url}.",
+    "Check {wording.key}, or {wording.other_key} if {wording.url} is not set.",
     402: _NO_QUOTA,
     403: "{judge} does not let this key use {model}: {status}. Check the key's rights and the model's name.",
-    404: "{judge} knows no {model}, or no such path: {status}. "
+    404: "{judge} does not know {model} or this path: {status}. "
     "Check {wording.model}, and that {wording.url} is the API's base, often ending in /v1.",
     407: "the proxy in front of {judge} wants other credentials: {status} for {model}. "
     "Check HTTP_PROXY and HTTPS_PROXY.",
@@ -139,7 +139,7 @@ _TEMPLATES = {
 _NO_QUOTA_LEFT = "insufficient_quota"
 """The code of a 429 that no waiting ends."""
 
-_SERVER_ERROR = "{judge} failed: {status} for {model}. Look into the server's log, or run again later."
+_SERVER_ERROR = "{judge} failed: {status} for {model}. Check the server's log, or run again later."
 _MOVED = (
     "{judge} redirects the request: {status} for {model}. "
     "If that is where the API is, set {wording.url} to its base there."

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyResponse
 
 LARGEST_REPLY_BYTES = 20_000_000
-"""After decompression. Hundreds of the longest embeddings fit, and a thousand verdicts."""
+"""After decompression. Enough for hundreds of the longest embeddings, or a thousand verdicts."""
 
 _STAYING_POST = frozenset({307, 308})
 """The redirects that are followed on the same server. After any other the request would become a GET."""

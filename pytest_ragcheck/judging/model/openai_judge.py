@@ -90,7 +90,7 @@ class OpenAIJudge:
             name="judgement",
             schema=reply_schema(),
             read=_read,
-            advice="Take a model that follows formats more closely, or look at rag_judge_prompt.",
+            advice="Use a model that follows formats more closely, or look at rag_judge_prompt.",
             repair=self.prompt.repair,
         )
         self._wanted_bare = replace(self._wanted, read=partial(_read, bare=True))

@@ -23,7 +23,7 @@ LONGEST_REPLY = 1_000_000
 """In characters; a model's thinking takes tens of thousands."""
 
 _MOST_FALSE_STARTS = 1_000
-"""For each one Python counts the lines before it, for the text of its error."""
+"""Each costs time: for the text of its error Python counts the lines before it."""
 
 _MOST_READ_AGAIN = 4
 """Limit of the characters read in false starts, as a multiple of the reply's length."""

@@ -37,22 +37,22 @@ def is_figure(term: str) -> bool:
     return is_number(term) or term in MONTHS
 
 
-def is_coarser_date(expected: AbstractSet[str], said: AbstractSet[str]) -> bool:
+def is_coarser_date(expected: AbstractSet[str], stated: AbstractSet[str]) -> bool:
     """
     True if the answer gives an expected date by its year, with or without its month: "2017" for "November 17, 2017".
 
     Args:
         expected: The terms of the expected answer.
-        said: The answer's terms without the question's. Another month or number among them makes it another date.
+        stated: The answer's terms without the question's. Another month or number among them makes it another date.
     """
-    if not any(map(_YEAR.fullmatch, expected & said)):
+    if not any(map(_YEAR.fullmatch, expected & stated)):
         return False
     parts = expected - STOP_WORDS
     is_one_date = all(map(is_figure, parts)) and sum(_YEAR.fullmatch(part) is not None for part in parts) == 1
-    return is_one_date and set(filter(is_figure, said)) <= expected
+    return is_one_date and set(filter(is_figure, stated)) <= expected
 
 
-def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], said: AbstractSet[str]) -> bool:
+def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], stated: AbstractSet[str]) -> bool:
     """
     True if the answer lacks an expected number, or has another month.
 
@@ -61,15 +61,15 @@ def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], said: Ab
     Args:
         expected: The terms of the expected answer.
         missing: The expected terms that the answer lacks, without the question's.
-        said: The answer's terms without stop words and the question's.
+        stated: The answer's terms without stop words and the question's.
     """
     lacking = set(filter(is_figure, missing))
     if not lacking:
         return False
     if lacking <= MONTHS:
-        return not MONTHS.isdisjoint(said - expected)
+        return not MONTHS.isdisjoint(stated - expected)
     has_some = any(map(is_number, expected - missing))
-    has_other = any(is_number(term) and (term not in expected or term in missing) for term in said)
+    has_other = any(is_number(term) and (term not in expected or term in missing) for term in stated)
     return has_other or not has_some
 
 
@@ -78,19 +78,19 @@ def numbers_about(terms: Sequence[str]) -> set[str]:
     return {number for before, number in pairwise(terms) if before in ABOUT and is_number(number)}
 
 
-def rounded_numbers(missing: AbstractSet[str], said: Collection[str], *, about: AbstractSet[str]) -> set[str]:
+def rounded_numbers(missing: AbstractSet[str], stated: Collection[str], *, about: AbstractSet[str]) -> set[str]:
     """
     The missing numbers that equal a number of the answer after rounding.
 
     Args:
         missing: The expected terms that the answer lacks, or has with another unit.
-        said: The numbers of the answer.
+        stated: The numbers of the answer.
         about: The numbers that either text calls approximate; an answer may give such an expected number exactly.
     """
     return {
         number
         for number in filter(is_number, missing)
-        for each in said
+        for each in stated
         if each != number  # it is there, with another unit
         and (
             (not about.isdisjoint((number, each)) and _is_rounded(number, to=each))

@@ -107,10 +107,10 @@ class OfflineJudge:
             return None, ""
         if abstained and any(map(_declines, acceptable)):
             return 1.0, ""
-        said = _without_refusals(cache.sentences) if abstained else text
-        recall = AnswerText(said, found=cache[said].words, question=question.question, terms=self._terms).best_recall(
-            acceptable
-        )
+        claims = _without_refusals(cache.sentences) if abstained else text
+        recall = AnswerText(
+            claims, found=cache[claims].words, question=question.question, terms=self._terms
+        ).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
             return recall.score, DECLINED
         return recall.score, _incorrect(recall, self._terms)

@@ -99,7 +99,7 @@ async def usable_trial(
         raise StepFailed(f"{error}\n{advice}", name="preflight") from None
     if problem := why_useless(trial, scores):
         raise StepFailed(
-            f"{problem}\nNo question was asked. Take another judge model or rag_judge_prompt, "
+            f"{problem}\nNo question was asked. Choose another judge model or rag_judge_prompt, "
             f"or run with this one by {switch}.",
             name="preflight",
         )

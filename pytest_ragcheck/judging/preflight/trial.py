@@ -52,16 +52,16 @@ class CanaryVerdict:
 class Trial:
     """A judge's verdicts on all canaries, in order."""
 
-    said: tuple[CanaryVerdict, ...]
+    verdicts: tuple[CanaryVerdict, ...]
 
     @classmethod
     def from_json(cls, text: str) -> Trial:
         """The trial that `to_json` wrote."""
-        return cls(said=tuple(CanaryVerdict(**row) for row in json.loads(text)))
+        return cls(verdicts=tuple(CanaryVerdict(**row) for row in json.loads(text)))
 
     def to_json(self) -> str:
         """The trial as text."""
-        return json.dumps([asdict(said) for said in self.said])
+        return json.dumps([asdict(verdict) for verdict in self.verdicts])
 
 
 def judges_to_try(judge: Any) -> Iterator[TriedJudge]:
@@ -92,19 +92,19 @@ async def try_judge(judge: TriedJudge, limiter: Limiter) -> Trial:
 
     async def ask(canary: Canary) -> CanaryVerdict | JudgeError:
         try:
-            return await limiter.run(lambda: _said(judge, canary))
+            return await limiter.run(lambda: _verdict_on(judge, canary))
         except JudgeError as error:
             return error
 
     found = [await ask(first)]
     if not isinstance(found[0], JudgeError):
         found += await together(map(ask, others))
-    said = []
+    verdicts = []
     for each in found:
         if isinstance(each, JudgeError):
             raise each
-        said.append(each)
-    return Trial(said=tuple(said))
+        verdicts.append(each)
+    return Trial(verdicts=tuple(verdicts))
 
 
 def canaries_for(judge: Any) -> tuple[Canary, ...]:
@@ -130,9 +130,9 @@ def areas(trial: Trial) -> dict[str, float]:
     found = {}
     for score in SCORES:
         by_label: dict[bool, list[float]] = {True: [], False: []}
-        for canary, said in _pairs(trial):
-            if score in canary.good and score in said.scores:
-                by_label[canary.good[score]].append(said.scores[score])
+        for canary, verdict in _pairs(trial):
+            if score in canary.good and score in verdict.scores:
+                by_label[canary.good[score]].append(verdict.scores[score])
         wins = [(good > bad) + (good == bad) / 2 for good in by_label[True] for bad in by_label[False]]
         found[score] = sum(wins) / len(wins)
     return found
@@ -140,7 +140,7 @@ def areas(trial: Trial) -> dict[str, float]:
 
 def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
     """
-    The reason why the judge is useless, with its scores and its words; empty if the judge is useful.
+    The reason why the judge is useless, with its scores and its own reason; empty if the judge is useful.
 
     Args:
         trial: The judge's verdicts.
@@ -153,15 +153,15 @@ def why_useless(trial: Trial, scores: Iterable[str] = SCORES) -> str:
     by_score = "; ".join(
         f"{score}: "
         + ", ".join(
-            f"{said.canary} {said.scores[score]:g}"
-            for canary, said in _pairs(trial)
-            if score in canary.good and score in said.scores
+            f"{verdict.canary} {verdict.scores[score]:g}"
+            for canary, verdict in _pairs(trial)
+            if score in canary.good and score in verdict.scores
         )
         for score in blind
     )
-    told = next((said for said in trial.said if said.canary == "contradicted"), trial.said[-1])
-    said = f"Of the contradicted answer it says: {quoted(told.error_message)}." if told.error_message else ""
-    return f"it cannot tell good answers from bad ones\n{by_score}\n{said}".rstrip()
+    verdict = next((each for each in trial.verdicts if each.canary == "contradicted"), trial.verdicts[-1])
+    reason = f"Of the contradicted answer it says: {quoted(verdict.error_message)}." if verdict.error_message else ""
+    return f"it cannot tell good answers from bad ones\n{by_score}\n{reason}".rstrip()
 
 
 def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
@@ -173,21 +173,21 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
         threshold: The lowest score that passes, 0..1.
     """
     found = []
-    for canary, said in _pairs(trial):
+    for canary, verdict in _pairs(trial):
         wrong = [
-            f"{score} {said.scores[score]:g}"
+            f"{score} {verdict.scores[score]:g}"
             for score, good in canary.good.items()
-            if score in said.scores and (said.scores[score] >= threshold) != good
+            if score in verdict.scores and (verdict.scores[score] >= threshold) != good
         ]
         if wrong:
             what = "fails" if any(canary.good.values()) else "passes"
             found.append(f"the {canary.name} answer {what} with {' and '.join(wrong)}")
-        if said.abstained is not None and said.abstained != canary.abstains:
-            found.append(f"the {canary.name} answer is {'' if said.abstained else 'not '}taken for a refusal")
+        if verdict.abstained is not None and verdict.abstained != canary.abstains:
+            found.append(f"the {canary.name} answer is {'' if verdict.abstained else 'not '}taken for a refusal")
     return found
 
 
-async def _said(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
+async def _verdict_on(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
     # Called directly, because `checked_judgement` would not pass an empty answer on.
     try:
         judgement = await judge.judge(canary.question, canary.answer)
@@ -206,4 +206,4 @@ async def _said(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
 
 def _pairs(trial: Trial) -> Sequence[tuple[Canary, CanaryVerdict]]:
     by_name = {canary.name: canary for canary in canaries()}
-    return [(by_name[said.canary], said) for said in trial.said]
+    return [(by_name[verdict.canary], verdict) for verdict in trial.verdicts]

@@ -228,7 +228,7 @@ def _check_placeholders(path: Path, text: str) -> None:
     if unknown := sorted(found.difference(_KNOWN)):
         raise UsageError(
             f"judge prompt {str(path)!r} has the unknown placeholder {_listed(unknown)}. "
-            f"Known are {_listed(_KNOWN)}; a brace that is meant as such stands with a space: {{ name }}."
+            f"Known placeholders are {_listed(_KNOWN)}; write a literal brace with a space: {{ name }}."
         )
     if missing := [name for name in _REQUIRED if name not in found]:
         raise UsageError(

@@ -138,8 +138,8 @@ def _correctness(facts: AnswerFacts, question: Question, answer: RagAnswer, vect
         false_negatives=len(facts.missing),
     )
     # The nearest accepted answer counts, as for the statements; ragas takes only one.
-    said = vectors[answer.text]
-    return answer_correctness(factual, max(cosine_similarity(said, vectors[a]) for a in question.acceptable_answers))
+    given = vectors[answer.text]
+    return answer_correctness(factual, max(cosine_similarity(given, vectors[a]) for a in question.acceptable_answers))
 
 
 def _context_relevance(facts: AnswerFacts, question: Question, answer: RagAnswer) -> float:

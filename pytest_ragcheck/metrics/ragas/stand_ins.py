@@ -69,14 +69,14 @@ def stand_in_relevancy(question: str, answer: str, contexts: Sequence[str]) -> f
     asked = _asked(question)
     if is_refusal(answer):
         return 0.0
-    said = set(_content(answer))
+    given = set(_content(answer))
     around: set[str] = set()
     for context in contexts:
         # The first of equal sentences stays, so that the score is deterministic.
         for sentence in (set(_content(each)) for each in sentences(context)):
-            if len(sentence & said) > len(around & said):
+            if len(sentence & given) > len(around & given):
                 around = sentence
-    return len(asked & (said | around)) / len(asked)
+    return len(asked & (given | around)) / len(asked)
 
 
 def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
@@ -95,11 +95,11 @@ def stand_in_correctness(answer: str, acceptable: Sequence[str]) -> float:
 
     Source: our own.
     """
-    said = Counter(_content(answer))
+    given = Counter(_content(answer))
     expected = [each for each in (Counter(_content(accepted)) for accepted in acceptable) if each]
-    if not said or not expected:
+    if not given or not expected:
         raise ValueError("the answer or the expected answer has no words that could be compared")
-    return max(_agreement(said, each) for each in expected)
+    return max(_agreement(given, each) for each in expected)
 
 
 def stand_in_context_relevance(question: str, contexts: Sequence[str]) -> float:
@@ -141,13 +141,13 @@ def stand_in_faithfulness(question: str, answer: str, contexts: Sequence[str]) -
     return faithfulness(supported=supported, statements=len(found))
 
 
-def _agreement(said: Counter[str], expected: Counter[str]) -> float:
-    common = len(said.keys() & expected.keys())
+def _agreement(given: Counter[str], expected: Counter[str]) -> float:
+    common = len(given.keys() & expected.keys())
     factual = factuality(
-        true_positives=common, false_positives=len(said) - common, false_negatives=len(expected) - common
+        true_positives=common, false_positives=len(given) - common, false_negatives=len(expected) - common
     )
-    both = sorted(said.keys() | expected.keys())
-    return answer_correctness(factual, cosine_similarity([said[t] for t in both], [expected[t] for t in both]))
+    both = sorted(given.keys() | expected.keys())
+    return answer_correctness(factual, cosine_similarity([given[t] for t in both], [expected[t] for t in both]))
 
 
 def _asked(question: str) -> set[str]:

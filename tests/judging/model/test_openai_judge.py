@@ -216,7 +216,7 @@ def test_two_faulty_replies_are_an_error_with_the_problem_and_the_start_of_the_s
         judged(judge_of(server))
     assert str(caught.value) == (
         f"the judge at {server.url} (model 'm-1') twice gave no verdict: the reply holds no complete JSON object. "
-        "Take a model that follows formats more closely, or look at rag_judge_prompt.\n"
+        "Use a model that follows formats more closely, or look at rag_judge_prompt.\n"
         f"It said: Still {{no}}. {'x' * 287}…"
     )
     assert caught.value.reply == f"Still {{no}}. {'x' * 287}…"

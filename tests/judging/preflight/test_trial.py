@@ -52,7 +52,7 @@ def trial(**other: dict[str, Any]) -> Trial:
                 canary=name, scores=scores, abstained=fields["abstained"], error_message=fields["error_message"]
             )
         )
-    return Trial(said=tuple(rows))
+    return Trial(verdicts=tuple(rows))
 
 
 def tried(server: OpenAIServer, *, prompt: str = "en") -> Trial:
@@ -71,7 +71,7 @@ def test_the_judge_is_asked_once_about_each_canary_in_the_language_of_its_prompt
     with OpenAIServer(says_of_canaries()) as server:
         found = tried(server, prompt=prompt)
     assert found == trial()
-    assert [said.canary for said in found.said] == NAMES
+    assert [verdict.canary for verdict in found.verdicts] == NAMES
     assert sorted(map(canary_of, server.requests)) == sorted(NAMES)
     asked = {request.block("question") for request in server.requests}
     assert asked == {canaries(russian=russian)[0].question.question}
@@ -236,6 +236,6 @@ def test_a_judge_that_names_its_canaries_is_tried_on_those() -> None:
     choosy: Any = Choosy()
     assert [*judges_to_try(Panel([choosy, OfflineJudge()]))] == [choosy]
     found = asyncio.run(try_judge(choosy, OPEN))
-    assert [said.canary for said in found.said] == NAMES[:3]
+    assert [verdict.canary for verdict in found.verdicts] == NAMES[:3]
     assert why_useless(found) == ""
     assert trial_key(choosy)

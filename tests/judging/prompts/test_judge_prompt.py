@@ -246,8 +246,8 @@ def test_missing_placeholders_are_named(tmp_path):
 def test_unknown_placeholders_are_named_with_the_known_ones(tmp_path):
     assert refused(prompt_file(tmp_path, "{question}{contexts}{answer}{Reference}{threshold}")) == (
         "judge prompt FILE has the unknown placeholder {Reference}, {threshold}. "
-        "Known are {question}, {contexts}, {answer}, {expected_answers}, {history}; "
-        "a brace that is meant as such stands with a space: { name }."
+        "Known placeholders are {question}, {contexts}, {answer}, {expected_answers}, {history}; "
+        "write a literal brace with a space: { name }."
     )
 
 

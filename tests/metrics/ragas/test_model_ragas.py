@@ -171,7 +171,7 @@ def test_embeddings_that_fail_leave_the_others_measured():
         measured = scores(server)
     reason = measured["ragas_answer_relevancy"].reason
     assert reason == (
-        f"the embedding server at {server.url} knows no model 'e-1', or no such path: HTTP 404. "
+        f"the embedding server at {server.url} does not know model 'e-1' or this path: HTTP 404. "
         "Check rag_embedding_model, and that the URL in rag_embedding_model is the API's base, often ending in /v1.\n"
         "The server says: no such model"
     )
@@ -191,7 +191,7 @@ def test_facts_that_cannot_be_read_are_asked_for_once_more_and_then_an_error():
         scores(server)
     assert str(caught.value) == (
         f"the judge at {server.url} (model 'm-1') twice gave no verdict: the reply holds no complete JSON object. "
-        "Take a model that follows formats more closely.\nIt said: No."
+        "Use a model that follows formats more closely.\nIt said: No."
     )
 
 
