@@ -73,8 +73,20 @@ def test_questions_that_the_cost_limit_leaves_unexamined_are_red_and_counted(pro
     assert run.exit_status == pytest.ExitCode.TESTS_FAILED
     assert run.outcomes == {"xfailed": 3, "failed": 1}
     assert run.junit["gate"] == ("failure", "3 not examined to the end against ragcheck-baseline.json")
-    assert "then the cost limit was reached" in "\n".join(run.section("ragcheck::gate"))
+    text = run.section("ragcheck::gate")
+    assert any(line.endswith(" times; not examined further: the cost limit was reached") for line in text)
+    assert text[-1] == "Raise --rag-max-cost, so that the gate can examine all questions."
     assert "cost: --rag-max-cost of $0.006 was reached: 3 not examined by the gate" in run.lines
+
+
+def test_a_drift_sample_that_the_cost_limit_cuts_leaves_no_question_unexamined(project: Project) -> None:
+    servers = Servers(project, 30)
+    with servers.endpoint, servers.judge:
+        servers.save()
+        run = servers.run("--rag-max-cost=0.005", "-orag_judge_concurrency=1")
+        assert len(servers.judge.requests) < 10
+    assert run.exit_status == 0
+    assert "not examined" not in run.text
 
 
 def test_a_mean_over_answers_that_the_cost_limit_left_unjudged_is_not_green(project: Project) -> None:

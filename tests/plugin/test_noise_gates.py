@@ -76,7 +76,10 @@ def test_known_failures_may_fail_and_a_stricter_judge_is_no_regression(project: 
     assert run.asked.count("What about hours?") == 1
     lines = run.lines
     at = lines.index("judged stricter today:")
-    assert lines[at + 2] == "failed 5 of 5 times; side by side the margin is -0.70 recorded, -0.29 now (p = 1)"
+    assert lines[at + 2] == (
+        "failed 5 of 5 times; side by side, recorded answers are 0.70 below the threshold, new ones 0.29 below it "
+        "(p = 1)"
+    )
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "prices"]
     assert row["asked_again"] == ["FAIL"] * 4
 
@@ -130,7 +133,7 @@ def test_many_flips_turn_the_gate_red_and_are_named(project: Project) -> None:
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "xfailed": 12})
     assert run.junit["gate"] == ("failure", "12 confirmed as failing against baseline.json")
     text = run.section("ragcheck::gate")
-    assert "broken questions: 12 of 12, 0 improved; red from 6 after 1 saved run (p < 0.001)" in text
+    assert "12 of 12 questions broke, 0 improved (p < 0.001); the gate is red from 6 with 1 saved run" in text
     assert text[text.index("confirmed as failing:") + 2] == "    failed 3 of 3 times"
 
 

@@ -192,7 +192,10 @@ class _Examination:
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
         recorded, digest = compared.recorded(compared.now.answer), compared.now.answer
+        over_budget = self.over_budget
         today = await self._judge((digest,)) if digest is not None else None
+        # The sample may be smaller; the question itself is examined.
+        self.over_budget = over_budget
         return None if recorded is None or today is None else (recorded.scores, today[0])
 
     async def _judged_for_means(

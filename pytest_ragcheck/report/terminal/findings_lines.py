@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice
+from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice, questions
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
@@ -76,7 +76,11 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
         yield from _judging(decision.judging)
     stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
     if stricter:
-        yield f"judge drift on {len(stricter)} recorded answers that fail today: margin {_mean_shift(stricter):+.3f}"
+        shift = _mean_shift(stricter)
+        yield (
+            f"judge drift: the recorded answers of {questions(len(stricter))} fail today, scored {abs(shift):.3f} "
+            f"{'lower' if shift < 0 else 'higher'} than before"
+        )
     if decision.drift is not None:
         yield from drift_lines(decision.drift)
     yield from _not_examined(comparison, findings, decision)
@@ -86,8 +90,8 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
         yield _mean(findings.mean)
     if findings.fails_by_day:
         yield (
-            f"{len(findings.fails_by_day)} questions fail by the day, in one saved run and not in another: "
-            "asking again does not help, more saved runs do"
+            f"{questions(len(findings.fails_by_day))} failed in one saved run and passed in another: "
+            "asking them again does not help, saving more runs does"
         )
     if findings.documents_share_noise:
         yield (
@@ -106,7 +110,7 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
     if alone:
         yield (
-            f"{len(alone)} questions ran without this gate: nothing was scored or asked again, or judged side by "
+            f"{questions(len(alone))} ran without this gate: nothing was scored or asked again, or judged side by "
             f"side. Run them with --rag-gate={decision.terms.gate} and the baseline."
         )
     if not examined:
@@ -114,18 +118,25 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     elif findings.gate == "confirmed" and not findings.can_be_red:
         yield "no question passed in its latest saved run, so the gate cannot turn red. Save a run that passes."
     elif decision.terms.gate != findings.gate:
-        yield f"fewer than {FEWEST_QUESTIONS} questions: {decision.terms.gate} decides as {findings.gate}"
+        yield (
+            f"fewer than {FEWEST_QUESTIONS} questions to compare: {decision.terms.gate} decides as {findings.gate}, "
+            "so one confirmed question is red"
+        )
 
 
 def _judging(judging: Judging) -> Iterator[str]:
     if not judging.n_same + judging.n_changed:
         return
-    anew = f"; {judging.n_drift} judged anew for drift" if judging.n_drift else ""
-    yield f"{judging.n_same} answers as recorded, with their verdicts; {judging.n_changed} changed{anew}"
+    n = judging.n_same + judging.n_changed
+    anew = f"; {judging.n_drift} of them were judged again" if judging.n_drift else ""
+    if judging.n_same:
+        yield f"{judging.n_same} of {n} answers are recorded ones, whose verdicts stand{anew}"
+    else:
+        yield f"none of {n} answers is a recorded one"
     if judging.drift:
         drift = ", ".join(f"{metric} {by:+.3f}" for metric, by in judging.drift.items())
-        more = "; more than noise, as if another model had its name" if judging.drift_is_real else ""
-        yield f"judge drift on the same answers: {drift}{more}"
+        noise = "more than noise: another model may answer under its name" if judging.drift_is_real else "within noise"
+        yield f"judge drift on the same answers: {drift} ({noise})"
     if judging.n_not_judged:
         yield f"{judging.n_not_judged} changed answers could not be judged again, so the mean leaves them out"
 
@@ -152,33 +163,39 @@ def _words(each: Examined, change: Change) -> str:
     asked = f"failed {1 + again.count(Verdict.FAIL.value)} of {1 + len(again)} times" if again else "failed"
     if each.side_by_side is not None:
         found = each.side_by_side
-        recorded, new = fmean(found.recorded), fmean(found.new)
+        recorded, new = _margin(fmean(found.recorded)), _margin(fmean(found.new))
         # A deterministic judge leaves nothing to chance, and p is 0.
         chance = f" ({_p(found.p)})" if found.p else ""
-        return f"{asked}; side by side the margin is {recorded:+.2f} recorded, {new:+.2f} now{chance}"
+        return f"{asked}; side by side, recorded answers are {recorded} the threshold, new ones {new} it{chance}"
     if each.outcome is not Outcome.NOT_MEASURED:
         return asked
     evidence = evidence_of(change.now)
     cost = evidence is not None and evidence.over_budget
-    return f"{asked}; then {'the cost limit was reached' if cost else 'the endpoint or the judge failed'}"
+    return (
+        f"{asked}; not examined further: {'the cost limit was reached' if cost else 'the endpoint or the judge failed'}"
+    )
+
+
+def _margin(value: float) -> str:
+    return f"{abs(value):.2f} {'below' if value < 0 else 'above'}" if value else "at"
 
 
 def _count(count: CountFinding) -> str:
     runs = "1 saved run" if count.known_runs == 1 else f"{count.known_runs} saved runs"
-    found = f"broken {count.unit}s: {count.broken} of {count.n_units}, {count.improved} improved; "
-    if count.needed is None:
-        red = f"red from {count.floor} questions, by their share alone," if count.floor else "no number of them is red"
-        return f"{found}{red} after {runs}. Ask more questions, or save more runs."
-    floor = ", red by their share alone" if count.floor_red and not count.red else ""
     chance = f" ({_p(count.p)})" if count.broken else ""
-    return f"{found}red from {count.needed} after {runs}{chance}{floor}"
+    found = f"{count.broken} of {count.n_units} {count.unit}s broke, {count.improved} improved{chance}; "
+    if count.needed is None:
+        red = f"red from {count.floor} questions, by their share alone," if count.floor else "red for no number of them"
+        return f"{found}the gate is {red} with {runs}. Ask more questions, or save more runs."
+    floor = ", and for their share alone" if count.floor_red and not count.red else ""
+    return f"{found}the gate is red from {count.needed} with {runs}{floor}"
 
 
 def _mean(mean: MeanFinding) -> str:
     found = f"mean of the asserted metrics: {-mean.drop:+.3f} ({_p(mean.p)})"
     if mean.visible_drop is None:
         return found
-    return f"{found}; a drop of {mean.visible_drop:.3f} by {mean.n_changed} changed answers is seen in 4 of 5 runs"
+    return f"{found}; with {mean.n_changed} changed answers a drop of {mean.visible_drop:.3f} is red in 4 of 5 runs"
 
 
 def _p(p: float) -> str:

@@ -71,8 +71,23 @@ def _refusal_text(comparison: Comparison, differences: Sequence[str]) -> str:
 
 def _findings_text(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
     first = f"{findings_headline(comparison, findings, decision)} against {comparison.baseline.name}"
-    lines = (first, "", *held_lines(comparison, findings), "", accept_advice(comparison))
+    lines = (first, "", *held_lines(comparison, findings), "", *_advice(comparison, findings, decision))
     return "\n".join(map(printable, lines))
+
+
+def _advice(comparison: Comparison, findings: GateFindings, decision: Decision) -> Iterator[str]:
+    """Yield what to do about a red gate."""
+    judging = decision.judging
+    not_judged = judging.n_not_judged if judging is not None else 0
+    if findings.not_measured or not_judged:
+        over_budget = judging is not None and judging.n_over_budget
+        yield (
+            "Raise --rag-max-cost, so that the gate can examine all questions."
+            if over_budget
+            else "Run again when the endpoint and the judge work, so that the gate can examine all questions."
+        )
+    if findings.red or comparison.lost:
+        yield accept_advice(comparison)
 
 
 def _rate_line(rate: Rate) -> str:

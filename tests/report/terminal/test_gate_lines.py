@@ -58,7 +58,7 @@ def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:
             "4 questions ran without this gate: nothing was scored or asked again, or judged side by side. "
             "Run them with --rag-gate=regression and the baseline."
         ),
-        "fewer than 10 questions: regression decides as confirmed",
+        "fewer than 10 questions to compare: regression decides as confirmed, so one confirmed question is red",
     ]
 
 
@@ -75,9 +75,9 @@ def test_questions_that_failed_in_an_earlier_run_count_for_the_share_alone(first
     earlier = SavedAnswer(passed=first > 0.5, scores={"groundedness": first})
     rows = [before(f"q{i}") for i in range(20)]
     rows = [replace(row, saved=((earlier,), *row.saved)) for row in rows]
-    counted = [line for line in decision_lines(decided(rows, [now(f"q{i}") for i in range(20)])) if "broken" in line]
+    counted = [line for line in decision_lines(decided(rows, [now(f"q{i}") for i in range(20)])) if "broke" in line]
     assert len(counted) == 1
-    assert f"; {red} after 2 saved runs" in counted[0]
+    assert f"; the gate is {red} with 2 saved runs" in counted[0]
 
 
 def test_a_green_gate_has_no_text_and_a_red_one_says_it_in_its_first_line() -> None:
