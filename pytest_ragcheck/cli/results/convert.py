@@ -1,7 +1,8 @@
-"""`ragcheck convert`: turns results of the five-file layout into the three files."""
+"""`ragcheck convert`: turns results of the five-file layout into the three files, and MT-RAG into question files."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,21 +21,29 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "convert",
-        help="turn results of the old five-file layout into the three files",
+        help="turn results of the old five-file layout into the three files, and MT-RAG into question files",
         description="Reads results of five files (*_results.json, *_results_metrics.json and .txt, "
         "*_results_per_question.json and .csv), writes questions, predictions and summary, and says what could not be "
-        "carried over. Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
+        "carried over. The conversations.json of MT-RAG becomes a question file for each of its corpora. "
+        "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
     )
     parser.add_argument(
-        "results", metavar="RESULTS", nargs="+", type=Path, help=f"a *{_ENDING} file, or a folder with some"
+        "results",
+        metavar="RESULTS",
+        nargs="+",
+        type=Path,
+        help=f"a *{_ENDING} file, a folder with some, or conversations",
     )
     add_output_folder(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.questions.mtrag import is_mtrag
+
     for path in _files(chosen.results):
-        say(*_convert(path, chosen.output))
+        convert = _convert_conversations if is_mtrag(path) else _convert
+        say(*convert(path, chosen.output))
     return 0
 
 
@@ -65,3 +74,19 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
     yield f"{path}: {len(old.outcomes.records)} questions"
     yield from (f"  wrote {each}" for each in (*written.questions, written.predictions, written.summary))
     yield from (f"  not carried over: {each}" for each in old.lost)
+
+
+def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
+    """Write a question file for each corpus of the conversations, and print its size."""
+    from pytest_ragcheck.questions.mtrag import read_mtrag
+    from pytest_ragcheck.questions.question_rows import questions_document
+
+    sets = read_mtrag(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    yield f"{path}: {sum(len(each.questions) for each in sets)} turns"
+    for each in sets:
+        written = folder / f"{each.dataset_name}_questions.json"
+        document = questions_document(each.dataset_name, each.questions)
+        written.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        conversations = len({question.conversation for question in each.questions})
+        yield f"  wrote {written}: {conversations} conversations, {len(each.questions)} turns"
