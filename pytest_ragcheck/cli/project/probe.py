@@ -21,6 +21,7 @@ from pytest_ragcheck.rag.probe.check_point import (
     JSON,
     POST,
     REQUEST,
+    STATUS,
     CheckOutcome,
     Point,
 )
@@ -70,8 +71,9 @@ def _run(chosen: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
     target, redactor = _read(chosen)
     points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
-    has_another_shape = any(point.check in _OF_THE_SHAPE for point in points if point.outcome is CheckOutcome.FAIL)
-    settings = _fitting(target, redactor) if has_another_shape else None
+    broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
+    has_another_shape = not _OF_THE_SHAPE.isdisjoint(broken)
+    settings = _fitting(target, redactor) if has_another_shape or STATUS in broken else None
     if chosen.json:
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if _failed(points) else 0
@@ -79,9 +81,11 @@ def _run(chosen: argparse.Namespace) -> int:
     if settings:
         print("These settings read the endpoint as it is:\n")
         for name, value in settings.items():
-            print(f"{name} = {printable(value)}")
+            # The further lines of a value are indented in an ini file.
+            print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
+        print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
     return 1 if _failed(points) else 0
 
 

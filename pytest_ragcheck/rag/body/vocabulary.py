@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # In lower case without separators, the likeliest first, so that each entry covers all its spellings.
 ANSWER_NAMES = (
     *("answer", "response", "result", "output", "outputtext", "answertext", "finalanswer", "generatedtext"),
-    *("generation", "text", "content", "message", "completion", "reply", "replies", "answers"),
+    *("generation", "text", "content", "message", "completion", "reply", "replies", "answers", "generatedanswer"),
+    "data",
 )
 PIECE_NAMES = (*ANSWER_NAMES, "token", "delta", "chunk", "piece")
 """Keys of a piece of the answer, in an event of a stream."""
@@ -23,19 +24,21 @@ PIECE_NAMES = (*ANSWER_NAMES, "token", "delta", "chunk", "piece")
 CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
     *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),
-    *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "results", "hits"),
+    *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "chunksearchresults", "results"),
+    *("hits", "evidence"),
 )
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
-    *("node", "document", "retrievedreferences"),
+    *("excerpt", "node", "document", "retrievedreferences"),
 )
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),
-    *("file", "document", "url", "uri", "title", "name"),
+    *("file", "document", "url", "uri", "link", "title", "name", "doc"),
 )
 ID_NAMES = ("id", "chunkid", "passageid", "contextid", "nodeid")
 ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids", "ids", "sources")
-METADATA_NAMES = ("metadata", "meta")
+METADATA_NAMES = ("metadata", "meta", "location", "s3location")
+"""Keys of objects beside a text that name its document."""
 
 _LONGEST_KEY = 60
 """Maximum length of a key that is compared with these names."""

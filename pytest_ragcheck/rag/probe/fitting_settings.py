@@ -21,10 +21,21 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyClient
     from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target
 
-_KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt")
+_KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
 _OPTIONAL_PARTS = (', "top_k": "{top_k}"', "")
-_REFUSED = frozenset({400, 405, 415, 422})
-"""Statuses of an endpoint that takes another request; after any other one, further requests are in vain."""
+_FURTHER_REQUESTS = (
+    # LangServe, for a chain whose input is a mapping
+    '{"input": {"question": "{query}"}}',
+    # LightRAG leaves the texts out by default.
+    '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
+    *(f"GET {key}={{query}}" for key in ("query", "q", "question")),
+)
+_REFUSED = frozenset({400, 405, 415, 422, 500})
+"""
+Statuses of an endpoint that takes another request; after any other one, further requests are in vain.
+
+Some endpoints answer 500 to a request that lacks their key.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +48,8 @@ async def fitting_settings(target: Target) -> Mapping[str, str] | None:
     """
     Return the ini settings that read an answer with contexts, with ids if any settings find them.
 
-    Asks as the user's own settings say, as each named shape does, and by each usual key of a question with and
-    without `top_k`. Returns None if nothing fits.
+    Asks as the user's own settings say, as each named shape does, by each usual key of a question with and without
+    `top_k`, and by GET. Of settings that find no contexts, the user's own alone fit. Returns None if nothing fits.
     """
     connections = Connections(http_library())
     fitting = None
@@ -50,9 +61,10 @@ async def fitting_settings(target: Target) -> Mapping[str, str] | None:
                     break
                 fit = await _fit(http, target, request, exchange)
                 if fit is not None:
-                    fitting = fitting or fit
                     if fit.answer.source_ids:
                         return fit.settings
+                    if fitting is None or not fitting.answer.contexts:
+                        fitting = fit
     finally:
         await connections.aclose()
     return None if fitting is None else fitting.settings
@@ -66,6 +78,8 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     for key in _KEYS_OF_THE_QUESTION:
         for optional in _OPTIONAL_PARTS:
             yield {"rag_request": f'{{"{key}": "{{query}}"{optional}}}'}
+    for request in _FURTHER_REQUESTS:
+        yield {"rag_request": request}
 
 
 async def _ask(http: AnyClient, target: Target, settings: Mapping[str, str]) -> Exchange:
@@ -79,6 +93,8 @@ def _takes_requests(exchange: Exchange) -> bool:
 
 async def _fit(http: AnyClient, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:
     """Return the settings that read the reply of the exchange, tried out by another request."""
+    if "rag_response" in request and exchange.answer is not None and exchange.answer.text:
+        return _Fit(settings=request, answer=exchange.answer)
     settings = dict(request)
     if exchange.answer is None or not exchange.answer.contexts:
         response = _response_for(exchange)

@@ -33,6 +33,9 @@ _LONGEST = 200
 _DEEPEST = 4
 """Maximum levels between the array of contexts and their texts."""
 
+_ENDS = {"choices": 0, "answers": 0, "messages": -1}
+"""Arrays with the answer in their first or last element, of OpenAI, Haystack and LangGraph."""
+
 _WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
 
 
@@ -157,21 +160,26 @@ def _contexts(reply: object, beside: _Place) -> _Texts | None:
     """Return the expressions for the contexts and their ids; objects near the answer have priority."""
     places = [beside, *_within(beside), *_places(reply)]
     places += [inner for place in places for inner in _within(place)]
+    empty = None
     for place in places:
         for key in keys_among(place.keys, CONTEXTS_NAMES):
             path, value = place.to(key), place.keys[key]
             if isinstance(value, str):
                 return _Texts(f"[{path}]")
-            if isinstance(value, list):
+            if value == []:
+                empty = empty or _Texts(path)
+            elif isinstance(value, list):
                 plain = all(isinstance(each, str) for each in value)
-                found = _Texts(path, _ids_beside(place, key)) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
+                found = _Texts(path) if plain else _texts(f"{path}[]", _flat(value), _DEEPEST)
+                if found and not found.ids and _is_of_texts(value):
+                    found = _Texts(found.expression, _ids_beside(place, key))
                 if found:
                     return found
-    return None
+    return empty
 
 
 def _places(reply: object) -> Iterator[_Place]:
-    """Yield the reply (or its only element), the objects in its keys, and the message of an OpenAI chat completion."""
+    """Yield the reply (or its only element), the objects within it, and those at one end of the arrays of `_ENDS`."""
     top = ""
     if isinstance(reply, list) and len(reply) == 1:
         top, reply = "[0]", reply[0]
@@ -180,11 +188,14 @@ def _places(reply: object) -> Iterator[_Place]:
     place = _Place(top, reply)
     yield place
     yield from _within(place)
-    choices = reply.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        choice = _Place(f"{place.to('choices')}[0]", choices[0])
-        yield from _within(choice)
-        yield choice
+    for key, index in _ENDS.items():
+        values = reply.get(key)
+        if isinstance(values, list) and values and isinstance(values[index], Mapping):
+            end = _Place(f"{place.to(key)}[{index}]", values[index])
+            yield from _within(end)
+            yield end
+    for inner in _within(place):
+        yield from _within(inner)
 
 
 def _within(place: _Place) -> Iterator[_Place]:
@@ -194,25 +205,38 @@ def _within(place: _Place) -> Iterator[_Place]:
             yield _Place(place.to(key), value)
 
 
-def _ids_beside(place: _Place, contexts: str) -> str:
+def _is_of_texts(value: Sequence[Any]) -> bool:
+    """Return True for an array of texts, or of arrays of texts."""
+    return all(isinstance(each, str) for each in _flat(value))
+
+
+def _ids_beside(beside: _Place, contexts: str) -> str:
     """Return the expression for an array of ids as long as that of the contexts; empty without one."""
-    for key in keys_among(place.keys, ID_LIST_NAMES):
-        ids = place.keys[key]
-        if key != contexts and isinstance(ids, list) and len(ids) == len(place.keys[contexts]) and ids:
+    texts = beside.keys[contexts]
+    for place in (beside, *_within(beside)):
+        for key in keys_among(place.keys, ID_LIST_NAMES):
+            ids = place.keys[key]
+            if ids is texts or not isinstance(ids, list) or not ids or len(ids) != len(texts):
+                continue
+            nested = isinstance(ids[0], list)
+            path, ids = (f"{place.to(key)}[]", _flat(ids)) if nested else (place.to(key), ids)
+            if len(ids) != len(_flat(texts)):
+                continue
             if all(isinstance(each, str) for each in ids):
-                return place.to(key)
+                return path
             if all(isinstance(each, Mapping) for each in ids):
-                return _id_of_each(f"{place.to(key)}[]", ids)
+                return _id_of_each(path if nested else f"{path}[]", ids)
     return ""
 
 
 def _id_of_each(path: str, values: Sequence[Mapping[str, Any]]) -> str:
     """Return the expression for an id of each object, that of its document if it has one; empty without."""
     places = [(path, values)]
-    for key in keys_among(values[0], METADATA_NAMES):
-        inner = [each for each in (value.get(key) for value in values) if isinstance(each, Mapping)]
-        if len(inner) == len(values):
-            places.append((f"{path}.{written(key)}", inner))
+    for at, objects in places:  # grows by the places within
+        for key in keys_among(objects[0], METADATA_NAMES):
+            inner = [each for each in (value.get(key) for value in objects) if isinstance(each, Mapping)]
+            if len(inner) == len(objects):
+                places.append((f"{at}.{written(key)}", inner))
     for names in (DOCUMENT_NAMES, ID_NAMES):
         for at, objects in places:
             for key in keys_among(objects[0], names):
@@ -234,11 +258,21 @@ def _texts(path: str, values: Sequence[Any], deeper: int) -> _Texts | None:
         for key in keys_among(values[0], TEXT_NAMES):
             if all(key in value for value in values):
                 found = _texts(f"{path}.{written(key)}", [value[key] for value in values], deeper - 1)
+                if joined := _joined(path, key, values):
+                    return joined
                 if found:
                     # An id of an object with several texts would be too few.
                     is_one = "[]" not in found.expression.removeprefix(path)
                     return found if found.ids or not is_one else _Texts(found.expression, _id_of_each(path, values))
     return None
+
+
+def _joined(path: str, key: str, values: Sequence[Mapping[str, Any]]) -> _Texts | None:
+    """Return the expressions for one text and one id of each object with several texts; None without ids."""
+    if not all(isinstance(value[key], list) and _is_of_texts(value[key]) for value in values):
+        return None
+    ids = _id_of_each(path, values)
+    return _Texts(f"{path}.join(' ', {written(key)})", ids) if ids else None
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:

@@ -568,6 +568,26 @@ def of_events(*values: object) -> Behaviour:
             {"rag_response": "answer=token contexts=sources[].text source_ids=sources[].document_id"},
             id="a stream",
         ),
+        pytest.param(
+            lambda body: isinstance(body.get("input"), dict) and "question" in body["input"],
+            json_reply({"output": {"answer": "30 days", "context": SOURCES}}),
+            {
+                "rag_request": '{"input": {"question": "{query}"}}',
+                "rag_response": "answer=output.answer contexts=output.context[].text "
+                "source_ids=output.context[].document_id",
+            },
+            id="LangServe",
+        ),
+        pytest.param(
+            lambda body: body.get("include_chunk_content"),
+            json_reply({"response": "30 days", "references": [{"file_path": "terms.md", "content": PASSAGES[:1]}]}),
+            {
+                "rag_request": '{"query": "{query}", "include_references": true, "include_chunk_content": true}',
+                "rag_response": "answer=response contexts=references[].join(' ', content) "
+                "source_ids=references[].file_path",
+            },
+            id="LightRAG",
+        ),
     ],
 )
 def test_the_settings_that_read_another_endpoint_are_named_whole(
@@ -584,6 +604,37 @@ def test_the_settings_that_read_another_endpoint_are_named_whole(
             answer = client.query("How long?")
     assert (answer.text, answer.contexts) == ("30 days", (PASSAGES[0],))
     assert answer.source_ids == ("terms.md",)
+
+
+def test_an_endpoint_that_breaks_down_without_its_key_is_asked_on(ragcheck) -> None:
+    found = json_reply({"answer": "30 days", "contexts": PASSAGES[:1]})
+    with endpoint(lambda request: found if "question" in request.json else json_reply({}, 500)) as server:
+        _, printed, _ = ragcheck("probe", server.url, "--json")
+    assert json.loads(printed)["settings"] == {
+        "rag_url": server.url,
+        "rag_request": '{"question": "{query}", "top_k": "{top_k}"}',
+    }
+
+
+def test_an_endpoint_that_takes_get_alone_is_read_too(ragcheck) -> None:
+    def by_get(request: Request) -> Behaviour:
+        if request.method == "GET" and "?q=" in request.path:
+            return json_reply({"answer": "30 days", "contexts": PASSAGES[:1]})
+        return json_reply({}, 405)
+
+    with endpoint(by_get) as server:
+        _, printed, _ = ragcheck("probe", server.url, "--json")
+    assert json.loads(printed)["settings"] == {"rag_url": server.url, "rag_request": "GET q={query}"}
+
+
+def test_the_users_own_settings_fit_without_contexts_and_are_shown_as_an_ini_file_takes_them(
+    ragcheck, tmp_path: Path
+) -> None:
+    own = "rag_response =\n    answer=a\n    contexts=`[]`\n"
+    with endpoint(always(json_reply({"a": "30 days"}))) as server:
+        (tmp_path / "pytest.ini").write_text(f"[pytest]\nrag_url = {server.url}\n{own}", encoding="utf-8")
+        _, printed, _ = ragcheck("probe")
+    assert printed.endswith(f"rag_url = {server.url}\nrag_response = answer=a\n    contexts=`[]`\n")
 
 
 def test_a_stream_keeps_the_contract_too(probe) -> None:

@@ -105,6 +105,54 @@ VARIANTS: dict[str, Any] = {
         "response": ANSWER,
         "chunks": [{"text": TEXTS[0], "id": "1"}, {"text": TEXTS[1], "id": None}],
     },
+    # Bedrock
+    "answer=output.text contexts=citations[].retrievedReferences[].content.text "
+    "source_ids=citations[].retrievedReferences[].location.s3Location.uri": {
+        "output": {"text": ANSWER},
+        "citations": [
+            {"retrievedReferences": [{"content": {"text": text}, "location": {"s3Location": {"uri": "s3://a"}}}]}
+            for text in TEXTS
+        ],
+    },
+    # LightRAG, whose references have several texts each
+    "answer=response contexts=references[].join(' ', content) source_ids=references[].file_path": {
+        "response": ANSWER,
+        "references": [{"file_path": text[:3], "content": text.split(" ")} for text in TEXTS],
+    },
+    # hayhooks
+    "answer=result.llm.replies[0] contexts=result.retriever.documents[].content "
+    "source_ids=result.retriever.documents[].meta.file_path": {
+        "result": {
+            "llm": {"replies": [ANSWER]},
+            "retriever": {"documents": [{"content": text, "meta": {"file_path": "a"}} for text in TEXTS]},
+        }
+    },
+    "answer=answers[0].data contexts=answers[0].documents[].content source_ids=answers[0].documents[].id": {
+        "answers": [{"data": ANSWER, "documents": each("content")}]
+    },
+    # LangGraph
+    "answer=messages[-1].content contexts=docs[].page_content source_ids=docs[].id": {
+        "messages": [{"type": "human", "content": "?"}, {"type": "ai", "content": ANSWER}],
+        "docs": each("page_content"),
+    },
+    # Chroma
+    "answer=answer contexts=found.documents[] source_ids=found.ids[]": {
+        "answer": ANSWER,
+        "found": {"documents": [TEXTS], "ids": [["a", "b"]]},
+    },
+    "answer=answer contexts=context source_ids=metadata.sources": {
+        "answer": ANSWER,
+        "context": TEXTS,
+        "metadata": {"sources": ["a", "b"]},
+    },
+    "answer=results.generated_answer contexts=results.search_results.chunk_search_results[].text "
+    "source_ids=results.search_results.chunk_search_results[].id": {
+        "results": {
+            "generated_answer": ANSWER,
+            "citations": [],
+            "search_results": {"chunk_search_results": each("text")},
+        }
+    },
     "answer=choices[0].text contexts=documents": {"choices": [{"text": ANSWER}], "documents": TEXTS},
 }
 
