@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.harness import WAYS, three_ways
+from pytest_ragcheck.engine.store.store_file import rows
+from tests.harness import WAYS, three_ways, two_ways
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
@@ -119,6 +120,35 @@ def test_errors_and_changed_questions_are_asked_again(project: Project) -> None:
     assert system.answered == {"1?": 1, "2?": 1, "new?": 1}
     assert ended.counts["error"] == 0
     assert "resumed: 2 of 5 questions were asked by the run before" in ended.lines
+
+
+@two_ways
+def test_a_resumed_full_run_forgets_questions_whose_file_is_gone(project: Project) -> None:
+    questions(project, 3)
+    project.write("old.rag.yaml", "- {id: old, question: old?, expected_answer: 30 days}\n")
+    with FakeEndpoint(Counting()) as endpoint:
+        run(project, endpoint)
+        assert (project.folder / "ragcheck-results" / "old_questions.json").exists()
+        run(project, endpoint, "--rag-resume", "many.rag.json")  # a part of the questions
+        assert stored(project) == ["0?", "1?", "2?", "old?"]
+        (project.folder / "old.rag.yaml").rename(project.folder / "new.rag.yaml")
+        ended = run(project, endpoint, "--rag-resume")
+    assert ended.outcomes == {"passed": 4}
+    assert stored(project) == ["0?", "1?", "2?", "old?"]
+    (project.folder / "new.rag.yaml").unlink()
+    with FakeEndpoint(Counting()) as endpoint:
+        run(project, endpoint, "--rag-resume")
+    assert stored(project) == ["0?", "1?", "2?"]
+    names = {path.name for path in (project.folder / "ragcheck-results").glob("*.json")}
+    assert names == {"many_questions.json", "rag_predictions.json", "rag_summary.json"}
+
+
+def stored(project: Project) -> list[str]:
+    """The questions in the store of the last run."""
+    (folder,) = (
+        path for path in (project.folder / "ragcheck-results" / ".ragcheck" / "rag").iterdir() if path.is_dir()
+    )
+    return sorted(row["question"]["question"] for row in rows(folder))
 
 
 def test_what_is_asked_on_demand_is_gone_on_with_too_and_a_rerun_asks_anew(project: Project) -> None:

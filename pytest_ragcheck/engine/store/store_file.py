@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import StoreError
@@ -86,6 +86,12 @@ def finished_keys(folder: Path) -> list[str]:
     """
     with _reading(folder) as database:
         return [key for (key,) in database.execute(_FINISHED)]
+
+
+def forget_unused(folder: Path) -> None:
+    """Delete the records of an earlier run that the finished run did not use, such as those of a deleted question."""
+    with suppress(StoreError), _reading(folder) as database, _transaction(database):
+        database.execute("delete from questions where taken = 0 and resumed = 1")
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ragcheck.engine.store.store_file import forget_unused
 from pytest_ragcheck.errors import ResultsError
 from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_if_read, terms_of
@@ -15,6 +16,7 @@ from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET
+from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
@@ -80,6 +82,8 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     except ResultsError as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         return [*lines, printable(f"results: NOT WRITTEN: {error}")]
+    if settings.run.resume and not written.partial:
+        forget_unused(run_folder(config))
     lines += map(printable, written.lines(config.invocation_params.dir))
     if settings.run.reports:
         from pytest_ragcheck.plugin.ending.report_writing import write_reports

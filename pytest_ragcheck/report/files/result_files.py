@@ -15,7 +15,7 @@ from pytest_ragcheck.report.files.result_documents import predictions_document, 
 from pytest_ragcheck.summary.shards import shard_document, shard_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from pytest_ragcheck.redaction import Redactor
@@ -56,7 +56,8 @@ def write_results(
     Write the question files, the predictions and the summary of a run.
 
     A partial run writes `{agent}.partial_*.json`, so that the last full result stays. A full run deletes the older
-    partial files if it has all of their datasets, since a reader of the folder would count questions twice.
+    partial files if it has all of their datasets, since a reader of the folder would count questions twice. It also
+    deletes the question files of datasets that no longer exist and that no other summary in the folder has.
 
     Args:
         outcomes: The outcomes of the run.
@@ -72,6 +73,7 @@ def write_results(
     agent = safe_name(outcomes.agent_name)
     why_partial = _why_partial(outcomes, folder / f"{agent}_summary.json", would_collect)
     prefix = f"{agent}.partial" if why_partial else agent
+    before = _datasets_in(folder / f"{agent}_summary.json")
     names = unique_names([questions.dataset_name for questions in outcomes.sets])
     writer = JsonWriter(folder, redactor)
     questions = tuple(
@@ -90,6 +92,7 @@ def write_results(
     _keep_out_of_git(folder)
     if not why_partial:
         _take_away_partial(outcomes, folder / f"{agent}.partial_summary.json", would_collect)
+        _take_away_questions(folder, before, kept=questions)
     return written
 
 
@@ -142,6 +145,16 @@ def _take_away_partial(outcomes: Outcomes, summary: Path, would_collect: Callabl
     if datasets and not _lacking(outcomes, datasets, would_collect):
         # The summary goes last, so that the next full run finds the rest after an interruption.
         for path in (summary.with_name(f"{summary.name.removesuffix('summary.json')}predictions.json"), summary):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _take_away_questions(folder: Path, before: set[str], *, kept: Collection[Path]) -> None:
+    """Delete the question files of the last full run for which the folder has no summary any more."""
+    known = set[str]().union(*map(_datasets_in, folder.glob("*_summary.json")))
+    for dataset, name in zip(before, unique_names(before), strict=True):
+        path = folder / f"{name}_questions.json"
+        if dataset not in known and path not in kept:
             with suppress(OSError):
                 path.unlink()
 

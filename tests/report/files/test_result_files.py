@@ -127,6 +127,22 @@ def test_a_partial_result_of_a_dataset_that_the_full_run_lacks_stays(tmp_path: P
     assert list(content(tmp_path / "rag.partial_summary.json")["datasets"]) == ["prices"]
 
 
+def test_a_full_run_takes_away_the_question_files_of_datasets_that_are_gone(tmp_path: Path) -> None:
+    prices, terms = (a_record(question=a_question("x", dataset_name=name)) for name in ("prices", "terms"))
+    written(some_outcomes(prices, terms), tmp_path)
+    written(some_outcomes(terms, agent_name="other"), tmp_path)
+    (tmp_path / "own_questions.json").write_text("{}")
+    outcomes = some_outcomes(a_record("a"))
+    files = write_results(outcomes, aggregate(outcomes), tmp_path, Redactor(), would_collect=lambda _: True)
+    assert files.partial == ""
+    # Those of the other agent's summary stay, and a file that no run has written.
+    assert {path.name for path in tmp_path.glob("*_questions.json")} == {
+        "billing_questions.json",
+        "own_questions.json",
+        "terms_questions.json",
+    }
+
+
 def test_a_run_that_was_cut_short_is_partial_for_its_reason(tmp_path: Path) -> None:
     outcomes = some_outcomes(a_record("a"), complete=False, cut_short="the run ended early")
     assert written(outcomes, tmp_path).partial == "the run ended early"
