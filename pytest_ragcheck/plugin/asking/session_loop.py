@@ -13,8 +13,7 @@ from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.transport import send_line
-from pytest_ragcheck.plugin.workers.worker_info import has_workers
+from pytest_ragcheck.plugin.workers.transport import has_workers, send_line
 from pytest_ragcheck.redaction.library_logs import redact_logs
 from pytest_ragcheck.redaction.printable import printable
 

@@ -13,7 +13,7 @@ from pytest_ragcheck.errors import DatasetError, QuestionFileError, UsageError
 from pytest_ragcheck.plugin.collecting.question_items import QuestionFile
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers.worker_info import has_workers
+from pytest_ragcheck.plugin.workers.transport import has_workers
 from pytest_ragcheck.questions.datasets.loading import load_questions
 from pytest_ragcheck.questions.datasets.registry import check_choices, known_datasets
 from pytest_ragcheck.questions.datasets.sampling import would_be_taken

@@ -11,7 +11,8 @@ from pytest_ragcheck.errors import StoreError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN
 from pytest_ragcheck.plugin.workers.shared_folder import home_of
-from pytest_ragcheck.plugin.workers.worker_info import has_workers, runs_everything
+from pytest_ragcheck.plugin.workers.transport import has_workers
+from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 
 
 def resume_lines(config: pytest.Config) -> list[str]:

@@ -14,11 +14,11 @@ from pytest_ragcheck.plugin.workers.transport import (
     STOPPED,
     USELESS_JUDGE,
     carries_luggage,
+    has_workers,
     received_begun,
     received_line,
     received_refusal,
 )
-from pytest_ragcheck.plugin.workers.worker_info import has_workers
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable

@@ -25,10 +25,17 @@ NOT_STARTED = "the app of the rag_client did not start"
 TOLERATED = "ragcheck_tolerated"
 """Report attribute: the FAIL does not count against its question under the gate of the run."""
 
+HAS_WORKERS: pytest.StashKey[bool] = pytest.StashKey()
+
 _LUGGAGE = "ragcheck"
 _BEGUN = "ragcheck_begun"
 _LINE = "ragcheck_line"
 _REFUSAL = "ragcheck_refusal"
+
+
+def has_workers(config: pytest.Config) -> bool:
+    """Return True on the controller of xdist once it starts workers; it starts none with --collect-only."""
+    return config.stash.get(HAS_WORKERS, False)
 
 
 def put_on(report: pytest.TestReport, luggage: Mapping[str, object]) -> None:

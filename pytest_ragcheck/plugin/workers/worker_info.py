@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-RUN_ID: pytest.StashKey[str] = pytest.StashKey()
+from pytest_ragcheck.plugin.workers.transport import HAS_WORKERS
 
-_HAS_WORKERS: pytest.StashKey[bool] = pytest.StashKey()
+RUN_ID: pytest.StashKey[str] = pytest.StashKey()
 
 _INPUT = "ragcheck"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -55,14 +55,9 @@ def part_of(config: pytest.Config) -> Part:
 def tell_worker(node: Any) -> None:
     """Send a worker of xdist the values that `part_of` reads."""
     config: pytest.Config = node.config
-    config.stash[_HAS_WORKERS] = True
+    config.stash[HAS_WORKERS] = True
     told = {"run_id": run_id(config), "each": runs_everything(config), "disk": _disk(config.rootpath)}
     node.workerinput[_INPUT] = json.dumps(told)
-
-
-def has_workers(config: pytest.Config) -> bool:
-    """Return True on the controller of xdist once it starts workers; it starts none with --collect-only."""
-    return config.stash.get(_HAS_WORKERS, False)
 
 
 def run_id(config: pytest.Config) -> str:
