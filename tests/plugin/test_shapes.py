@@ -117,6 +117,48 @@ def test_a_foreign_shape_runs_by_the_settings_of_the_page(project: Project, name
     assert prediction.get("source_ids") == (["doc-0", "doc-1"] if name == "Names in camelCase" else None)
 
 
+FOLLOW_UP = "And for vouchers?"
+
+
+def messages(connection: socket.socket, request: Request) -> bool:
+    said = [message["content"] for message in request.json["messages"]]
+    context = {"citations": [{"content": PASSAGES[len(said) // 2]}]}
+    message = {"role": "assistant", "content": PASSAGES[len(said) // 2], "context": context}
+    return json_reply({"choices": [{"message": message}]})(connection, request)
+
+
+def keeps_sessions(connection: socket.socket, request: Request) -> bool:
+    is_first = request.json["message"] == QUESTION
+    if request.json["conversation_id"] != (None if is_first else "17"):
+        return json_reply({"detail": "another session"}, 422)(connection, request)
+    text = PASSAGES[0 if is_first else 1]
+    # Only the first reply names the session.
+    session = {"conversation_id": 17} if is_first else {}
+    return json_reply({"reply": text, "passages": [{"text": text}], **session})(connection, request)
+
+
+@pytest.mark.parametrize(
+    ("heading", "server"),
+    [("The request carries the earlier turns", messages), ("The endpoint keeps the conversation", keeps_sessions)],
+)
+def test_a_conversation_runs_by_the_settings_of_the_page(project: Project, heading: str, server: Behaviour) -> None:
+    (ini,) = re.findall(rf"### {heading}\n.*?```ini\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    asked = zip((QUESTION, FOLLOW_UP), PASSAGES, strict=True)
+    turns = [{"question": question, "expected_answer": passage} for question, passage in asked]
+    talk = {"questions": [{"id": "talk", "turns": turns}]}
+    project.write("billing.rag.yaml", json.dumps(talk, ensure_ascii=False))
+    with FakeEndpoint(server) as endpoint:
+        project.write("pytest.ini", at(endpoint, ini))
+        run = project.run("--rag-judge=offline")
+    assert run.verdicts == {"talk[turn1]": "PASS", "talk[turn2]": "PASS"}, run.text
+    if server is messages:
+        assert endpoint.requests[1].json["messages"] == [
+            {"role": "user", "content": QUESTION},
+            {"role": "assistant", "content": PASSAGES[0]},
+            {"role": "user", "content": FOLLOW_UP},
+        ]
+
+
 @two_ways
 def test_a_shape_reaches_workers_too(project: Project) -> None:
     with FakeEndpoint(SERVERS["search-rag"]) as endpoint:

@@ -30,7 +30,7 @@ from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.probe_exchange import Target
@@ -83,6 +83,7 @@ def _run(chosen: argparse.Namespace) -> int:
         for name, value in settings.items():
             # The further lines of a value are indented in an ini file.
             print("\n    ".join(printable(line.strip()) for line in f"{name} = {value}".splitlines()))
+        print(f"\n{_in_conversations(settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
         print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
@@ -149,6 +150,17 @@ def _fitting(target: Target, redactor: Redactor) -> dict[str, str] | None:
     of_target = read_address(target.url, target.headers, also_secret={}).redactor
     shown = {"rag_url": shown_url(target.url), **settings}
     return {name: of_target.text(redactor.text(value)) for name, value in shown.items()}
+
+
+def _in_conversations(settings: Mapping[str, str]) -> str:
+    """Say how the request of the settings carries the earlier turns of a conversation."""
+    from pytest_ragcheck.rag.shapes.shape import read_shape
+
+    shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"))
+    carried = {"history", "session"} & set(shape.request.carried)
+    if carried:
+        return f"In conversations the request carries {' and '.join(f'{{{name}}}' for name in sorted(carried))}."
+    return "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape"
 
 
 def _host(url: Given) -> str | None:

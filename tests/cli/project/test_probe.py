@@ -525,6 +525,8 @@ def test_what_it_prints(ragcheck) -> None:
         "\n"
         f"rag_url = {url}\n"
         "rag_response = answer=answer contexts=contexts[].text\n"
+        "\n"
+        "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
     )
 
 
@@ -634,7 +636,10 @@ def test_the_users_own_settings_fit_without_contexts_and_are_shown_as_an_ini_fil
     with endpoint(always(json_reply({"a": "30 days"}))) as server:
         (tmp_path / "pytest.ini").write_text(f"[pytest]\nrag_url = {server.url}\n{own}", encoding="utf-8")
         _, printed, _ = ragcheck("probe")
-    assert printed.endswith(f"rag_url = {server.url}\nrag_response = answer=a\n    contexts=`[]`\n")
+    assert printed.endswith(
+        f"rag_url = {server.url}\nrag_response = answer=a\n    contexts=`[]`\n\n"
+        "Conversations need {history} or {session} in rag_request: ragcheck docs how-to/own-endpoint-shape\n"
+    )
 
 
 def test_a_stream_keeps_the_contract_too(probe) -> None:
