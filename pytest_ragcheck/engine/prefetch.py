@@ -198,6 +198,12 @@ class Prefetcher:
                 return  # a client that hangs
             await asyncio.wait(left, timeout=left_seconds)
 
+    async def finish_unit(self, key: Hashable, seconds: float) -> None:
+        """Wait up to *seconds* for the rest of the unit of a job, which other processes need."""
+        tasks = [unit.task for unit in self._under_way.values() if unit.task and key in unit.ends]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+
     async def close(self) -> None:
         """End all jobs under way; a client that ignores its cancellation is left after a while."""
         if self._watcher is not None:

@@ -92,6 +92,10 @@ class Asker:
         """Begin no further questions ahead of their items, and wait up to *seconds* for those under way."""
         await self._prefetcher.finish(seconds)
 
+    async def finish_conversation(self, key: str, seconds: float) -> None:
+        """Wait up to *seconds* for the turns after that of the key, if this process asks them."""
+        await self._prefetcher.finish_unit(key, seconds)
+
     async def end(self) -> None:
         """End all questions under way."""
         await self._prefetcher.close()

@@ -83,6 +83,9 @@ class QuestionSession:
         alone = FORKED if forked else switched_off or _why_alone(part, store)
         fixtures = live_fixtures(config)
         self._schedule = Schedule(plan(session, switched_off=alone), fixtures)
+        self._fixtures = fixtures
+        self._key_of_last_item = ""
+        """The key of the last item of a worker, if its question was prefetched."""
         if part.is_worker:
             fixtures.before_last_item = self._finish
         with_others = store is not None and part.is_worker
@@ -123,6 +126,8 @@ class QuestionSession:
             if step.key:
                 self._loop.run(self._asker.drop, step.key)
             return self._asked_now(question, backends, step.on_demand)
+        if self._part.is_worker and self._fixtures.in_last_item:
+            self._key_of_last_item = step.key
         taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
         if taken is None:
             return self._asked_now(question, backends, AGAIN)
@@ -146,6 +151,8 @@ class QuestionSession:
     def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> None:
         # Before the teardown of session fixtures, which closes the client of the questions under way.
         if nextitem is None:
+            if self._key_of_last_item:
+                self._loop.run(self._asker.finish_conversation, self._key_of_last_item, self._patience_seconds)
             self._end_questions()
             self._end_documents()
 
@@ -208,7 +215,11 @@ class QuestionSession:
 
         The wait is bounded, because no time limit of an item bounds it, and a user's client may hang.
         """
-        self._loop.run(self._asker.finish, settings_of(self._config).endpoint.timeout_seconds / 2)
+        self._loop.run(self._asker.finish, self._patience_seconds)
+
+    @property
+    def _patience_seconds(self) -> float:
+        return settings_of(self._config).endpoint.timeout_seconds / 2
 
     def _interrupt(self) -> None:
         """End all questions under way; leave them with the loop if a user's code blocks it."""
