@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.docs.pages import page
+from tests.docs.pages import DOCS, page
+from tests.servers.fake_endpoint import FakeEndpoint, chunked, json_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.docs.pages import Reader
+    from tests.servers.fake_endpoint import Behaviour
 
 BLOCKS = page("how-to/frameworks.md", "In process")
 PACKAGES = {
@@ -48,3 +51,68 @@ def test_the_recipe_runs_as_it_stands(folder: str, reader: Callable[..., Reader]
     assert shown in ran.output, ran.output
     summary = json.loads((someone.folder / "ragcheck-results" / "rag_summary.json").read_text(encoding="utf-8"))
     assert summary["overall_metrics"]["recall_at_1"] == 1.0, "the gold passage is found by the id of its document"
+
+
+TEXT, SOURCE = "Refunds are possible within 30 days.", "terms.md"
+ANSWER = "Within 30 days."
+DOCUMENT = {"page_content": TEXT, "metadata": {"source": SOURCE}, "type": "Document"}
+CITATION = {"content": TEXT, "filepath": SOURCE, "title": None, "chunk_id": "0"}
+
+
+def events(*values: Any) -> Behaviour:
+    return chunked([f"data: {json.dumps(value)}\n\n".encode() for value in values], content_type="text/event-stream")
+
+
+def delta(content: str | None, finish_reason: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": content, **more}, "finish_reason": finish_reason}]}
+
+
+# LangServe 0.3, LangGraph's server 0.16 and hayhooks 2.1 replied like this; the other replies follow documentation.
+SERVERS: dict[str, Behaviour] = {
+    "LangServe": json_reply({"output": {"answer": {"content": ANSWER, "type": "ai"}, "context": [DOCUMENT]}}),
+    "LangGraph's server": events(
+        {"messages": [{"content": "?", "type": "human"}], "docs": [DOCUMENT]},
+        *([{"content": piece, "type": "AIMessageChunk"}, {"langgraph_node": "generate"}] for piece in ANSWER),
+        {"messages": [{"content": ANSWER, "type": "ai"}], "docs": [DOCUMENT]},
+    ),
+    "Azure OpenAI on your data": json_reply(
+        {"choices": [{"message": {"content": ANSWER, "context": {"citations": [CITATION]}}, "finish_reason": "stop"}]}
+    ),
+    "Dify": events(
+        {"event": "message", "answer": ANSWER},
+        {
+            "event": "message_end",
+            "metadata": {"retriever_resources": [{"content": TEXT, "document_name": SOURCE}]},
+        },
+    ),
+    "RAGFlow": events(delta(ANSWER), delta(None, "stop", reference=[{"content": TEXT, "document_name": SOURCE}])),
+    "Open WebUI": events(
+        {"sources": [{"document": [TEXT], "metadata": [{"source": SOURCE}]}]}, delta(ANSWER), delta(None, "stop")
+    ),
+    "A chat endpoint without passages": events(delta(ANSWER), delta(None, "stop")),
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_is_tested_by_the_settings_of_the_page(name: str, reader: Callable[..., Reader]) -> None:
+    section = (DOCS / "how-to" / "frameworks.md").read_text(encoding="utf-8").partition(f"### {name}\n")[2]
+    (ini,) = re.findall(r"```ini\n(.*?)```", section.partition("\n### ")[0], re.DOTALL)
+    (questions,) = (block.text for block in BLOCKS if block.file == "billing.rag.yaml")
+    if name == "A chat endpoint without passages":
+        (defaults,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+        questions = f"{defaults}questions:\n{questions}".replace("  gold_passages: {doc_id: terms.md}\n", "")
+    someone = reader(environment={f"{product}_KEY": "secret" for product in ("AZURE", "DIFY", "RAGFLOW", "WEBUI")})
+    with FakeEndpoint(SERVERS[name]) as endpoint:
+        settings = re.sub(r"(?<=rag_url = )https?://[^/]+", f"http://127.0.0.1:{endpoint.port}", ini)
+        (someone.folder / "pytest.ini").write_text(settings, encoding="utf-8")
+        (someone.folder / "billing.rag.yaml").write_text(questions, encoding="utf-8")
+        ran = someone.run("python -m pytest --rag-judge=offline")
+    assert "1 PASS, 1 FAIL, 0 ERROR, 0 skipped" in ran.output, ran.output
+    predictions = json.loads((someone.folder / "ragcheck-results" / "rag_predictions.json").read_text(encoding="utf-8"))
+    source_ids = None if name == "A chat endpoint without passages" else [SOURCE]
+    assert [row["source_ids"] for row in predictions["predictions"]] == [source_ids] * 2
+
+
+def test_every_server_of_the_page_is_imitated() -> None:
+    section = (DOCS / "how-to" / "frameworks.md").read_text(encoding="utf-8").partition("## By settings\n")[2]
+    assert re.findall(r"^### (.+)$", section, re.MULTILINE) == list(SERVERS)

@@ -47,8 +47,14 @@ def asked_by_get(request: Request) -> bool:
     return request.method == "GET" and not request.body and parse_qsl(parts.query, strict_parsing=True) == query
 
 
-HAYHOOKS = {"answer": ANSWER, "documents": [{"id": "1", "content": text, "meta": {}} for text in PASSAGES]}
-LIGHTRAG = [{"reference_id": "1", "file_path": "a.md", "content": PASSAGES[:1]}, {"content": PASSAGES[1:]}]
+HAYHOOKS = {
+    "answer": ANSWER,
+    "documents": [{"id": "1", "content": text, "meta": {"file_path": "a.md"}} for text in PASSAGES],
+}
+LIGHTRAG = [
+    {"reference_id": "1", "file_path": "a.md", "content": PASSAGES[:1]},
+    {"file_path": "b.md", "content": PASSAGES[1:]},
+]
 CITATIONS = [{"content": text, "title": "a", "url": None} for text in PASSAGES]
 MESSAGE = {"role": "assistant", "content": ANSWER, "context": {"citations": CITATIONS}}
 CAMEL = [{"pageContent": text, "documentId": f"doc-{number}"} for number, text in enumerate(PASSAGES)]
@@ -75,6 +81,12 @@ SERVERS: dict[str, Behaviour] = {
     "Names in camelCase": only_if(
         body_is({"question": QUESTION, "topK": 5}), {"response": ANSWER, "retrievedChunks": CAMEL}
     ),
+}
+
+IDS = {
+    "Haystack's hayhooks": ["a.md", "a.md"],
+    "LightRAG": ["a.md", "b.md"],
+    "Names in camelCase": ["doc-0", "doc-1"],
 }
 
 
@@ -114,7 +126,7 @@ def test_a_foreign_shape_runs_by_the_settings_of_the_page(project: Project, name
     assert run.verdicts == {"window": "PASS"}, run.text
     [prediction] = run.predictions["predictions"]
     assert prediction["contexts"] == PASSAGES
-    assert prediction.get("source_ids") == (["doc-0", "doc-1"] if name == "Names in camelCase" else None)
+    assert prediction.get("source_ids") == IDS.get(name)
 
 
 FOLLOW_UP = "And for vouchers?"
