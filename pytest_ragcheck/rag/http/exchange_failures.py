@@ -244,7 +244,7 @@ def _proxy(address: Address) -> str | None:
 
 def _redirect_target(address: Address, location: str) -> str:
     try:
-        return excerpt(shown_url(urljoin(address.shown, location)))
+        return excerpt(shown_url(urljoin(address.url, location)))
     except ValueError:
         return f"{excerpt(location)!r}, which is no URL"
 

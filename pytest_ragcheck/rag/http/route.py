@@ -76,6 +76,8 @@ class HttpRoute:
     ) -> None:
         self._library = http_library() if http is None else library_of(http)
         self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
+        # The library resolves redirects against this text, so that the name of an app does not do.
+        self._unlogged = unlogged(self._library, self._address.shown)
         if app is not None:
             self._address = replace(self._address, shown=app.shown(url))
         self._app = app
@@ -96,7 +98,6 @@ class HttpRoute:
             self._url = self._library.URL(url)
         except self._library.InvalidURL as error:
             raise UsageError(f"the endpoint's URL {self.name!r} cannot be used: {error}.") from None
-        self._unlogged = unlogged(self._library, self.name)
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ import pytest
 from fastapi import BackgroundTasks, FastAPI, Request
 from fastapi.responses import StreamingResponse
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from pytest_ragcheck import RagClient
@@ -410,6 +410,15 @@ def test_an_app_that_does_not_finish_its_reply_is_an_error(sent, found):
 
 def test_a_status_of_the_app_is_told_as_that_of_a_server():
     assert str(fail(FastAPI())).startswith("app FastAPI /query: status 404 Not Found")
+
+
+def test_a_redirect_of_the_app_is_told_with_its_target():
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await RedirectResponse("/elsewhere")(scope, receive, send)
+
+    found = "status 307 Temporary Redirect, which leads to http://localhost/elsewhere (no body)"
+    assert found in str(fail(app)).splitlines()[0]
 
 
 # Replies
