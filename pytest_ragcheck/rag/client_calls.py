@@ -105,11 +105,11 @@ class ClientCalls:
         Raises:
             EndpointError: The server does not know the batch, or its replies have no usable status.
         """
-        from pytest_ragcheck.rag.documents.document_routes import may_pass
+        from pytest_ragcheck.rag.documents.document_routes import may_pass, within
 
         routes = self.documents
         try:
-            return (await routes.wait(batch_id, timeout_seconds=timeout, poll_seconds=poll_interval)).done
+            return (await routes.wait(batch_id, seconds_left=within(timeout), poll_seconds=poll_interval)).done
         except EndpointError as error:
             if not may_pass(error):
                 raise

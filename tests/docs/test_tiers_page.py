@@ -12,7 +12,7 @@ from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.questions.question import TIERS, GoldPassage
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.documents.ingestion import POLL_SECONDS, TIMEOUT_SECONDS, ingest
+from pytest_ragcheck.rag.documents.ingestion import BEGUN_LIMITS, POLL_SECONDS, STALLED_LIMITS, ingest
 from pytest_ragcheck.rag.documents.ledger import Ledger, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import uploads_of
 from tests.docs.pages import DOCS, PROJECT
@@ -89,5 +89,5 @@ def test_tiers_options_and_numbers_are_those_that_there_are() -> None:
     named = set(re.findall(r"`(?:--)?(rag[_-][\w-]+)`", PAGE)) - {"rag_client"}
     assert {name.replace("-", "_") for name in named} <= options
     assert f"With `rag_disable = {STEPS[-2]}` the documents stay in the system, and with `{STEPS[-1]}` after" in PAGE
-    assert f"for {TIMEOUT_SECONDS:g} seconds at most each" in PAGE
+    assert f"for {STALLED_LIMITS} times `rag_timeout` (120 s by default), or for {BEGUN_LIMITS} times once" in PAGE
     assert POLL_SECONDS == 2.0

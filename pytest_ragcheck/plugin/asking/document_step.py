@@ -177,7 +177,10 @@ class RunDocuments:
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
         await take_out(ledger, routes, self._limiter)
         progress = _Progress(self._config, len(uploads), routes.shown)
-        return await ingest(uploads, routes, ledger=ledger, room=self._limiter, tell=progress.tell)
+        limit = self._settings.endpoint.timeout_seconds
+        return await ingest(
+            uploads, routes, ledger=ledger, room=self._limiter, tell=progress.tell, timeout_seconds=limit
+        )
 
 
 class _Progress:

@@ -9,14 +9,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointError, EndpointTimeout, EndpointUnreachable
+from pytest_ragcheck.rag.documents.document_routes import within
 from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument
     from pytest_ragcheck.rag.documents.ledger import Entries, Ledger
 
 _log = logging.getLogger(__name__)
@@ -121,11 +122,12 @@ async def _find_unknown(
     unknown = {name: before for name, before in entries.before.items() if name not in settled}
     if not unknown and not entries.unclear:
         return []
+    seconds_left = within(settling_seconds)
     try:
-        unfinished = await _unfinished(entries, unknown, routes, room, settling_seconds)
+        unfinished = await _unfinished(entries, unknown, routes, room, seconds_left)
         # The server may still read uploads that it has not answered.
         unanswered = unknown.keys() - entries.batches.keys() - entries.refused
-        listed = await _listed_with(unanswered | unfinished.keys(), unknown, routes, room, settling_seconds)
+        listed = await _listed_with(unanswered | unfinished.keys(), unknown, routes, room, seconds_left(None))
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         return [Left(file_name=name, id=None, reason=reason) for name in unknown if name not in entries.refused]
@@ -145,7 +147,11 @@ async def _find_unknown(
 
 
 async def _unfinished(
-    entries: Entries, names: Iterable[str], routes: DocumentRoutes, room: Limiter, settling_seconds: float
+    entries: Entries,
+    names: Iterable[str],
+    routes: DocumentRoutes,
+    room: Limiter,
+    seconds_left: Callable[[BatchStatus | None], float],
 ) -> dict[str, str]:
     """By file name, the reason why the server may still create a document of an answered upload."""
     batches = {name: entries.batches[name] for name in names if name in entries.batches}
@@ -156,7 +162,7 @@ async def _unfinished(
             return down[0]
         try:
             status = await routes.wait(
-                batch_id, timeout_seconds=settling_seconds, poll_seconds=1.0, eager=True, asking=room.run
+                batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, asking=room.run
             )
         except EndpointError as error:
             if entries.told and error.status in _UNKNOWN_BATCH:

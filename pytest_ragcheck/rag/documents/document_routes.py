@@ -29,6 +29,9 @@ _FIRST_PAUSE_SECONDS = 0.05
 _STATUS_RETRIES = 2
 """Number of polls in a row that may fail; a poll changes nothing on the server."""
 
+_NOT_BEGUN = {"pending", "queued", "waiting", "scheduled", "received", "created", "new"}
+"""What servers call a task that no worker has begun."""
+
 _BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
 
 
@@ -48,6 +51,14 @@ class BatchStatus:
     completed: int
     failures: tuple[str, ...] = ()
     """The server's reason for each failed task."""
+
+    tasks: tuple[tuple[str, str], ...] = ()
+    """The `status` and the `progress` of each task, as the server writes them."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether the server reads a file, or has read one, as far as it says."""
+        return self.completed > 0 or any(status and status not in _NOT_BEGUN for status, _ in self.tasks)
 
     @property
     def done(self) -> bool:
@@ -108,13 +119,14 @@ class DocumentRoutes:
             found = f'the status of batch {batch_id} has no whole number as "{key}": it is {_kind_at(reply, key)}'
             to_return = 'Return {"total": 1, "completed": 0, "tasks": [{"status": "pending"}]}.'
             raise route.unusable(response, body, ReplyMismatch(found, to_return))
-        return BatchStatus(total=total, completed=completed, failures=tuple(_failures(reply)))
+        tasks = tuple((str(task.get("status", "")).lower(), str(task.get("progress", ""))) for task in _tasks(reply))
+        return BatchStatus(total=total, completed=completed, failures=tuple(_failures(reply)), tasks=tasks)
 
     async def wait(
         self,
         batch_id: str,
         *,
-        timeout_seconds: float,
+        seconds_left: Callable[[BatchStatus | None], float],
         poll_seconds: float,
         eager: bool = False,
         asking: Callable[[Callable[[], Awaitable[BatchStatus]]], Awaitable[BatchStatus]] | None = None,
@@ -124,7 +136,8 @@ class DocumentRoutes:
 
         Args:
             batch_id: As `upload` returned it.
-            timeout_seconds: Time limit, >= 0; there is at least one poll.
+            seconds_left: Called after each poll with the status, and with None after a poll that failed; returns the
+                rest of the time limit. There is at least one poll.
             poll_seconds: Pause between two polls.
             eager: Whether the first pauses are shorter, for fast servers.
             asking: Runs each poll; called directly if None.
@@ -132,22 +145,23 @@ class DocumentRoutes:
         Raises:
             EndpointError: Several polls in a row failed.
         """
-        end = time.monotonic() + timeout_seconds
         pause = min(_FIRST_PAUSE_SECONDS, poll_seconds) if eager else poll_seconds
         failed = 0
         while True:
             try:
                 status = await (self.status(batch_id) if asking is None else asking(partial(self.status, batch_id)))
             except EndpointError as error:
+                left = seconds_left(None)
                 failed += 1
-                if failed > _STATUS_RETRIES or not may_pass(error) or time.monotonic() >= end:
+                if failed > _STATUS_RETRIES or not may_pass(error) or left <= 0:
                     raise
             else:
+                left = seconds_left(status)
                 failed = 0
-                if status.done or status.failures or time.monotonic() >= end:
+                if status.done or status.failures or left <= 0:
                     return status
             # One more poll at the time limit gives the final progress.
-            await asyncio.sleep(max(0.0, min(pause, end - time.monotonic())))
+            await asyncio.sleep(max(0.0, min(pause, left)))
             pause = min(2 * pause, poll_seconds)
 
     async def listed(self) -> list[ServerDocument]:
@@ -201,6 +215,12 @@ class DocumentRoutes:
         raise route.unusable(response, body, mismatch)
 
 
+def within(seconds: float) -> Callable[[BatchStatus | None], float]:
+    """The `seconds_left` of a fixed time limit from now on, >= 0."""
+    end = time.monotonic() + seconds
+    return lambda _: end - time.monotonic()
+
+
 def may_pass(error: EndpointError) -> bool:
     """Whether the next poll may succeed: after a server error, or without a reply."""
     if error.status is not None:
@@ -233,9 +253,15 @@ def _kind_at(reply: object, key: str) -> str:
     return kind_of(reply[key]) if key in reply else f"missing (found {keys_of(reply)})"
 
 
-def _failures(reply: Mapping[str, Any]) -> Iterator[str]:
+def _tasks(reply: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     tasks = reply.get("tasks") or ()
     for task in tasks.values() if isinstance(tasks, Mapping) else tasks if isinstance(tasks, list) else ():
-        if isinstance(task, Mapping) and task.get("status") == "failed":
+        if isinstance(task, Mapping):
+            yield task
+
+
+def _failures(reply: Mapping[str, Any]) -> Iterator[str]:
+    for task in _tasks(reply):
+        if task.get("status") == "failed":
             reason = task.get("error") or task.get("error_message") or task.get("message")
             yield excerpt(str(reason), 200) if reason else "the server gives no reason"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -16,12 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_ragcheck.concurrency.limiter import Limiter
-    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
+    from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument
     from pytest_ragcheck.rag.documents.ledger import Ledger
     from pytest_ragcheck.rag.documents.uploads import Upload
 
-TIMEOUT_SECONDS = 300.0
-"""Time limit of the server for reading a document."""
+STALLED_LIMITS = 2
+BEGUN_LIMITS = 5
+"""
+Time in which any document has to progress, in time limits of a request: before the server has begun one, and after.
+
+By default 120 s and 300 s. One document has no progress that can be seen, so a begun one gets more time.
+"""
 
 POLL_SECONDS = 2.0
 """Maximum pause between two polls."""
@@ -62,13 +68,13 @@ async def ingest(
     ledger: Ledger,
     room: Limiter,
     tell: Callable[[int], None] = lambda _: None,
-    timeout_seconds: float = TIMEOUT_SECONDS,
+    timeout_seconds: float = 60.0,
 ) -> Ingested:
     """
     Uploads the documents to the system.
 
     Existing documents stay untouched. Exactly one new document of each name must be ours. If the server has no route
-    for uploads, or does not read the first document in time, no further one is sent.
+    for uploads, or reads nothing of the first document, no further one is sent, and all of them count as failed.
 
     Args:
         uploads: The documents; file names are unique.
@@ -76,11 +82,14 @@ async def ingest(
         ledger: Records each upload before it begins.
         room: Limits the requests to the server.
         tell: Called with the number of finished documents each time it grows.
-        timeout_seconds: Time limit for each document, until the server has read it.
+        timeout_seconds: Time limit of a request. The server has stopped reading if no document progresses for twice as
+            long, or for five times as long once it has begun one.
     """
     try:
-        before = _by_name(await room.run(routes.listed))
-        batch = _Batch(routes=routes, ledger=ledger, room=room, tell=tell, timeout_seconds=timeout_seconds)
+        listed = await room.run(routes.listed)
+        before = _by_name(listed)
+        watch = _Watch(routes=routes, room=room, listed=listed, timeout_seconds=timeout_seconds)
+        batch = _Batch(routes=routes, ledger=ledger, room=room, tell=tell, watch=watch)
         ledger.write(base=routes.shown)
         first, *others = uploads
         # The first upload runs alone: a server that takes none gets one request, not a thousand.
@@ -120,6 +129,43 @@ async def has(routes: DocumentRoutes, ids: Collection[str], room: Limiter) -> bo
     return {document.id for document in listed}.issuperset(ids)
 
 
+class _Watch:
+    """
+    Finds out whether the server still reads documents, from all their statuses and from its list.
+
+    The workers of a server can be dead while its routes work, and slow workers can be busy with other documents.
+    """
+
+    def __init__(
+        self, *, routes: DocumentRoutes, room: Limiter, listed: Sequence[ServerDocument], timeout_seconds: float
+    ) -> None:
+        self._routes = routes
+        self._room = room
+        self._listed = {document.id for document in listed}
+        self._timeout_seconds = timeout_seconds
+        self._statuses: dict[str, BatchStatus] = {}
+        self._moved_at = time.monotonic()
+        self.limit_seconds = 0.0
+        """The time in which any document has to progress, at the last poll."""
+
+    def seconds_left(self, batch_id: str, status: BatchStatus | None) -> float:
+        """The rest of the time in which any document has to progress."""
+        if status is not None and self._statuses.get(batch_id) != status:
+            self._statuses[batch_id] = status
+            self._moved_at = time.monotonic()
+        begun = any(each.begun and not each.done for each in self._statuses.values())
+        self.limit_seconds = (BEGUN_LIMITS if begun else STALLED_LIMITS) * self._timeout_seconds
+        return self._moved_at + self.limit_seconds - time.monotonic()
+
+    async def is_stalled(self) -> bool:
+        """Whether no document progresses; a change of the server's list is progress, too."""
+        listed = {document.id for document in await self._room.run(self._routes.listed)}
+        if listed != self._listed:
+            self._listed = listed
+            self._moved_at = time.monotonic()
+        return self._moved_at + self.limit_seconds <= time.monotonic()
+
+
 class _Batch:
     """The concurrent uploads of an ingestion."""
 
@@ -130,39 +176,39 @@ class _Batch:
         ledger: Ledger,
         room: Limiter,
         tell: Callable[[int], None],
-        timeout_seconds: float,
+        watch: _Watch,
     ) -> None:
         self._routes = routes
         self._ledger = ledger
         self._room = room
         self._tell = tell
-        self._timeout_seconds = timeout_seconds
+        self._watch = watch
         self._done = 0
         self.is_refused = False
-        """Whether the server has no route for uploads, or its worker reads none."""
+        """Whether the server has no route for uploads, or has stopped reading documents."""
+
+        self.stalled = ""
+        """The failure of the first document that the server no longer reads; empty while it reads them."""
 
     async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
         """The reason why the upload failed; None if it succeeded."""
         name = upload.file_name
         shown = f"document {upload.doc_id!r} (file {name})"
+        if self.stalled:
+            return self.stalled
         try:
             batch_id = await self._room.run(partial(self._send, upload, before.get(name, [])))
         except EndpointError as error:
             self.is_refused = error.status in _NO_ROUTE
             return f"{shown} was not taken: {error}"
         try:
-            status = await self._routes.wait(
-                batch_id,
-                timeout_seconds=self._timeout_seconds,
-                poll_seconds=POLL_SECONDS,
-                eager=True,
-                asking=self._room.run,
-            )
+            status = await self._status(batch_id)
         except EndpointError as error:
             self.is_refused = error.status in _NO_ROUTE
             return f"{shown} was uploaded, and the server does not say whether it was read: {error}"
-        self._done += 1
-        self._tell(self._done)
+        if status.done or status.failures:
+            self._done += 1
+            self._tell(self._done)
         if status.failures:
             return (
                 f"{self._routes.shown}: {shown} was uploaded, and the server could not read it: "
@@ -170,11 +216,26 @@ class _Batch:
             )
         if not status.done:
             self.is_refused = True
-            return (
-                f"{self._routes.shown}: {shown} was uploaded, and not read within {self._timeout_seconds:g} s "
-                f"({status.completed} of {status.total} files)\nSee whether what reads documents in the server runs."
+            self.stalled = self.stalled or (
+                f"{self._routes.shown}: {shown} was uploaded, and the server has read nothing for "
+                f"{self._watch.limit_seconds:g} s ({status.completed} of {status.total} files)\n"
+                "See whether what reads documents in the server runs, or raise rag_timeout."
             )
+            return self.stalled
         return None
+
+    async def _status(self, batch_id: str) -> BatchStatus:
+        """The batch's last status: it is done, one of its tasks failed, or the server reads nothing any more."""
+        while True:
+            status = await self._routes.wait(
+                batch_id,
+                seconds_left=partial(self._watch.seconds_left, batch_id),
+                poll_seconds=POLL_SECONDS,
+                eager=True,
+                asking=self._room.run,
+            )
+            if status.done or status.failures or await self._watch.is_stalled():
+                return status
 
     async def _send(self, upload: Upload, before: list[str]) -> str:
         """The batch's id; a cancelled run waits for it, since the server may still create the document."""

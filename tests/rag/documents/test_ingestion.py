@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,7 @@ from tests.making import a_question
 from tests.servers.document_server import DocumentServer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.servers.fake_endpoint import Request
@@ -120,10 +122,10 @@ def test_a_file_that_is_not_read_in_time_is_named_with_the_time(ledger: Ledger) 
         done = put(server, ledger, timeout_seconds=0.1)
     assert done.failures["shop:hours"].splitlines() == [
         (
-            f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and not "
-            "read within 0.1 s (0 of 1 files)"
+            f"{server.url.removesuffix('/query')}: document 'shop:hours' (file shop_hours.txt) was uploaded, and the "
+            "server has read nothing for 0.2 s (0 of 1 files)"
         ),
-        "See whether what reads documents in the server runs.",
+        "See whether what reads documents in the server runs, or raise rag_timeout.",
     ]
     assert list(done.ids.values()) == ["shop:terms"]
 
@@ -134,6 +136,59 @@ def test_a_server_that_does_not_read_the_first_document_gets_no_further_one(ledg
         assert server.uploaded == ["shop_terms.txt"]
     assert done.is_refused
     assert done.failures["shop:hours"] == done.failures["shop:terms"]
+
+
+class SlowServer(DocumentServer):
+    """Reads its documents over many polls, and says so by *shown*."""
+
+    def __init__(self, shown: Callable[[int], dict[str, Any]]) -> None:
+        super().__init__(on_upload=None)
+        self._shown = shown
+        self._polls = 0
+
+    def _status(self, name: str) -> tuple[int, Any]:
+        self._polls += 1
+        return 200, {"total": 1, "completed": 0, **self._shown(self._polls)} if self._polls < 8 else super()._status(
+            name
+        )
+
+
+def by_progress(polls: int) -> dict[str, Any]:
+    return {"tasks": [{"status": "processing", "progress": polls}]}
+
+
+def by_the_number_of_files(polls: int) -> dict[str, Any]:
+    return {"total": 9, "completed": polls}
+
+
+@pytest.mark.parametrize("shown", [by_progress, by_the_number_of_files])
+def test_a_slow_server_whose_status_moves_is_waited_for(ledger: Ledger, shown: Callable[[int], dict[str, Any]]) -> None:
+    began = time.monotonic()
+    with SlowServer(shown) as server:
+        done = put(server, ledger, TERMS, timeout_seconds=0.05)
+    assert time.monotonic() - began > 5 * 0.05
+    assert list(done.ids.values()) == ["shop:terms"]
+
+
+def test_a_server_that_is_busy_with_documents_of_others_is_waited_for(ledger: Ledger) -> None:
+    class Busy(SlowServer):
+        def _value(self, request: Request) -> tuple[int, Any]:
+            if request.path == "/documents" and self._polls:
+                self.documents[f"theirs-{self._polls}"] = f"theirs-{self._polls}.txt"
+            return super()._value(request)
+
+    with Busy(lambda _: {"tasks": [{"status": "pending"}]}) as server:
+        done = put(server, ledger, TERMS, timeout_seconds=0.02)
+    assert list(done.ids.values()) == ["shop:terms"]
+
+
+@pytest.mark.parametrize(("status", "limits"), [("pending", 2), ("processing", 5)])
+def test_a_document_that_the_server_has_begun_gets_more_time(ledger: Ledger, status: str, limits: int) -> None:
+    replies = {"GET /tasks": (200, {"total": 1, "completed": 0, "tasks": [{"status": status}]})}
+    with DocumentServer(replies=replies) as server:
+        done = put(server, ledger, timeout_seconds=0.05)
+    assert f"the server has read nothing for {limits * 0.05:g} s" in done.failures["shop:terms"]
+    assert done.is_refused
 
 
 def test_two_new_documents_of_one_name_are_both_left(ledger: Ledger) -> None:
