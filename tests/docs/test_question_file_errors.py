@@ -84,6 +84,12 @@ CASES = {
     "`context` may mean two things": Case("- question: What is the refund window?\n  context: Within 30 days.\n"),
     "A key holds what a system said": Case("- question: What is the refund window?\n  prediction: 30 days\n"),
     "A key holds what a system found": Case("- question: Who pays for returns?\n  retrieved_contexts: [We do.]\n"),
+    # Conversations
+    "The turns are no list": Case("- id: refund\n  turns: How long?\n"),
+    "There are no turns": Case("- id: refund\n  turns: []\n"),
+    "A key of a turn stands beside the turns": Case("- id: refund\n  question: Who?\n  turns: [How long?]\n"),
+    "A turn has an id": Case("- id: refund\n  turns:\n    - question: How long?\n      id: long\n"),
+    "A turn has turns": Case("- id: refund\n  turns:\n    - question: How long?\n      turns: [Who?]\n"),
     # Values
     "A value is of the wrong type": Case("- question: [What is the refund window?]\n"),
     "A text is blank": Case('- question: What is the refund window?\n  expected_answer: ""\n'),
@@ -148,5 +154,5 @@ def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(headin
     line = produced(CASES[heading], tmp_path)
 
     assert "\n" not in line
-    subject = "(the (file|line|header|row)|question)"
+    subject = "(the (file|line|header|row)|question|conversation)"
     assert re.match(rf"tests/billing\.rag\.(yaml|jsonl?|csv|xlsx):(\d+:)? {subject} .+[.?] ?.*\.$", line)

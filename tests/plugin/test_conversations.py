@@ -390,6 +390,55 @@ def test_a_baseline_compares_turn_by_turn_and_asks_the_conversation_again(projec
     assert row["verdict"] == "FAIL"
 
 
+JUDGE = (
+    CLIENT
+    + """
+from pytest_ragcheck import Judgement
+
+class Judge:
+    async def judge(self, question, answer):
+        with open("judged.jsonl", "a") as log:
+            print(json.dumps([question.id, [turn.question for turn in question.history], answer.text]), file=log)
+        right = 0.0 if "60" in answer.text else 1.0
+        return Judgement(answer_correctness=right, groundedness=right, error_message="wrong")
+
+class Worse(Client):
+    async def ask(self, question):
+        given = await super().ask(question)
+        return RagAnswer(text="60 days", contexts=given.contexts) if question.turn == 2 and WORSE else given
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Worse()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Judge()
+"""
+)
+
+
+@pytest.mark.parametrize("gate", ["confirmed", "regression"])
+def test_whatever_the_gate_has_judged_again_is_judged_with_the_turns_before_it(project: Project, gate: str) -> None:
+    project.write("billing.rag.yaml", SALE.replace("must_mention: 14 days", "expected_answer: 14 days"))
+    project.write("conftest.py", JUDGE + "\nWORSE = False\n")
+    assert project.run("--rag-gate=each").exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    asked_by(project)
+    (project.folder / "judged.jsonl").unlink()
+    project.write("conftest.py", JUDGE + "\nWORSE = True\n")
+    ended = project.run(f"--rag-gate={gate}")
+    assert ended.exit_status == pytest.ExitCode.TESTS_FAILED
+    texts = ["I bought it in the sale.", "How long can I send it back?", "And abroad?"]
+    rows = [json.loads(line) for line in (project.folder / "judged.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {name: said for name, said, _ in rows}.keys() >= {"refund[turn2]"}
+    assert all(said == texts[: int(name[-2]) - 1] for name, said, _ in rows)
+    assert {answer for name, _, answer in rows if name == "refund[turn2]"} == {"14 days", "60 days"}
+    # An answer of the baseline is judged anew without asking anything.
+    turns = [int(name[-2]) for _, name, _, _ in asked_by(project)]
+    assert turns == [1, 2, *[1, 2] * ((len(turns) - 3) // 2), 3]
+
+
 def test_a_shard_has_whole_conversations(project: Project) -> None:
     write_talks(project, number=6, turns=3)
     asked = []
