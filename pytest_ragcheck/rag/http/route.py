@@ -76,7 +76,7 @@ class HttpRoute:
     ) -> None:
         self._library = http_library() if http is None else library_of(http)
         self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
-        # The library resolves redirects against this text, so that the name of an app does not do.
+        # The library resolves redirects against this text, so it is a URL for an app too.
         self._unlogged = unlogged(self._library, self._address.shown)
         if app is not None:
             self._address = replace(self._address, shown=app.shown(url))
