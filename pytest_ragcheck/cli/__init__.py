@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = _unbreakable(sys.stdout)
     parser = argparse.ArgumentParser(
         prog="ragcheck",
-        description="Commands beside the pytest plugin. The questions themselves run with pytest: "
-        "pytest --rag-url=URL --rag-judge=offline",
+        description="Companion commands of the pytest plugin. pytest runs the questions: pytest --rag-url=URL "
+        "--rag-judge=offline",
     )
     parser.add_argument("--version", action="version", version=f"pytest-ragcheck {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")

@@ -27,5 +27,6 @@ def add_headers(parser: argparse.ArgumentParser) -> None:
         "--header",
         metavar="HEADER",
         action="append",
-        help="sent along, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times; never shown",
+        help="header of every request, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times;"
+        " its value is never shown",
     )

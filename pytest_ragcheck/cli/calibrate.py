@@ -39,8 +39,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "calibrate",
         help="measure how far a judge agrees with people",
-        description="Has labelled answers judged, and says how often the judge is right: accuracy, balanced accuracy, "
-        "kappa and the ROC curve with intervals, the best threshold, and the widest disagreements to read. "
+        description="Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
+        " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. "
         "Exit status: 0 measured, 1 some answers could not be judged, 2 wrong usage.",
     )
     parser.add_argument(
@@ -51,13 +51,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         f"{', '.join(LABELS)}",
     )
     _add_judge(parser)
-    parser.add_argument("--threshold", metavar="NUMBER", help="from which on a score passes (default: 0.7)")
+    parser.add_argument("--threshold", metavar="NUMBER", help="lowest score that passes (default: 0.7)")
     parser.add_argument(
         "--label",
         choices=[label.removeprefix("label_") for label in LABELS],
-        help="which label is read, where rows have several",
+        help="the label to read if rows have several",
     )
-    parser.add_argument("--concurrency", metavar="NUMBER", help="requests to the judge at once (default: 8)")
+    parser.add_argument("--concurrency", metavar="NUMBER", help="maximum concurrent requests to the judge (default: 8)")
     parser.add_argument(
         "--disable",
         metavar="preflight",
@@ -65,7 +65,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
     parser.add_argument(
-        "--output", metavar="FILE.json", type=Path, help="write the numbers there, and the curve as FILE.svg beside"
+        "--output", metavar="FILE.json", type=Path, help="write the numbers to FILE.json, and the curve to FILE.svg"
     )
     parser.set_defaults(run=_run)
 
@@ -99,7 +99,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _settings(chosen: argparse.Namespace) -> Settings:
-    """The settings as typed, through the readers of pytest's options; of a run's environment only the judge's."""
+    """Return the settings of the arguments; of the environment, only the judge's variables count."""
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.config.table import TABLE

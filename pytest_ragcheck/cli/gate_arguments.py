@@ -23,11 +23,13 @@ _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
 
 def add_gate_options(parser: argparse.ArgumentParser) -> None:
     """Add `--baseline`, `--gate` and `--set`."""
-    parser.add_argument("--baseline", metavar="PREDICTIONS", help="compare with that run, as pytest --rag-baseline")
+    parser.add_argument(
+        "--baseline", metavar="PREDICTIONS", help="the baseline to compare with, as in pytest --rag-baseline"
+    )
     parser.add_argument(
         "--gate",
         metavar="GATE",
-        help="each, confirmed, regression, regression:D, or rate:R (default: that of the run)",
+        help="the gate: each, confirmed, regression, regression:D, or rate:R (default: the run's)",
     )
     parser.add_argument(
         "--set",

@@ -30,10 +30,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "rejudge",
-        help="judge the recorded answers of a run anew, without pytest",
-        description="Judges the answers in a predictions file anew and writes the three result files; the questions "
-        "are those of the questions files beside it. Verdicts of the same judge are taken as they were recorded, "
-        "thresholds are today's. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2 wrong usage.",
+        help="judge the recorded answers of a run again, without pytest",
+        description="Judges the answers in a predictions file again and writes the three result files. The "
+        "questions come from the questions files in the same folder. Recorded verdicts of the same "
+        "judge are kept, and today's thresholds apply. Exit status: 0 all PASS, 1 some FAIL or ERROR, 2"
+        " wrong usage.",
     )
     parser.add_argument("predictions", metavar="PREDICTIONS", type=Path, help="the {agent}_predictions.json of a run")
     for name in _LIKE_PYTEST:
@@ -41,7 +42,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         action = "append" if option.kind == "words" else "store"
         parser.add_argument(option.option, metavar=option.metavar, action=action, dest=name, help="as of pytest")
     parser.add_argument(
-        "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as of pytest"
+        "-o", metavar="NAME=VALUE", action="append", default=[], dest="settings", help="an ini value, as in pytest"
     )
     parser.set_defaults(run=_run)
 
@@ -111,7 +112,9 @@ def _given(chosen: argparse.Namespace) -> dict[str, Given]:
     for setting in chosen.settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in _BY_NAME:
-            raise UsageError(f"-o: {setting!r} sets nothing. Write NAME=VALUE with an ini value of pytest-ragcheck.")
+            raise UsageError(
+                f"-o: {setting!r} is not a setting. Write NAME=VALUE with an ini value of pytest-ragcheck."
+            )
         kind = _BY_NAME[name].kind
         found[name] = Given({"words": text.split(), "lines": [text]}.get(kind, text), f"-o {name}")
     typed = {name: getattr(chosen, name) for name in _LIKE_PYTEST}
@@ -137,8 +140,8 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
     for dataset, name in recording.rows:
         if (dataset, name) not in known_keys:
             raise UsageError(
-                f"{recording.name}: no questions file beside it has question {name!r} of {dataset!r}. "
-                f"Put the {{dataset}}_questions.json of the same run into {os.fspath(folder)!r}."
+                f"{recording.name}: question {name!r} of {dataset!r} is in no questions file of its folder. "
+                f"Copy the {{dataset}}_questions.json of the same run into {os.fspath(folder)!r}."
             )
     order = dict.fromkeys(dataset for dataset, _ in recording.rows)
     return [sets[dataset] for dataset in order]

@@ -50,7 +50,7 @@ def read_document(path: HasBytes, *, give: str, anew: str) -> dict[str, Any]:
         raise Unusable(f"it is {what}. {give}")
     version = document.get("schema_version")
     if version is None:
-        raise Unusable(f'it has no "schema_version", so it is not known what its rows mean. {give}')
+        raise Unusable(f'it has no "schema_version", so its format is unknown. {give}')
     if version != SCHEMA_VERSION:
         raise Unusable(
             f'it has "schema_version" {shown(version)}, and this pytest-ragcheck reads {shown(SCHEMA_VERSION)}. {anew}'
@@ -66,7 +66,7 @@ def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
     for number, row in enumerate(found):
         place = f"{part}[{number}]"
         if not isinstance(row, dict):
-            raise Unusable(f"{place} is {shown(row)} and no row. {AS_WRITTEN}")
+            raise Unusable(f"{place} is {shown(row)}, not an object. {AS_WRITTEN}")
         yield Fields(row, place)
 
 

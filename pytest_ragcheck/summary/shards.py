@@ -211,7 +211,7 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
             raise UsageError(f"{known.path} and {shard.path} are both shard {shard.number}. Give each once.")
     missing = [str(number) for number in range(1, first.count + 1) if number not in by_number]
     if missing:
-        raise UsageError(f"of {first.count} shards there is no {', '.join(missing)}. {_GIVE}")
+        raise UsageError(f"of {first.count} shards, {', '.join(missing)} is missing. {_GIVE}")
     return [by_number[number] for number in sorted(by_number)]
 
 
@@ -249,5 +249,5 @@ def find_shards(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in folders:
         found = sorted(folder.rglob("*.shard-*-of-*.json")) if folder.is_dir() else []
         if not found:
-            raise UsageError(f"{folder}: there is no shard's file ({{agent}}.shard-I-of-N.json) in it. {_GIVE}")
+            raise UsageError(f"{folder}: it has no shard file ({{agent}}.shard-I-of-N.json). {_GIVE}")
         yield from found

@@ -95,7 +95,7 @@ def test_the_shards_of_a_run_merged_are_the_run(project: Project, merge: Callabl
     incomplete = merge("part-1", "part-2", "part-4")
     assert (incomplete.status, incomplete.err) == (
         2,
-        "ragcheck merge: of 4 shards there is no 3. Give the folders that all shards of one run wrote.\n",
+        "ragcheck merge: of 4 shards, 3 is missing. Give the folders that all shards of one run wrote.\n",
     )
     compared = merge("part-1", "part-2", "part-3", "part-4", "--baseline", "whole/rag_predictions.json")
     assert "baseline whole/rag_predictions.json: 1 not measured, 1 still failing, 12 as before" in compared.out

@@ -75,7 +75,7 @@ def test_calls_of_tests_are_gathered_in_their_order(tmp_path: Path) -> None:
     [
         ([part(1)], "A and B are both shard 1. Give each once."),
         ([part(2, 3)], "A is of 2 shards and B of 3. Give the folders that all shards of one run wrote."),
-        ([], "of 2 shards there is no 2. Give the folders that all shards of one run wrote."),
+        ([], "of 2 shards, 2 is missing. Give the folders that all shards of one run wrote."),
         ([part(2, agent_name="other")], "A and B are of different runs: agent rag and other"),
         ([part(2, thresholds={"f1": 0.5})], "A and B are of different runs: thresholds {'answer_correctness': 0.7,"),
         ([part(2, sets=(a_set("billing", a_question("b")),))], "A and B are of different runs: questions "),
@@ -104,5 +104,5 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(UsageError, match=r"json: it cannot be read \(No such file or directory\)\. Give the folders"):
         read_shard(path)
-    with pytest.raises(UsageError, match=r"there is no shard's file \(\{agent\}\.shard-I-of-N\.json\) in it\."):
+    with pytest.raises(UsageError, match=r"it has no shard file \(\{agent\}\.shard-I-of-N\.json\)\."):
         list(find_shards([tmp_path]))

@@ -37,8 +37,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "check",
         help="validate question files and result files without a test run",
-        description="Lists all mistakes of question files, each with file and line, in the words of a pytest run, and "
-        "checks result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong usage.",
+        description="Lists all mistakes of question files with file and line, as a pytest run does, and checks "
+        "result files against their JSON Schemas. Exit status: 0 no mistakes, 1 mistakes, 2 wrong "
+        "usage.",
     )
     parser.add_argument(
         "paths",

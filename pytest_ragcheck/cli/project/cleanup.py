@@ -30,20 +30,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "cleanup",
         help="delete the documents that runs have left in a system",
-        description="Deletes what runs with --rag-ingest have put into a system and left there: by their ledgers in "
-        "the output folder, or, where that is gone, by the question files. Exit status: 0 nothing is left, "
-        "1 something is, 2 wrong usage.",
+        description="Deletes the documents that runs with --rag-ingest uploaded and did not delete. The ledgers in "
+        "the output folder list them; without ledgers, give the question files. Exit status: 0 no "
+        "document is left, 1 some are, 2 wrong usage.",
     )
     parser.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
         type=Path,
-        help="question files, for want of a ledger: the documents in the system that are called as theirs; they are "
-        "deleted with --yes only",
+        help="question files, if there is no ledger: lists the documents that have their file names; deletes them "
+        "with --yes only",
     )
     parser.add_argument("--rag-url", metavar="URL", help="the endpoint (default: $RAGCHECK_URL)")
-    parser.add_argument("--base-url", metavar="URL", help="what its other routes follow, as rag_base_url")
+    parser.add_argument("--base-url", metavar="URL", help="base URL of its other routes, as rag_base_url")
     add_headers(parser)
     parser.add_argument(
         "--output",
@@ -52,7 +52,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default=Path("ragcheck-results"),
         help="the runs' output folder (default: ragcheck-results)",
     )
-    parser.add_argument("--yes", action="store_true", help="delete what is called as a document of a FILE")
+    parser.add_argument("--yes", action="store_true", help="delete the documents that have the file names of a FILE")
     parser.set_defaults(run=_run)
 
 
@@ -104,7 +104,7 @@ def _by_ledger(output: Path, settings: Settings) -> int:
 
     found = _with_routes(settings, clean)
     lines = [*found.lines()] if found.deleted or found.left else []
-    print(printable("\n".join([*lines, *elsewhere]) or f"{output}: no run has left anything there"))
+    print(printable("\n".join([*lines, *elsewhere]) or f"{output}: no run has left a document"))
     return 1 if found.left or elsewhere else 0
 
 
@@ -141,7 +141,7 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
 
     found, left = _with_routes(settings, find)
     if not found:
-        print("no document there is called as one of these files'")
+        print("no document there has a file name of these files")
     elif not chosen.yes:
         print("Nothing is deleted: these may be there for another reason. Give --yes to delete them.")
     return 1 if left or (found and not chosen.yes) else 0

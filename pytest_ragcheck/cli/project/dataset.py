@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         type=Path,
         help="the question file; its name ends in _questions.json or .rag.json",
     )
-    parser.add_argument("--samples", metavar="NUMBER", help="how many questions at most (default: all)")
+    parser.add_argument("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
     parser.add_argument("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
     parser.set_defaults(run=_run)
 
@@ -85,7 +85,7 @@ def _write(chosen: argparse.Namespace) -> str:
     output: Path | None = chosen.output
     if output is None or not output.name.endswith(_ENDINGS):
         example = choice.dataset_name.replace(":", "-") + _ENDINGS[0]
-        raise UsageError(f"pytest finds a question file by its name; give one that it finds, such as -o {example}.")
+        raise UsageError(f"give -o a name that pytest collects as a question file, such as -o {example}.")
     samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
     seed = _number("--seed", chosen.seed, read_number)
     questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)

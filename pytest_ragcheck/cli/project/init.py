@@ -31,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "init",
         help="write a first question file, settings and a CI workflow",
         description="Writes a first question file with its schema for editors, the settings, and a CI workflow. "
-        "Asks nothing; a file that is there is left as it is.",
+        "Asks nothing, and changes no existing file.",
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: this folder)")
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")

@@ -50,17 +50,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "probe",
         help="check a live endpoint against the contract, point by point",
-        description="Sends about a dozen requests to a RAG endpoint and checks the contract point by point: "
-        "the result of each, and the remedy if it fails. An endpoint of another shape is asked in further ways, for "
-        "the settings that read it as it is. "
-        "Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
+        description="Sends about a dozen requests to a RAG endpoint and checks the contract point by point, with "
+        "the remedy for each failure. For an endpoint of another shape it searches for settings that "
+        "fit. Exit status: 0 no required point fails, 1 one does, 2 wrong usage.",
     )
     parser.add_argument(
         "url", nargs="?", metavar="URL", help="the endpoint (default: $RAGCHECK_URL, or rag_url in pytest's ini file)"
     )
     parser.add_argument("--question", metavar="TEXT", help="the question to ask; choose one that your documents answer")
     parser.add_argument("--top-k", metavar="NUMBER", help="how many contexts to request (default: 5)")
-    parser.add_argument("--timeout", metavar="SECONDS", help="limit for a whole reply (default: 60)")
+    parser.add_argument("--timeout", metavar="SECONDS", help="time limit of a reply (default: 60)")
     add_headers(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document instead, for scripts")
     parser.set_defaults(run=_run)

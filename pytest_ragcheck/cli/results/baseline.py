@@ -29,20 +29,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "baseline",
         help="save runs as a baseline, or accept a run's answers",
-        description="Makes the file that pytest --rag-baseline compares with.",
+        description="Writes the file that pytest --rag-baseline compares with.",
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     save = actions.add_parser(
         "save",
         help="add a run to a compact baseline",
-        description="Writes the answers, the verdicts and the digests of a full run, and beside it a file with each "
-        "text of its contexts once. If the file exists, the run is added to the runs that it has. A baseline that is "
-        "committed shows answers and contexts to everyone who reads the repository. Exit status: 0 written, 2 wrong "
+        description="Writes the answers, the verdicts and the digests of a full run, and a second file with the "
+        "texts of its contexts. If the baseline exists, the run is added to it. A committed baseline "
+        "shows answers and contexts to every reader of the repository. Exit status: 0 written, 2 wrong "
         "usage.",
     )
     accept = actions.add_parser(
         "accept",
-        help="make a run's answers the recorded ones",
+        help="accept a run's answers as the recorded ones",
         description="Replaces the recorded answers of questions by those of a full run, drops the earlier runs of "
         "these questions, and lists each with its recorded verdict and its new one. Exit status: 0 written or nothing "
         "differs, 2 wrong usage.",

@@ -37,7 +37,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--format", choices=("text", "markdown", "csv", "json"), default="text", help="what is printed (default: text)"
     )
-    parser.add_argument("--per-question", action="store_true", help="with csv: a row a question, not a row an agent")
+    parser.add_argument(
+        "--per-question", action="store_true", help="with --format csv: one row per question, not per agent"
+    )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=20, help="questions shown (default: 20)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there instead")
     parser.set_defaults(run=_run)

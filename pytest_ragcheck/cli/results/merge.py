@@ -31,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "the gate of the shards to them, or the one given here. Exit status: 0 green; 1 red: an ERROR, a FAIL that the "
         "gate does not tolerate, or the gate itself; 2 wrong usage, or a shard cannot be read.",
     )
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="where the shards wrote their results")
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
     add_output_folder(parser)
     add_gate_options(parser)
     parser.set_defaults(run=_run)

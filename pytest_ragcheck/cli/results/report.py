@@ -24,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "report",
-        help="make a page, Markdown or a table of the results of a run",
+        help="turn the results of a run into a page, Markdown or a table",
         description="Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
         "or a flat table, with the decision of the run's gate, or of the one given here. "
         "Exit status: 0 written, whatever was decided; 2 wrong usage.",
@@ -36,7 +36,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="a predictions file, the path without _predictions.json, or a folder with one such file",
     )
     add_gate_options(parser)
-    add_output(parser, default="report.html", text="the name's ending says what is made: .html, .md, .csv or .jsonl")
+    add_output(
+        parser, default="report.html", text="the file to write, in the format of its ending: .html, .md, .csv or .jsonl"
+    )
     parser.set_defaults(run=_run)
 
 

@@ -10,73 +10,74 @@ if TYPE_CHECKING:
 
 FILE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "$schema": "Where an editor finds this schema; not read by pytest.",
-        "schema_version": "Version of the file's structure; runs write it, and a file of your own needs none.",
-        "dataset_name": "Name of the set; together with a question's id it identifies the question in results and "
-        "baselines. Without it the set is named by the file's path.",
-        "num_questions": "How many questions there are, turns included; a different number is a mistake.",
-        "tier": "end_to_end: the system retrieves by itself; retrieval: so it does, and no answer is asked for; "
-        "generation: the gold passages go along with each question. Without it as the run says, by default "
-        "end_to_end.",
-        "ingest": "Whether the passages are put into the system first as documents, and deleted afterwards; in the "
-        "tier generation never. Without it as the run says, by default not.",
-        "defaults": "What holds for all questions of the file that do not say it themselves.",
-        "questions": "The questions, each a test, and the conversations, each turn a test.",
+        "$schema": "Location of this schema, for editors; pytest does not read it.",
+        "schema_version": "Version of the file format. Runs write it; your own files do not need it.",
+        "dataset_name": "Name of the dataset, which identifies a question in results and baselines together with "
+        "its id. Default: the path of the file.",
+        "num_questions": "Number of questions, turns included. A different number is an error.",
+        "tier": "end_to_end: the system retrieves and answers. retrieval: only the retrieved contexts are measured."
+        " generation: the gold passages are sent with each question. Default: the tier of the run, which is"
+        " end_to_end unless it is set.",
+        "ingest": "Whether the run uploads the passages as documents first and deletes them afterwards; never in "
+        "the tier generation. Default: the setting of the run, which is false unless it is set.",
+        "defaults": "Values for all questions of the file; a question can override them.",
+        "questions": "The questions and conversations. Each question and each turn is a test.",
     }
 )
 
 DEFAULTS_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "top_k": "How many contexts are asked for, from 1, unless a question says it itself.",
-        "thresholds": "Minimum, 0 to 1: one number for answer_correctness and groundedness, or one for each metric. "
-        "Of latency_seconds, first_token_seconds and cost_usd it is the maximum. Those of a question go over these, "
-        "metric by metric.",
-        "tags": "pytest markers of all questions; those of a question are added.",
+        "top_k": "Number of contexts to request, at least 1. A question can override it.",
+        "thresholds": "Minimum, 0 to 1: one number for answer_correctness and groundedness, or one for each metric."
+        " For latency_seconds, first_token_seconds and cost_usd it is the maximum. A question can "
+        "override each metric.",
+        "tags": "pytest markers of all questions. A question can add its own.",
     }
 )
 
 QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "id": "What the question is called in node ids, results and baselines; unique in its file. Without it the id "
-        "is made of the question's text and changes with it.",
-        "question": "The text that is asked.",
+        "id": "Name of the question in node ids, results and baselines, unique in its file. Default: made from the "
+        "text of the question, so it changes with the text.",
+        "question": "The text to ask.",
         "expected_answer": "The best answer.",
-        "all_acceptable_answers": "Further accepted answers; expected_answer is accepted whether it is listed or not.",
-        "must_mention": "What the answer has to contain: texts, found as whole words in any case, or regular "
+        "all_acceptable_answers": "Further accepted answers. expected_answer is always accepted, listed here or not.",
+        "must_mention": "What the answer must contain: texts, matched as whole words in any case, or regular "
         "expressions in slashes, such as /30|thirty/i. Checked without a judge.",
         "must_not_mention": "What the answer must not contain: texts, or regular expressions in slashes. Checked "
         "without a judge.",
         "gold_passages": "The passages that answer the question: texts, or mappings with text, doc_id or both.",
-        "distractors": "Passages that only look as if they answered the question: texts, or mappings with text and "
-        "doc_id.",
-        "answerable": "false: the system has to decline to answer, and the question has no expected answer.",
-        "thresholds": "Minimum for this question, 0 to 1: one number for answer_correctness and groundedness, or one "
-        "for each metric. Of latency_seconds, first_token_seconds and cost_usd it is the maximum.",
-        "top_k": "How many contexts are asked for, from 1.",
+        "distractors": "Passages that seem to answer the question but do not: texts, or mappings with text and doc_id.",
+        "answerable": "false: the system must decline to answer, and the question has no expected answer.",
+        "thresholds": "Minimum for this question, 0 to 1: one number for answer_correctness and groundedness, or "
+        "one for each metric. For latency_seconds, first_token_seconds and cost_usd it is the "
+        "maximum.",
+        "top_k": "Number of contexts to request, at least 1.",
         "tags": "pytest markers, such as refunds for `pytest -m refunds`: a letter, then letters, digits, _ and -.",
-        "skip": "Why the question is not asked, or true.",
-        "xfail": "Why the question is expected to fail, or true.",
-        "quarantine": "Why the question does not gate, or true: its FAIL is reported and not held against the run.",
-        "metadata": "Whatever you want to find again in the predictions, of any JSON values.",
+        "skip": "The reason to skip the question, or true.",
+        "xfail": "The reason why the question is expected to fail, or true.",
+        "quarantine": "The reason why the gate ignores the question, or true. Its FAIL is reported, but does not "
+        "fail the run.",
+        "metadata": "Your own data, any JSON values. A run copies it to its predictions.",
     }
 )
 
 CONVERSATION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "turns": "The questions of a conversation, asked one after the other; each becomes a test.",
-        "id": "Id of the conversation in its file; its second turn has the id refund[turn2] if this is refund.",
-        "thresholds": "Minimum of all turns; those of a turn go over these, metric by metric.",
-        "top_k": "How many contexts are asked for in each turn, from 1.",
-        "tags": "pytest markers of all turns; those of a turn are added.",
-        "skip": "Why the turns are skipped, or true. A turn with skip: false is not.",
-        "xfail": "Why all turns are expected to fail, or true.",
-        "quarantine": "Why the turns do not gate, or true.",
+        "turns": "The questions of the conversation, asked in this order. Each is a test.",
+        "id": "Id of the conversation, unique in its file. The second turn of refund has the id refund[turn2].",
+        "thresholds": "Minimum for all turns. A turn can override each metric.",
+        "top_k": "Number of contexts to request in each turn, at least 1.",
+        "tags": "pytest markers of all turns. A turn can add its own.",
+        "skip": "The reason to skip the turns, or true. A turn with skip: false is not skipped.",
+        "xfail": "The reason why all turns are expected to fail, or true.",
+        "quarantine": "The reason why the gate ignores the turns, or true.",
     }
 )
 
 PASSAGE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "doc_id": "Id of the document that the text is from; without ingestion, several texts may have one id.",
-        "text": "The passage's text.",
+        "doc_id": "Id of the document that contains the text. Without ingestion, several texts may share an id.",
+        "text": "The text of the passage.",
     }
 )

@@ -27,8 +27,8 @@ _GOLD_OR_FOUND = (
     "may be the passages that answer the question or those that a system found. "
     "Rename it to 'gold_passages', or put it under 'metadata'."
 )
-_SAID = "is what a system once said, and every run asks anew. Put it under 'metadata', or delete it."
-_FOUND = "is what a system once found, and every run asks anew. Put it under 'metadata', or delete it."
+_SAID = "is the answer of a system, and every run asks again. Put it under 'metadata', or delete it."
+_FOUND = "is a context that a system retrieved, and every run asks again. Put it under 'metadata', or delete it."
 
 _REFUSED: dict[str, str] = {
     **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_SAID),
@@ -98,7 +98,7 @@ QUESTION = Vocabulary(
         }
     ),
     refused=MappingProxyType(_REFUSED),
-    advice="Put what is your own under 'metadata'.",
+    advice="Put your own data under 'metadata'.",
 )  # fmt: skip
 
 TURNS = "turns"

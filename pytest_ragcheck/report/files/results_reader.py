@@ -96,7 +96,7 @@ def predictions_path(path: Path, *, partial: bool = False) -> Path:
         found = full or (every if partial else [])
         if len(found) != 1:
             names = ", ".join(each.name for each in found) or "none"
-            raise UsageError(f"{path}: of a folder the one {ENDING} file is read, and it has {names}. Name the file.")
+            raise UsageError(f"{path}: expected one file *{ENDING} in the folder, found {names}. Name the file.")
         return found[0]
     if not path.exists():
         longer = path.with_name(path.name + ENDING)

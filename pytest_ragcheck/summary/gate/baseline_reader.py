@@ -136,7 +136,7 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
     complete = document.get("complete")
     if complete is not True:
         raise Unusable(
-            f'"complete" is {shown(complete)}: it is of a partial run, which cannot tell what is missing. {advice}'
+            f'"complete" is {shown(complete)}: it is of a partial run, which has only some of the questions. {advice}'
         )
     # A compact row has the keys of a full one, and more.
     for kind in ("predictions", "baseline")[: 1 + is_compact(document)]:

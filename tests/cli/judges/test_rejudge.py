@@ -130,7 +130,7 @@ def test_ini_values_are_given_as_to_pytest(recorded: str, ragcheck: Ragcheck, tm
             "recorded/rag_predictions.json would be overwritten. Give another --rag-agent or --rag-output.",
         ),
         (["recorded/rag_predictions.json", "--rag-threshold=2"], "--rag-threshold: '2' is not a number from 0 to 1; "),
-        (["recorded/rag_predictions.json", "-o", "rag_top=2"], "-o: 'rag_top=2' sets nothing. "),
+        (["recorded/rag_predictions.json", "-o", "rag_top=2"], "-o: 'rag_top=2' is not a setting. "),
         (["recorded/rag_predictions.json", "-o", "rag_top_k=no"], "-o rag_top_k: 'no' is not a whole number from 1; "),
         (
             ["recorded/rag_predictions.json", "--rag-judge-model=m"],
@@ -152,6 +152,6 @@ def test_the_questions_have_to_lie_beside_the_recording(recorded: str, ragcheck:
     status, _, errors = ragcheck("rejudge", recorded)
     assert status == 2
     assert errors == (
-        "ragcheck rejudge: recorded/rag_predictions.json: no questions file beside it has question 'terms' of "
-        "'billing'. Put the {dataset}_questions.json of the same run into 'recorded'.\n"
+        "ragcheck rejudge: recorded/rag_predictions.json: question 'terms' of 'billing' is in no "
+        "questions file of its folder. Copy the {dataset}_questions.json of the same run into 'recorded'.\n"
     )

@@ -41,7 +41,7 @@ def test_what_a_ledger_names_is_deleted(ragcheck: Ragcheck, tmp_path: Path, kept
         assert server.documents == {"other": "shop_hours.txt"}
         assert ragcheck("cleanup", f"--rag-url={server.url}") == (
             0,
-            "ragcheck-results: no run has left anything there\n",
+            "ragcheck-results: no run has left a document\n",
             "",
         )
 
@@ -123,7 +123,7 @@ def test_without_a_ledger_question_files_say_what_is_looked_for(ragcheck: Ragche
         )
         assert ragcheck(*command, "--yes") == (0, "deleted: a (file shop_hours.txt)\n", "")
         assert server.documents == {"other": "x.txt"}
-        assert ragcheck(*command) == (0, "no document there is called as one of these files'\n", "")
+        assert ragcheck(*command) == (0, "no document there has a file name of these files\n", "")
 
 
 def test_a_document_of_a_question_file_that_cannot_be_deleted_does_not_keep_the_others(

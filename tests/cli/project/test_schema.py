@@ -94,7 +94,7 @@ def test_an_editor_proposes_the_keys_of_a_question_under_their_own_names(editor:
     in_file = editor.proposals("file.rag.yaml", MODELINE + "questions:\n  - question: Who?\n    |\n")
 
     assert set(in_list) == set(in_file) == {*QUESTION.aliases, "turns"} - {"question"}
-    assert in_list["answerable"].startswith("false: the system has to decline to answer")
+    assert in_list["answerable"].startswith("false: the system must decline to answer")
 
 
 def test_an_editor_proposes_the_keys_of_a_file_and_the_values_of_a_flag(editor: LanguageServer) -> None:

@@ -114,8 +114,8 @@ def test_a_partial_run_is_refused(save: Callable[..., tuple[int, str, str]], tmp
         2,
         "",
         (
-            'ragcheck baseline save: run.json: "complete" is false: it is of a partial run, which cannot tell what is '
-            "missing. Give the {agent}_predictions.json of a full run.\n"
+            'ragcheck baseline save: run.json: "complete" is false: it is of a partial run, which has only some of '
+            "the questions. Give the {agent}_predictions.json of a full run.\n"
         ),
     )
     assert not (tmp_path / "ragcheck-baseline.json").exists()

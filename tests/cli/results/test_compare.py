@@ -157,11 +157,14 @@ def test_wrong_usage_is_told(tmp_path: Path, ragcheck: Ragcheck) -> None:
         "results over the same question files.",
         (one, missing): f"{missing}: there is no such file. Give ragcheck compare the {{agent}}_predictions.json of "
         "full runs.",
-        (one, partial): f'{partial}: "complete" is false: it is of a partial run, which cannot tell what is missing. '
+        (
+            one,
+            partial,
+        ): f'{partial}: "complete" is false: it is of a partial run, which has only some of the questions. '
         "Give ragcheck compare the {agent}_predictions.json of full runs.",
-        (one, folder): f"{folder}: of a folder the one _predictions.json file is read, and it has "
+        (one, folder): f"{folder}: expected one file *_predictions.json in the folder, found "
         "one_predictions.json, two_predictions.json. Name the file.",
-        (one, empty): f"{empty}: of a folder the one _predictions.json file is read, and it has none. Name the file.",
+        (one, empty): f"{empty}: expected one file *_predictions.json in the folder, found none. Name the file.",
         (one, write(tmp_path / "b", "o", passed()), "-o", folder): f"-o: {folder} cannot be written (Is a directory). "
         "Choose another file.",
     }.items():
