@@ -93,26 +93,37 @@ SERVERS: dict[str, Behaviour] = {
 }
 
 
+SETTINGS = (DOCS / "how-to" / "frameworks.md").read_text(encoding="utf-8").partition("## By settings\n")[2]
+WITHOUT_PASSAGES = "A chat endpoint without passages"
+
+
+def settings_of(page: str, heading: str, port: int) -> str:
+    """The ini block under the heading, with a local port in place of the server's address."""
+    section = page.partition(f"### {heading}\n")[2].partition("\n### ")[0]
+    (ini,) = re.findall(r"```ini\n(.*?)```", section, re.DOTALL)
+    return re.sub(r"(?<=rag_url = )https?://[^/]+", f"http://127.0.0.1:{port}", ini)
+
+
+def questions_for(heading: str) -> str:
+    (questions,) = (block.text for block in BLOCKS if block.file == "billing.rag.yaml")
+    if heading != WITHOUT_PASSAGES:
+        return questions
+    (defaults,) = re.findall(r"```yaml\n(.*?)```", SETTINGS, re.DOTALL)
+    return f"{defaults}questions:\n{questions}".replace("  gold_passages: {doc_id: terms.md}\n", "")
+
+
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_server_is_tested_by_the_settings_of_the_page(name: str, reader: Callable[..., Reader]) -> None:
-    section = (DOCS / "how-to" / "frameworks.md").read_text(encoding="utf-8").partition(f"### {name}\n")[2]
-    (ini,) = re.findall(r"```ini\n(.*?)```", section.partition("\n### ")[0], re.DOTALL)
-    (questions,) = (block.text for block in BLOCKS if block.file == "billing.rag.yaml")
-    if name == "A chat endpoint without passages":
-        (defaults,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
-        questions = f"{defaults}questions:\n{questions}".replace("  gold_passages: {doc_id: terms.md}\n", "")
     someone = reader(environment={f"{product}_KEY": "secret" for product in ("AZURE", "DIFY", "RAGFLOW", "WEBUI")})
     with FakeEndpoint(SERVERS[name]) as endpoint:
-        settings = re.sub(r"(?<=rag_url = )https?://[^/]+", f"http://127.0.0.1:{endpoint.port}", ini)
-        (someone.folder / "pytest.ini").write_text(settings, encoding="utf-8")
-        (someone.folder / "billing.rag.yaml").write_text(questions, encoding="utf-8")
+        (someone.folder / "pytest.ini").write_text(settings_of(SETTINGS, name, endpoint.port), encoding="utf-8")
+        (someone.folder / "billing.rag.yaml").write_text(questions_for(name), encoding="utf-8")
         ran = someone.run("python -m pytest --rag-judge=offline")
     assert "1 PASS, 1 FAIL, 0 ERROR, 0 skipped" in ran.output, ran.output
     predictions = json.loads((someone.folder / "ragcheck-results" / "rag_predictions.json").read_text(encoding="utf-8"))
-    source_ids = None if name == "A chat endpoint without passages" else [SOURCE]
+    source_ids = None if name == WITHOUT_PASSAGES else [SOURCE]
     assert [row["source_ids"] for row in predictions["predictions"]] == [source_ids] * 2
 
 
 def test_every_server_of_the_page_is_imitated() -> None:
-    section = (DOCS / "how-to" / "frameworks.md").read_text(encoding="utf-8").partition("## By settings\n")[2]
-    assert re.findall(r"^### (.+)$", section, re.MULTILINE) == list(SERVERS)
+    assert re.findall(r"^### (.+)$", SETTINGS, re.MULTILINE) == list(SERVERS)
