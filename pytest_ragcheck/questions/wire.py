@@ -14,7 +14,7 @@ _MAPPINGS = ("thresholds", "metadata")
 
 
 def question_to_wire(question: Question) -> dict[str, Any]:
-    """The question as JSON values for `question_from_wire`, file and line included."""
+    """The question as JSON values for `question_from_wire`, file and line included; of earlier turns only the texts."""
     # A session ends with its run; the history is what the answer was judged with.
     wire: dict[str, Any] = {
         name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "session"
@@ -23,7 +23,8 @@ def question_to_wire(question: Question) -> dict[str, Any]:
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
         wire[name] = [[passage.text, passage.doc_id] for passage in wire[name]]
-    wire["earlier"] = [question_to_wire(turn) for turn in question.earlier]
+    # No other process asks the earlier turns for this question; whole questions would grow with their square.
+    wire["earlier"] = [[turn.id, turn.question] for turn in question.earlier]
     wire["history"] = [[turn.question, turn.answer, list(turn.contexts)] for turn in question.history]
     wire["path"] = str(question.path) if question.path else None
     return wire
@@ -34,7 +35,10 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
     read = {name: tuple(wire[name]) for name in _LISTS}
     for name in _PASSAGES:
         read[name] = tuple(GoldPassage(text=text, doc_id=doc_id) for text, doc_id in wire[name])
-    read["earlier"] = tuple(map(question_from_wire, wire["earlier"]))
+    names = {"dataset_name": wire["dataset_name"], "conversation": wire["conversation"]}
+    read["earlier"] = tuple(
+        Question(id=name, question=text, turn=number, **names) for number, (name, text) in enumerate(wire["earlier"], 1)
+    )
     read["history"] = tuple(
         EarlierTurn(question=asked, answer=answer, contexts=tuple(contexts))
         for asked, answer, contexts in wire["history"]
