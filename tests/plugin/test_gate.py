@@ -44,18 +44,35 @@ def test_a_question_that_newly_fails_makes_the_gate_fail(project: Project) -> No
         "",
         "If the new answers are right, accept them: ragcheck baseline accept -o baseline.json",
     ]
-    assert compared(run) == [
+    assert compared(run) == ["baseline baseline.json: 1 newly failing, 1 as before"]
+
+
+@pytest.mark.parametrize("traceback", ["no", "line"])
+def test_what_the_failure_of_the_gate_does_not_show_is_in_the_summary(project: Project, traceback: str) -> None:
+    project.ask(good("terms"), bad("prices"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    assert compared(project.run(*GATED, f"--tb={traceback}")) == [
         "baseline baseline.json: 1 newly failing, 1 as before",
         "newly failing:",
         "  prices: groundedness 0.91 -> 0.41 < 0.70: No price is in the contexts.",
     ]
 
 
+def test_each_group_of_questions_says_how_many_more_it_has(project: Project) -> None:
+    worse, still = [f"worse-{n}" for n in range(12)], [f"still-{n}" for n in range(12)]
+    project.ask(*map(bad, (*worse, *still)))
+    write_baseline(project, *map(passed, worse), *map(failed, still))
+    run = project.run(*GATED)
+    assert run.section("ragcheck::gate").count("  ... and 2 more") == 1
+    assert compared(run)[1] == "still failing:"
+    assert compared(run)[-1] == "  ... and 2 more"
+
+
 @three_ways
 def test_a_missing_question_makes_a_run_red_in_which_all_others_pass(project: Project) -> None:
     project.ask(good("terms"))
     write_baseline(project, passed("terms"), failed("prices"))
-    run = project.run(*GATED)
+    run = project.run(*GATED, "--tb=no")
     assert (run.exit_status, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 1, "failed": 1})
     assert run.short_summary == ["FAILED ragcheck::gate - 1 missing against baseline.json"]
     assert run.junit == {"terms": ("passed", ""), "gate": ("failure", "1 missing against baseline.json")}
@@ -363,13 +380,13 @@ def test_a_deleted_file_is_missing_in_a_full_run(project: Project) -> None:
     write_baseline(project, passed("terms"), passed("a", dataset_name="old"), passed("b", dataset_name="old"))
     run = project.run(*GATED)
     assert run.junit["gate"] == ("failure", "2 missing against baseline.json")
-    assert "  old::a: PASS before: What about a?" in compared(run)
+    assert "  old::a: PASS before: What about a?" in run.section("ragcheck::gate")
 
 
 def test_a_deleted_file_is_missing_where_the_run_would_have_come_by(project: Project) -> None:
     project.ask(good("terms"), file="evals/billing.rag.yaml")
     write_baseline(project, passed("q", dataset_name="evals__refunds"), passed("q", dataset_name="named"))
-    run = project.run(*GATED, "evals")
+    run = project.run(*GATED, "evals", "--tb=no")
     assert compared(run) == [
         "baseline baseline.json: 1 missing, 1 new",
         "missing:",
@@ -466,7 +483,8 @@ def test_the_variant_of_a_marked_test_that_is_gone_is_missing(project: Project) 
     project.write("test_own.py", f"import pytest\n\n\n{MARK}def test_own(rag_result): pass\n")
     names = [f"billing[{test}]" for test in ("test_own", "test_other")]
     write_baseline(project, *[passed("terms", dataset_name=name) for name in names])
-    assert "  billing[test_other]::terms: PASS before: What about terms?" in compared(project.run(*GATED))
+    run = project.run(*GATED)
+    assert "  billing[test_other]::terms: PASS before: What about terms?" in run.section("ragcheck::gate")
 
 
 # What else may explain a difference
@@ -475,7 +493,7 @@ def test_the_variant_of_a_marked_test_that_is_gone_is_missing(project: Project) 
 def test_another_text_another_judge_and_other_thresholds_are_named(project: Project) -> None:
     project.ask(bad("terms", groundedness=0.75), good("prices"))
     write_baseline(project, passed("terms", question="Which terms?", prompt_version="en-1"), passed("prices"))
-    run = project.run(*GATED, "--rag-min=groundedness=0.8", "-orag_baseline_allow=other-settings")
+    run = project.run(*GATED, "--rag-min=groundedness=0.8", "-orag_baseline_allow=other-settings", "--tb=no")
     assert compared(run) == [
         "baseline baseline.json: 1 newly failing, 1 as before",
         "newly failing:",

@@ -21,6 +21,7 @@ from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
 from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+from pytest_ragcheck.report.terminal.gate_lines import decision_text
 from pytest_ragcheck.report.terminal.run_lines import summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import read_agreements
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from pytest_ragcheck.config.settings import Settings
-    from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.plugin.run_state import GateOutcome, Run
     from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 
@@ -67,7 +68,12 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     run.add_notes(run.queued_notes)
     run.gate.lines += flaky_lines(summary.flaky)
     every = config.get_verbosity() > 0
-    said = (*summary_lines(outcomes, summary, all_metrics=every), *_resumed(run, outcomes), *run.notes, *run.gate.lines)
+    said = (
+        *summary_lines(outcomes, summary, all_metrics=every),
+        *_resumed(run, outcomes),
+        *run.notes,
+        *_gate_lines(config, run.gate),
+    )
     lines += map(printable, said)
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
     lines += _red_beside_verdicts(session, run, settings)
@@ -107,6 +113,19 @@ def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) 
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield "documents: the run is red for what is left; the verdicts are not touched by it"
+
+
+def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
+    """Yield the lines of the gate without those that its failure shows right above."""
+    shown_above = config.getoption("tbstyle", "auto") not in {"no", "line"}
+    text = decision_text(gate.decision) if gate.decision is not None and shown_above else ""
+    above = set(text.splitlines())
+    dropped = False
+    for line in gate.lines:
+        # "... and 3 more" can also belong to another group.
+        dropped = line in above and (dropped or not line.startswith("  ..."))
+        if not dropped:
+            yield line
 
 
 def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
