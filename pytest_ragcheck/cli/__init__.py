@@ -11,7 +11,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.cli import calibrate, rejudge
 from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.cli.project import check_files, cleanup, dataset, demo, docs, init, probe, schema
-from pytest_ragcheck.cli.results import baseline, compare, convert, merge, report
+from pytest_ragcheck.cli.results import baseline, comment, compare, convert, merge, report
 from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
@@ -26,6 +26,7 @@ _COMMANDS = (
     calibrate,
     check_files,
     cleanup,
+    comment,
     compare,
     convert,
     dataset,

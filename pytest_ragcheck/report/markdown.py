@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_ragcheck.report.files.results_reader import Document
     from pytest_ragcheck.report.view import MetricView, View
@@ -20,6 +20,9 @@ _ROOM = 500
 """Reserved for the last line, which counts the omitted questions."""
 
 _TEXT_CHARS = 300
+
+_NAMED = 10
+"""Most newly failing questions that are named above the folded parts."""
 
 _NOTES = 30
 """Most lines of the gate that are shown; the first ones are the reasons why the run is red."""
@@ -46,26 +49,37 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
     """
     text = "".join(f"{line}\n" for line in _top(view))
     blocks = [(row, block) for title, belongs in _GROUPS for row, block in _group(title, filter(belongs, view.rows))]
+    if not blocks:
+        return text
+    text += "\n<details>\n<summary>Questions</summary>\n"
     for at, (_, block) in enumerate(blocks):
         if len(text) + len(block) > most_chars - _ROOM:
             left = sum(1 for row, _ in blocks[at:] if row is not None)
-            return f"{text}\n{left} more questions are in the result files.\n"
+            text += f"\n{left} more questions are in the result files.\n"
+            break
         text += block
-    return text
+    return f"{text}\n</details>\n"
 
 
 def _top(view: View) -> Iterator[str]:
     yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
-    if view.metrics:
+    if newly := [f"**{_cell(row['id'])}**" for row in view.rows if row["change"] == "newly failing"]:
         yield ""
-        yield from _metric_table(view.metrics, compared=bool(view.baseline))
-    yield ""
-    yield " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
+        more = f" and {len(newly) - _NAMED} more" if len(newly) > _NAMED else ""
+        yield f"Newly failing: {', '.join(newly[:_NAMED])}{more}"
+    facts = " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
+    table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
+    yield from _folded("Metrics", (*table, "", facts))
     if view.notes:
-        yield ""
-        yield from _block(view.notes)
+        yield from _folded("Gate", _block(view.notes))
+
+
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield from ("", "<details>", f"<summary>{title}</summary>", "")
+    yield from lines
+    yield from ("", "</details>")
 
 
 def _block(notes: Sequence[str]) -> Iterator[str]:

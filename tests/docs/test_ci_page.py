@@ -152,10 +152,10 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     assert maintainer.run(fetch["run"]).status == 0
     action = yaml.safe_load((maintainer.folder / use["uses"] / "action.yml").read_text(encoding="utf-8"))
     inputs = {name: said.get("default", "") for name, said in action["inputs"].items()} | use["with"]
-    install, test, keep = action["runs"]["steps"]
+    install, test, comment, keep = action["runs"]["steps"]
     assert install["run"] == 'python -m pip install "$VERSION"'
     # No input may be read as a part of the script.
-    assert not [step for step in (install, test) if "${{" in step["run"]]
+    assert not [step for step in (install, test, comment) if "${{" in step["run"]]
     listed = re.findall(r"^\| (`[\w`, -]+`) \|", "\n".join(text_of(PAGE, "As an action")), re.MULTILINE)
     assert {name for row in listed for name in re.findall(r"[\w-]+", row)} == set(inputs)
 
@@ -181,6 +181,10 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     conftest = maintainer.folder / "conftest.py"
     conftest.write_text(conftest.read_text().replace('{"answer": found[0] if found', '{"answer": "Ask us." if found'))
     assert run().status == 1
+    (maintainer.folder / "comment.sh").write_text(comment["run"], encoding="utf-8")
+    said = maintainer.run(f"PATH={Path(sys.executable).parent}:$PATH OUTPUT={inputs['output']} bash -e comment.sh")
+    assert said.status == 0
+    assert "nothing written: this is no job of GitHub Actions or GitLab CI" in said.output
 
 
 def action_step(name: str) -> Any:

@@ -12,7 +12,10 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
     other = a_record(question=a_question("old"), verdict=FAILED.verdict, reason="still")
     baseline = a_baseline(terms="FAIL", prices="PASS", old="FAIL", hours="PASS")
     text = markdown_of(view_of(results_of(PASSED, other, ERRORED, FAILED, baseline=baseline)))
-    assert text.startswith("## ❌ rag: billing: 2 FAIL (1 newly failing), 1 ERROR\n\n1 PASS, 2 FAIL, 1 ERROR\n")
+    assert text.startswith(
+        "## ❌ rag: billing: 2 FAIL (1 newly failing), 1 ERROR\n\n"
+        "1 PASS, 2 FAIL, 1 ERROR\n\nNewly failing: **prices**\n\n<details>\n"
+    )
     headings = [line for line in text.splitlines() if line.startswith("### ")]
     assert headings == [
         "### Newly failing: 1",
@@ -78,4 +81,4 @@ def test_it_is_never_longer_than_what_takes_it() -> None:
     assert len(text) <= 20_000
     shown = text.count("- **billing::")
     assert 50 < shown < 500
-    assert text.endswith(f"\n{500 - shown} more questions are in the result files.\n")
+    assert text.endswith(f"\n{500 - shown} more questions are in the result files.\n\n</details>\n")

@@ -1,0 +1,52 @@
+"""`ragcheck comment` shows the results of a run as one comment of the pull request."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.cli.printing import complain, say
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to `ragcheck`."""
+    parser = commands.add_parser(
+        "comment",
+        help="show the results as a comment of the pull request",
+        description="Writes one comment on the pull request of a job of GitHub Actions or GitLab CI, and updates it in "
+        "later runs. The token comes from GITHUB_TOKEN or GITLAB_TOKEN. Exit status: 0 also if the comment cannot be "
+        "written, as in a pull request of a fork, which one line reports; 2 wrong usage.",
+    )
+    parser.add_argument(
+        "results",
+        metavar="RESULTS",
+        type=Path,
+        nargs="?",
+        default=Path("ragcheck-results"),
+        help="a predictions file, the path without _predictions.json, or a folder with one such file "
+        "(default: ragcheck-results)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, keep_comment
+    from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
+    from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
+    from pytest_ragcheck.report.view import view_of
+
+    results = read_results(predictions_path(chosen.results, partial=True))
+    # Several systems in one workflow have a comment each.
+    marker = f"<!-- pytest-ragcheck: {results.predictions['agent_name'].replace('--', '- -')} -->"
+    text = markdown_of(view_of(results), most_chars=COMMENT_CHARS - len(marker) - 1)
+    try:
+        updated = keep_comment(discussion_of(os.environ), marker, text)
+    except NotPosted as error:
+        complain("comment", f"nothing written: {error}")
+        return 0
+    say("updated the comment" if updated else "wrote a comment")
+    return 0

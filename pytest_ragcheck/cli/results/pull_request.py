@@ -1,0 +1,128 @@
+"""Finds the pull request of a CI job and keeps one comment on it, on GitHub and GitLab."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.http.connections import http_library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_SECONDS = 30
+_PER_PAGE = 100
+_MOST_PAGES = 50
+
+
+class NotPosted(Exception):
+    """The comment was not written. The text gives the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discussion:
+    """The comments of a pull request, as the API of its host serves them."""
+
+    comments: str
+    """The URL that lists comments and takes new ones."""
+
+    comment: str
+    """The URL of one comment, without its id."""
+
+    update: Literal["PATCH", "PUT"]
+    headers: Mapping[str, str]
+
+
+def discussion_of(environment: Mapping[str, str]) -> Discussion:
+    """
+    Return the discussion of the job's pull request, by the standard variables of GitHub Actions and GitLab CI.
+
+    Raises:
+        NotPosted: The job is of no pull request.
+        UsageError: There is no token.
+    """
+    if environment.get("GITLAB_CI"):
+        return _on_gitlab(environment)
+    if environment.get("GITHUB_ACTIONS"):
+        return _on_github(environment)
+    raise NotPosted("this is no job of GitHub Actions or GitLab CI")
+
+
+def _on_github(environment: Mapping[str, str]) -> Discussion:
+    number = _github_number(environment)
+    token = environment.get("GITHUB_TOKEN")
+    if not token:
+        raise UsageError("GITHUB_TOKEN is not set. Give the step: env: GITHUB_TOKEN: ${{ github.token }}")
+    base = f"{environment.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{environment['GITHUB_REPOSITORY']}"
+    return Discussion(
+        comments=f"{base}/issues/{number}/comments",
+        comment=f"{base}/issues/comments/",
+        update="PATCH",
+        headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"},
+    )
+
+
+def _github_number(environment: Mapping[str, str]) -> int:
+    try:
+        event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+        return int((event.get("pull_request") or event["issue"])["number"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise NotPosted("the event of this job is of no pull request") from None
+
+
+def _on_gitlab(environment: Mapping[str, str]) -> Discussion:
+    number = environment.get("CI_MERGE_REQUEST_IID")
+    if not number:
+        raise NotPosted("this job is of no merge request")
+    token = environment.get("GITLAB_TOKEN")
+    if not token:
+        raise UsageError("GITLAB_TOKEN is not set. Give the job a project access token with the scope api.")
+    project = quote(environment["CI_PROJECT_ID"], safe="")
+    notes = f"{environment['CI_API_V4_URL']}/projects/{project}/merge_requests/{quote(number, safe='')}/notes"
+    return Discussion(comments=notes, comment=f"{notes}/", update="PUT", headers={"PRIVATE-TOKEN": token})
+
+
+def keep_comment(discussion: Discussion, marker: str, text: str) -> bool:
+    """
+    Update the comment that begins with the marker, or write a new one; return True if there was one.
+
+    Raises:
+        NotPosted: The host refused, or cannot be reached.
+    """
+    library = http_library()
+    try:
+        with library.Client(headers=dict(discussion.headers), timeout=_SECONDS) as client:
+            body = {"body": f"{marker}\n{text}"}
+            for comment in _comments(client, discussion):
+                if str(comment.get("body", "")).startswith(marker):
+                    url = f"{discussion.comment}{int(comment['id'])}"
+                    _accepted(client.request(discussion.update, url, json=body))
+                    return True
+            _accepted(client.post(discussion.comments, json=body))
+            return False
+    except library.HTTPError as error:
+        raise NotPosted(f"{discussion.comments}: {error or type(error).__name__}") from None
+
+
+def _comments(client: Any, discussion: Discussion) -> Iterator[dict[str, Any]]:
+    for page in range(1, _MOST_PAGES + 1):
+        reply = _accepted(client.get(discussion.comments, params={"per_page": _PER_PAGE, "page": page}))
+        try:
+            found = [each for each in reply.json() if isinstance(each, dict)]
+        except (ValueError, TypeError):
+            raise NotPosted(f"{discussion.comments}: the reply is no list of comments") from None
+        yield from found
+        if len(found) < _PER_PAGE:
+            return
+
+
+def _accepted(reply: Any) -> Any:
+    if reply.is_success:
+        return reply
+    if reply.status_code in {401, 403, 404}:
+        raise NotPosted(f"the token may not comment here (status {reply.status_code}), as in a pull request of a fork")
+    raise NotPosted(f"{reply.request.method} {reply.url}: status {reply.status_code}")
