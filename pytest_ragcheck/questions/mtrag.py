@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
@@ -10,28 +11,28 @@ from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet, in_conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_ragcheck.questions.datasets.dataset_row import Row
 
-_CORPUS = re.compile(r"mt-rag-([a-z0-9]+)")
-_ANSWERABLE = {"ANSWERABLE": True, "PARTIAL": True, "CONVERSATIONAL": True, "UNANSWERABLE": False}
-_ENRICHMENTS = {"question_type": "Question Type", "multi_turn": "Multi-Turn", "answerability": "Answerability"}
-_NOT_JUDGED = {"answer_correctness": 0.0, "groundedness": 0.0}
-"""Thresholds of a turn such as "Thanks!", which asks for nothing that a document says."""
+_CORPUS = re.compile(r"(?:mt-rag-)?([a-z0-9]+)")
+_JUDGED = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}
+"""Whether a turn of this kind is answerable."""
+
+_NOT_JUDGED = ("CONVERSATIONAL", "UNDERSPECIFIED")
+"""A turn such as "Thanks!", or one that the system should ask back about: no document says what is right."""
+
+_NO_MINIMUM = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 
 def is_mtrag(path: Path) -> bool:
-    """Return True for a JSON list of objects with `messages`, the form of the benchmark's `conversations.json`."""
+    """Return True for the benchmark's conversations (`messages`) or generation tasks (`input` and `targets`)."""
     try:
-        with path.open("rb") as file:
-            if file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
-                return False
         rows = list(rows_of_file(path))
-    except (DatasetError, OSError):
+    except DatasetError:
         return False
-    return bool(rows) and all("messages" in row for row in rows)
+    return bool(rows) and all("messages" in row or ("input" in row and "targets" in row) for row in rows)
 
 
 def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:
@@ -39,57 +40,107 @@ def read_mtrag(path: Path) -> tuple[QuestionSet, ...]:
     Return a set of conversations for each corpus of the file, such as `mtrag-clapnq`.
 
     The gold passages of a turn are those whose last annotation is "yes", as in the benchmark's own relevance
-    judgements; its other passages are distractors. The reviewed answer of the agent is the expected answer.
+    judgements; its other passages are distractors. The reviewed answer of the agent is the expected answer. Of
+    generation tasks, the turns that are no task are asked and not judged.
 
     Raises:
         DatasetError: The file has another form; the text names the place.
     """
     corpora: dict[str, list[Question]] = {}
-    for number, row in enumerate(rows_of_file(path), start=1):
-        collection = row.row("retriever").row("collection").text("name")
-        corpus = _CORPUS.match(collection)
-        dataset_name = f"mtrag-{corpus[1] if corpus else collection}"
-        turns = in_conversation(f"conversation-{number}", list(_turns(row, dataset_name)))
-        corpora.setdefault(dataset_name, []).extend(turns)
+    for conversation, dataset_name, turns in _conversations(list(rows_of_file(path))):
+        corpora.setdefault(dataset_name, []).extend(in_conversation(conversation, turns))
     return tuple(QuestionSet(dataset_name=name, path=path, questions=tuple(each)) for name, each in corpora.items())
 
 
-def _turns(conversation: Row, dataset_name: str) -> Iterator[Question]:
-    messages = conversation.rows("messages")
-    for message, reply in zip(messages, (*messages[1:], None), strict=True):
-        if message.text("speaker") != "user":
-            continue
-        agent = reply if reply is not None and reply.text("speaker") == "agent" else None
-        yield _turn(message, agent, dataset_name)
+def _conversations(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Question]]]:
+    """Yield the id, the name of the dataset and the turns of each conversation."""
+    if "messages" in rows[0]:
+        for number, row in enumerate(rows, start=1):
+            dataset_name = _dataset_name(row.row("retriever").row("collection").text("name"))
+            yield f"conversation-{number}", dataset_name, list(_of_messages(row.rows("messages"), dataset_name))
+        return
+    in_order = sorted(rows, key=lambda row: row.text("conversation_id"))
+    for conversation, tasks in groupby(in_order, key=lambda row: row.text("conversation_id")):
+        yield conversation, *_of_tasks(list(tasks))
 
 
-def _turn(user: Row, agent: Row | None, dataset_name: str) -> Question:
-    enrichments = user.row("enrichments")
-    kinds = enrichments.texts("Answerability")
-    if len(kinds) != 1 or kinds[0] not in _ANSWERABLE:
-        raise enrichments.unexpected("Answerability", f"one of {', '.join(_ANSWERABLE)}", kinds)
-    answerable = _ANSWERABLE[kinds[0]]
-    is_question = kinds[0] != "CONVERSATIONAL"
-    contexts = agent.rows("contexts") if agent is not None and "contexts" in agent else ()
+def _dataset_name(collection: str) -> str:
+    corpus = _CORPUS.match(collection)
+    return f"mtrag-{corpus[1] if corpus else collection}"
+
+
+def _of_messages(messages: Sequence[Row], dataset_name: str) -> Iterator[Question]:
+    for user, reply in zip_longest(messages, messages[1:]):
+        if user.text("speaker") == "user":
+            agent = reply if reply is not None and reply.text("speaker") == "agent" else None
+            passages = agent.rows("contexts") if agent is not None and "contexts" in agent else ()
+            expected = None if agent is None else agent.optional_text("text")
+            yield _turn(dataset_name, user.text("text"), user.row("enrichments"), expected, passages)
+
+
+def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
+    """Return the name of the dataset and the turns; a task has the messages up to its own turn."""
+    dataset_name = _dataset_name(tasks[0].text(_spelled(tasks[0], "Collection")))
+    messages = max((task.rows("input") for task in tasks), key=len)
+    asked = [message.text("text") for message in messages if message.text("speaker") == "user"]
+    turns = [Question(dataset_name=dataset_name, id="", question=text, thresholds=_NO_MINIMUM) for text in asked]
+    for task in tasks:
+        users = [message for message in task.rows("input") if message.text("speaker") == "user"]
+        (target,) = task.rows("targets")[:1] or (None,)
+        expected = None if target is None else target.optional_text("text")
+        place = len(users) - 1
+        turns[place] = _turn(dataset_name, asked[place], task, expected, task.rows("contexts"))
+    return dataset_name, turns
+
+
+def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contexts: Sequence[Row]) -> Question:
+    """Return a turn; *kinds* says whether it can be answered."""
+    name = _spelled(kinds, "Answerability")
+    found = kinds.texts(name)
+    if len(found) != 1 or found[0] not in (*_JUDGED, *_NOT_JUDGED):
+        raise kinds.unexpected(name, f"one of {', '.join((*_JUDGED, *_NOT_JUDGED))}", found)
+    is_judged = found[0] in _JUDGED
+    answerable = _JUDGED.get(found[0], True)
     passages = {each.text("document_id"): each for each in contexts}
-    relevant = {name: _is_relevant(each) for name, each in passages.items()}
+    gold = [each for each in passages.values() if answerable and _is_relevant(each)]
+    further = {"question_type": "Question Type", "multi_turn": "Multi-Turn", "answerability": name}
     return Question(
         dataset_name=dataset_name,
         id="",
-        question=user.text("text"),
-        expected_answer=agent.optional_text("text") if agent is not None and answerable and is_question else None,
-        gold_passages=tuple(_passage(each) for name, each in passages.items() if relevant[name] and answerable),
-        distractors=tuple(_passage(each) for name, each in passages.items() if not (relevant[name] and answerable)),
+        question=text,
+        expected_answer=expected if answerable and is_judged else None,
+        gold_passages=tuple(map(_passage, gold)),
+        distractors=tuple(_passage(each) for each in passages.values() if each not in gold),
         answerable=answerable,
-        thresholds={} if is_question else _NOT_JUDGED,
-        metadata={key: list(enrichments.texts(name)) for key, name in _ENRICHMENTS.items() if name in enrichments},
+        thresholds={} if is_judged else _NO_MINIMUM,
+        metadata={
+            key: list(kinds.texts(column))
+            for key, column in further.items()
+            # Some files have NaN in place of an empty list.
+            if isinstance(kinds.columns.get(column), list)
+        },
     )
 
 
+def _spelled(row: Row, name: str) -> str:
+    """Return the name as the row spells it; files of the benchmark differ in the first letter."""
+    return name.lower() if name.lower() in row else name
+
+
 def _is_relevant(passage: Row) -> bool:
-    """Return the last annotation; False without any."""
+    """
+    Return the last annotation; True for a passage without a score, which was chosen and not retrieved.
+
+    Raises:
+        DatasetError: The passage was retrieved, and nobody has annotated it.
+    """
     if "feedback" not in passage:
-        return False
+        if "score" in passage:
+            raise DatasetError(
+                f"{passage.place}: expected 'feedback' beside 'score', found none. Retrieved passages are no gold: "
+                "take conversations.json or reference.jsonl."
+            )
+        return True
     relevant = passage.row("feedback").row("relevant")
     annotations = [relevant.row(author) for author in relevant.columns]
     last = max(annotations, key=lambda each: int(each.text("timestamp")), default=None)

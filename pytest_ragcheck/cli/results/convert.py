@@ -24,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="turn results of the old five-file layout into the three files, and MT-RAG into question files",
         description="Reads results of five files (*_results.json, *_results_metrics.json and .txt, "
         "*_results_per_question.json and .csv), writes questions, predictions and summary, and reports what could not "
-        "be converted. The conversations.json of MT-RAG becomes a question file for each of its corpora. "
+        "be converted. Conversations or tasks of MT-RAG become a question file for each of their corpora. "
         "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
     )
     parser.add_argument(

@@ -93,6 +93,54 @@ def test_conversations_become_a_question_file_for_each_corpus(tmp_path: Path, ra
     assert (partial.answerable, partial.expected_answer) == (True, "9 euros.")
 
 
+def task(conversation_id: str, *said: str, answerability: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
+    """A generation task: what was said up to its question, and after it the reference answer."""
+    *before, target = said
+    speakers = ("user", "agent") * len(before)
+    messages = [{"speaker": speaker, "text": text} for speaker, text in zip(speakers, before, strict=False)]
+    kinds = {"answerability": [answerability], "Question Type": ["Factoid"], "Multi-Turn": float("nan")}
+    targets = [{"speaker": "agent", "text": target}]
+    row = {"conversation_id": conversation_id, "Collection": "fiqa", "contexts": contexts}
+    return {**row, "input": messages, "targets": targets, **kinds}
+
+
+def passages(*names: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"document_id": name, "text": f"The text of {name}.", **more} for name in names]
+
+
+def test_generation_tasks_become_conversations_whose_other_turns_are_not_judged(
+    tmp_path: Path, ragcheck: Command
+) -> None:
+    said = ("A loan?", "Yes.", "For how long?", "5 years.", "Can you check?")
+    annotated = passages("d1", score=1.5, feedback={"relevant": {"a": {"value": "no", "timestamp": 1}}})
+    tasks = [
+        task("c1", *said, "Which one?", answerability="UNDERSPECIFIED", contexts=[]),
+        task("c2", "And who?", "Ann.", answerability="ANSWERABLE", contexts=[*passages("d2"), *annotated]),
+        task("c1", *said[:3], "5 years.", answerability="ANSWERABLE", contexts=passages("d2")),
+    ]
+    path = tmp_path / "reference.jsonl"
+    path.write_text("\n".join(map(json.dumps, tasks)), encoding="utf-8")
+    assert ragcheck("convert", str(path), "-o", str(tmp_path))[0] == 0
+    questions = read_question_file(tmp_path / "mtrag-fiqa_questions.json", root=tmp_path, known_metrics=ASSERTABLE)
+    told = [(each.id, each.question, each.expected_answer, bool(each.thresholds)) for each in questions.questions]
+    assert told == [
+        ("c1[turn1]", "A loan?", None, True),
+        ("c1[turn2]", "For how long?", "5 years.", False),
+        ("c1[turn3]", "Can you check?", None, True),
+        ("c2[turn1]", "And who?", "Ann.", False),
+    ]
+    gold = [[passage.doc_id for passage in each.gold_passages] for each in questions.questions]
+    assert gold == [[], ["d2"], [], ["d2"]]
+    assert [passage.doc_id for passage in questions.questions[3].distractors] == ["d1"]
+
+
+def test_passages_that_were_only_retrieved_are_no_gold(tmp_path: Path, ragcheck: Command) -> None:
+    path = write(tmp_path, [task("c", "Who?", "Ann.", answerability="ANSWERABLE", contexts=passages("d", score=1.5))])
+    status, _, errors = ragcheck("convert", str(path), "-o", str(tmp_path / "new"))
+    assert status == 2
+    assert "expected 'feedback' beside 'score', found none. Retrieved passages are no gold: " in errors
+
+
 @pytest.mark.parametrize(
     ("enrichments", "problem"),
     [
@@ -100,8 +148,8 @@ def test_conversations_become_a_question_file_for_each_corpus(tmp_path: Path, ra
         (
             {"Answerability": ["MAYBE"]},
             (
-                "expected one of ANSWERABLE, PARTIAL, CONVERSATIONAL, UNANSWERABLE under 'Answerability', "
-                "found a list of 1."
+                "expected one of ANSWERABLE, PARTIAL, UNANSWERABLE, CONVERSATIONAL, UNDERSPECIFIED under "
+                "'Answerability', found a list of 1."
             ),
         ),
     ],
