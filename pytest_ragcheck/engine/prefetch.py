@@ -235,7 +235,10 @@ class Prefetcher:
         while self._waiting and self._store.claims_ahead:
             room = self._room_beside(len(self._under_way))
             if self._ahead is not None:
-                room = min(room, self._ahead - await self._store.untaken() - len(self._under_way))
+                of_next = len(next(iter(self._waiting.values())).jobs)
+                untaken = await self._store.untaken()
+                records = self._ahead - untaken - sum(len(unit.jobs) for unit in self._under_way.values())
+                room = min(room, -(-records // of_next))
             if room > 0:
                 await self._claim(room)
                 # Without a pause in this loop, the requests under way would starve.

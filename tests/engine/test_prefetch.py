@@ -522,12 +522,15 @@ class Refusing(MemoryStore):
 class Turns:
     """A unit of jobs q0, q1, q2, ... each of which ends when it is told."""
 
-    def __init__(self, number: int, *, unit: str = "talk") -> None:
+    def __init__(self, number: int, *, unit: str = "talk", first: int = 0) -> None:
         self.begun: list[int] = []
         self.running = 0
         self.most = 0
         self.may_end = [asyncio.Event() for _ in range(number)]
-        self.jobs = [Job(key=f"q{key}", evaluate=partial(self._evaluate, key), unit=unit) for key in range(number)]
+        self.jobs = [
+            Job(key=f"q{first + key}", evaluate=partial(self._evaluate, key), unit=unit) for key in range(number)
+        ]
+        self._first = first
 
     def let_end(self, *keys: int) -> None:
         for key in keys or range(len(self.may_end)):
@@ -543,7 +546,7 @@ class Turns:
             self.running -= 1
         if key == 13:
             raise ZeroDivisionError
-        return a_record(f"q{key}")
+        return a_record(f"q{self._first + key}")
 
 
 def test_the_jobs_of_a_unit_run_one_after_the_other_and_each_record_is_there_as_soon_as_it_is_made() -> None:
@@ -561,6 +564,24 @@ def test_the_jobs_of_a_unit_run_one_after_the_other_and_each_record_is_there_as_
         assert [await take(reader, key) for key in ("q2", "q1")] == [a_record("q2"), a_record("q1")]
         assert (turns.begun, turns.most) == ([0, 1, 2], 1)
         assert await take(reader, "q1") is None
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_each_record_of_a_unit_counts_among_those_that_may_be_ahead() -> None:
+    async def scenario() -> None:
+        talks = [Turns(4, unit=f"talk {number}", first=4 * number) for number in range(5)]
+        reader = Prefetcher(room=beside(5), ahead=8)
+        await reader.add(job for turns in talks for job in turns.jobs)
+        await settle()
+        assert [bool(turns.begun) for turns in talks] == [True, True, False, False, False]
+        for turns in talks:
+            turns.let_end()
+        await settle()
+        assert [len(turns.begun) for turns in talks] == [4, 4, 0, 0, 0]
+        taken = [await take(reader, f"q{key}") for key in range(20)]
+        assert taken == [a_record(f"q{key}") for key in range(20)]
         await reader.close()
 
     asyncio.run(scenario())
