@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.judging.model.wording import EMBEDDING_MODEL
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics, facts_prompt
+from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
 from tests.making import a_question
@@ -158,6 +160,18 @@ def test_without_contexts_nothing_is_faithful_whatever_the_model_says():
     with serving() as server:
         measured = scores(server, answer=RagAnswer(text="For a month."))
     assert measured["ragas_context_relevance"] == measured["ragas_faithfulness"] == Score(0.0)
+
+
+def test_in_a_conversation_earlier_contexts_count_for_faithfulness_alone():
+    earlier = EarlierTurn(question="Is it refunded?", answer="Yes.", contexts=("Returns are taken for 30 days.",))
+    with serving() as server:
+        measured = scores(server, replace(QUESTION, history=(earlier,)), RagAnswer(text="For a month."))
+    prompt = server.requests[0]
+    assert prompt.block("history") == [asdict(earlier) | {"contexts": list(earlier.contexts)}]
+    assert prompt.block("contexts") == []
+    assert "The ratings are of the context of the last turn alone." in prompt.prompt
+    assert measured["ragas_faithfulness"] == Score(1.0)
+    assert measured["ragas_context_relevance"] == Score(0.0)
 
 
 def test_contexts_that_say_no_more_than_the_question_are_of_no_use():
