@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ANSWER_NAMES = (
     *("answer", "response", "result", "output", "outputtext", "answertext", "finalanswer", "generatedtext"),
     *("generation", "text", "content", "message", "completion", "reply", "replies", "answers", "generatedanswer"),
-    "data",
+    *("summary", "textresponse", "parts", "data"),
 )
 PIECE_NAMES = (*ANSWER_NAMES, "token", "delta", "chunk", "piece")
 """Keys of a piece of the answer, in an event of a stream."""
@@ -25,11 +25,11 @@ CONTEXTS_NAMES = (
     *("contexts", "context", "chunks", "documents", "docs", "sources", "passages", "references", "snippets"),
     *("citations", "contexttexts", "retrievedcontexts", "retrieveddocuments", "retrievedchunks", "sourcedocuments"),
     *("sourcenodes", "retrievalresults", "retrievedreferences", "searchresults", "chunksearchresults", "results"),
-    *("hits", "evidence"),
+    *("hits", "evidence", "topdocuments", "groundingchunks"),
 )
 TEXT_NAMES = (
     *("text", "content", "pagecontent", "chunk", "snippet", "passage", "body", "value", "chunktext"),
-    *("excerpt", "node", "document", "retrievedreferences"),
+    *("excerpt", "blurb", "retrievedcontext", "node", "document", "retrievedreferences"),
 )
 DOCUMENT_NAMES = (
     *("documentid", "docid", "sourceid", "fileid", "filename", "documentname", "filepath", "source", "path"),
@@ -37,7 +37,7 @@ DOCUMENT_NAMES = (
 )
 ID_NAMES = ("id", "chunkid", "passageid", "contextid", "nodeid")
 ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids", "ids", "sources")
-METADATA_NAMES = ("metadata", "meta", "location", "s3location")
+METADATA_NAMES = ("metadata", "meta", "location", "s3location", "document", "docmetadata")
 """Keys of objects beside a text that name its document."""
 
 _LONGEST_KEY = 60

@@ -46,8 +46,8 @@ def readable(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: readable(each) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple
-        return readable(value._asdict())
+    if isinstance(value, tuple) and (fields := getattr(value, "_asdict", None)):  # a named tuple
+        return readable(fields())
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [readable(each) for each in value]
     return ObjectFields(value)

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.rag.shapes.shape import Shape
 
-_LONGEST = 200
+_LONGEST = 300
 """Maximum characters of a suggested setting; longer ones are not suggested."""
 
 _DEEPEST = 4
 """Maximum levels between the array of contexts and their texts."""
 
-_ENDS = {"choices": 0, "answers": 0, "messages": -1}
-"""Arrays with the answer in their first or last element, of OpenAI, Haystack and LangGraph."""
+_ENDS = {"choices": 0, "candidates": 0, "answers": 0, "messages": -1}
+"""Arrays with the answer in their first or last element, of OpenAI, Gemini, Haystack and LangGraph."""
 
 _WHERE_THEY_ARE = "Or leave the endpoint as it is, and say by rag_response where answer and contexts are."
 
@@ -146,14 +146,20 @@ class _Texts:
 
 
 def _answer(reply: object, names: Sequence[str] = ANSWER_NAMES) -> _Answer | None:
+    in_parts = None
     for place in _places(reply):
         for key in keys_among(place.keys, names):
             value = place.keys[key]
             if isinstance(value, str):
                 return _Answer(place.to(key), place)
-            if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+            if not isinstance(value, list) or len(value) != 1:
+                continue
+            if isinstance(value[0], str):
                 return _Answer(f"{place.to(key)}[0]", place)
-    return None
+            # One part of a message, such as Gemini's; a plain text elsewhere has priority.
+            if isinstance(value[0], Mapping) and isinstance(value[0].get("text"), str):
+                in_parts = in_parts or _Answer(f"{place.to(key)}[0].text", place)
+    return in_parts
 
 
 def _contexts(reply: object, beside: _Place) -> _Texts | None:

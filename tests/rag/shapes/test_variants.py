@@ -135,6 +135,40 @@ VARIANTS: dict[str, Any] = {
         "messages": [{"type": "human", "content": "?"}, {"type": "ai", "content": ANSWER}],
         "docs": each("page_content"),
     },
+    # Gemini
+    "answer=candidates[0].content.parts[0].text "
+    "contexts=candidates[0].groundingMetadata.groundingChunks[].retrievedContext.text "
+    "source_ids=candidates[0].groundingMetadata.groundingChunks[].retrievedContext.uri": {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": ANSWER}]},
+                "groundingMetadata": {
+                    "groundingChunks": [{"retrievedContext": {"text": text, "uri": "gs://a"}} for text in TEXTS]
+                },
+            }
+        ]
+    },
+    # Vectara, Onyx and PrivateGPT
+    "answer=summary contexts=search_results[].text source_ids=search_results[].id": {
+        "summary": ANSWER,
+        "search_results": each("text"),
+    },
+    "answer=answer contexts=top_documents[].blurb source_ids=top_documents[].id": {
+        "answer": ANSWER,
+        "top_documents": each("blurb"),
+    },
+    "answer=choices[0].message.content contexts=choices[0].sources[].text "
+    "source_ids=choices[0].sources[].document.doc_metadata.file_name": {
+        "choices": [
+            {
+                "message": {"content": ANSWER},
+                "sources": [
+                    {"text": text, "document": {"object": "document", "doc_metadata": {"file_name": "a.md"}}}
+                    for text in TEXTS
+                ],
+            }
+        ]
+    },
     # Chroma
     "answer=answer contexts=found.documents[] source_ids=found.ids[]": {
         "answer": ANSWER,
