@@ -162,6 +162,15 @@ def test_a_question_in_quarantine_is_reported_and_does_not_gate(project: Project
     assert run.short_summary == ["XFAIL billing.rag.yaml::prices - in quarantine: passes in half of the runs"]
 
 
+def test_a_question_with_xfail_that_passes_is_not_examined_and_not_called_unexamined(project: Project) -> None:
+    project.ask(good("terms"), good("prices", xfail="known"))
+    write_baseline(project, passed("terms"), passed("prices"))
+    run = project.run(*REGRESSION)
+    assert run.exit_status == 0
+    assert "baseline baseline.json: 2 as before" in run.text
+    assert "ran without this gate" not in run.text
+
+
 @two_ways
 def test_a_regression_gate_without_a_baseline_ends_the_run_before_it_begins(project: Project) -> None:
     project.ask(good("terms"))
