@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
+
+from pytest_ragcheck.questions.question_file_names import QUESTION_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 GOOD = "- {id: who, question: Who pays?}\n"
 BAD = "- {id: who, question: Who pays?, treshold: 0.7}\n- {id: who}\n"
@@ -156,3 +160,10 @@ def test_the_check_of_question_files_imports_no_client_and_no_validator(project:
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     assert ended.stdout == "1 file: no mistakes\n0 set()\n"
+
+
+def test_the_hook_of_pre_commit_checks_each_kind_of_question_file():
+    text = Path(__file__).parents[3].joinpath(".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    (hook,) = yaml.safe_load(text)
+    assert all(re.search(hook["files"], f"tests/billing{ending}") for ending in QUESTION_FILES)
+    assert not re.search(hook["files"], "tests/billing.yaml")
