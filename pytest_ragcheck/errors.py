@@ -8,8 +8,8 @@ The errors of pytest-ragcheck; each carries the object that it concerns.
     ├── ResultsError                         a result file cannot be written
     ├── StoreError                           the store of a run cannot be used
     ├── StepFailed                           a step that runs once, such as the preflight, failed
-    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL; defined beside Record, which it carries
-    ├── QuestionErrored                      a question's verdict is ERROR; defined beside Record, which it carries
+    ├── QuestionFailed (AssertionError)      a question's verdict is FAIL; defined with Record, which it carries
+    ├── QuestionErrored                      a question's verdict is ERROR; defined with Record, which it carries
     └── MeasurementError                     the endpoint or the judge did not do its work
         ├── ReplayError                      a recording lacks the answer to a question
         ├── RecordedError                    the recorded run had this error

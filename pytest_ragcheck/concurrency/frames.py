@@ -60,9 +60,9 @@ def from_users_frame(found: TracebackType | None) -> TracebackType | None:
 
 def is_own_failure(error: BaseException) -> bool:
     """
-    Return True if this package raised the exception unawares, rather than a user's client, judge or callable.
+    Return True if the exception is a bug of this package, not of a user's client, judge or callable.
 
-    The innermost frame of the package or of a user decides. Libraries are passed over: either can call them. A user's
+    The innermost frame of the package or of a user decides. Libraries are skipped, because both call them. A user's
     object can be a library's, so the functions that call users' objects count as theirs. An OSError, as of a full disk,
     is a failure of the machine.
     """

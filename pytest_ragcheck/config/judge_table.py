@@ -28,7 +28,7 @@ JUDGE: tuple[Setting, ...] = (
         on_command_line=True,
         environment="RAGCHECK_JUDGE",
         metavar="NAME",
-        default_text="openai where a key, a model or a server for it is given",
+        default_text="openai if a key, a model or a server for it is given",
     ),
     Setting(
         name="rag_judge_model",

@@ -128,7 +128,7 @@ _OUTER_PIPES = re.compile(r"^\s*\||(?<!\\)\|\s*$")
 
 
 def _rows(lines: list[str]) -> list[str]:
-    """Each row as `Column: cell; Column: cell`, so that it says by itself what its cells are."""
+    """Each row as `Column: cell; Column: cell`, so that a row can be read alone."""
     rows = [[_plain(cell) for cell in re.split(r"(?<!\\)\|", _OUTER_PIPES.sub("", line))] for line in lines]
     columns, *rest = rows
     body = [row for row in rest if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]

@@ -20,7 +20,7 @@ def answers_from(folder: Path, *, faults: str = "") -> Callable[[str, int], dict
 
     Args:
         folder: Its `.md` and `.txt` files are read, at any depth.
-        faults: What the system does wrong on purpose, separated by commas: `number` (wrong numbers), `best` (the best
+        faults: Deliberate faults, separated by commas: `number` (wrong numbers), `best` (the best
             passage is not found), `invent` (questions are answered that the texts do not answer).
 
     Raises:

@@ -14,7 +14,7 @@ _OTHER_DIGITS = str.maketrans("0123456789", "1234567891")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """What the server does wrong on purpose; by default nothing."""
+    """The deliberate faults of the server; none by default."""
 
     wrong_numbers: bool = False
     """Every digit of an answer is altered, in the same way every time."""
@@ -23,13 +23,13 @@ class Faults:
     """The best passage is not found."""
 
     answer_all: bool = False
-    """What the documents do not say is answered too."""
+    """Questions that the documents do not answer are answered too."""
 
     slow_seconds: float = 0.0
-    """An answer comes so much later."""
+    """Delay of each answer, >= 0."""
 
     error_every: int = 0
-    """Each question of this number is answered with status 500; 0: none."""
+    """Every n-th question is answered with status 500; 0: none."""
 
     wrong_ids: bool = False
     """Passages have the ids of other documents."""
@@ -44,10 +44,10 @@ class Faults:
     """A stream ends with an error event, after half of the answer."""
 
     failing_task: str | None = None
-    """An uploaded file with this in its name cannot be read; None: every one can."""
+    """An uploaded file with this in its name cannot be read; None: all can."""
 
     undeletable: str | None = None
-    """A document with this in its file name cannot be deleted; None: every one can."""
+    """A document with this in its file name cannot be deleted; None: all can."""
 
     @property
     def spoils_stream(self) -> bool:
@@ -55,7 +55,7 @@ class Faults:
         return self.cut_stream or self.stream_error
 
     def spoiled(self, answer: str) -> str:
-        """What is said in place of the answer."""
+        """The answer with its fault."""
         return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
 
     def id_of(self, document_id: str) -> str:
@@ -83,7 +83,7 @@ def faults_from(setting: str) -> Faults:
     The faults that a comma list such as `number, slow=0.5, delete=refunds` names.
 
     Raises:
-        ValueError: It has a name that is none, or a value that is no number where one is wanted.
+        ValueError: It has an unknown name, or a value that should be a number and is not.
     """
     found: dict[str, Any] = {}
     for each in filter(None, map(str.strip, setting.split(","))):

@@ -37,13 +37,13 @@ HEADING_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document as the index knows it."""
+    """A document in the index."""
 
     id: str
     file_name: str
 
     uploaded: bool
-    """False for one of the folder that the server was started with."""
+    """False for a document of the folder that the server was started with."""
 
     added_at: str
     """ISO 8601, UTC."""
@@ -54,7 +54,7 @@ class Index:
     Documents by id, cut into passages. Any thread may call any method.
 
     Args:
-        path: The database file, made where it is missing; None: in memory.
+        path: The database file, created if missing; None: in memory.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -67,7 +67,7 @@ class Index:
         self._database.close()
 
     def add(self, document_id: str, text: str, *, file_name: str, uploaded: bool) -> None:
-        """Adds a document in place of the one that has had this id so far."""
+        """Adds a document; it replaces an earlier one with the same id."""
         rows = [
             (
                 " ".join(words_of(chunk.heading)),
@@ -85,7 +85,7 @@ class Index:
             self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
 
     def delete(self, document_id: str) -> bool:
-        """Whether there was such a document."""
+        """Deletes the document; returns False if there is none with this id."""
         with self._lock, self._database:
             return self._delete(document_id)
 
@@ -118,7 +118,7 @@ class Index:
             return [_passage(*row) for row in found]
 
     def rarity(self, words: Collection[str]) -> Mapping[str, float]:
-        """How telling each word is, > 0: its inverse document frequency; highest for a word that no passage has."""
+        """The inverse document frequency of each word, > 0; highest for a word that no passage has."""
         with self._lock:
             total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
             counts = {

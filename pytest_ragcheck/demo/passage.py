@@ -1,4 +1,4 @@
-"""What an answer is made from."""
+"""Defines a passage, from which answers are made."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Passage:
 
     document_id: str
     file_name: str | None
-    """As it was uploaded; None for a passage that came with the question."""
+    """The name of the uploaded file; None for a passage that came with the question."""
 
     text: str
     chunk: Chunk
-    """The text, cut into what an answer may quote."""
+    """The text, split into the statements that an answer may quote."""
 
     score: float | None = None
-    """BM25, higher is better; None where nothing was searched."""
+    """BM25, higher is better; None without a search."""

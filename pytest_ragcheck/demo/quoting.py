@@ -27,7 +27,7 @@ and declines 78 % of the others; at 0.4 it is 94 % and 66 %, at 0.6 84 % and 88 
 MOST_STATEMENTS = 3
 
 NEARLY_AS_STRONG = 0.7
-"""A further statement is added from this share of the best one's strength."""
+"""Least strength of a further statement, as a share of the best one's."""
 
 _ASKS_FOR_NUMBER = re.compile(
     r"\bhow (?:many|much|long|often|big|large|high|fast)\b|\bwhat (?:number|percentage|port)\b", re.IGNORECASE
@@ -37,17 +37,17 @@ _POINTS_BACK = re.compile(r"(?:it|its|this|that|these|those|they|their|there|suc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A part of the answer and where it comes from."""
+    """A part of the answer and its source."""
 
     rank: int
-    """Of its passage, from 0."""
+    """Rank of its passage, from 0."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is said, and what it rests on."""
+    """The text of an answer, and its quotes."""
 
     text: str
     quotes: tuple[Quote, ...] = ()
@@ -55,24 +55,24 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """A statement and what it has to do with the question."""
+    """A statement and its relevance to the question."""
 
     statements: tuple[str, ...]
-    """The statement itself; before it the one that it points back to."""
+    """The statement, after the one that it refers back to, if any."""
 
     place: tuple[int, int]
-    """Rank of its passage, position in it."""
+    """Rank of its passage, and position in the passage."""
 
     strength: float
     """Orders the statements, >= 0."""
 
     share: float
-    """How much of the question the statement and its surroundings are about, 0..1."""
+    """Share of the question that the statement and its neighbours cover, 0..1."""
 
 
 def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, float]) -> list[Passage]:
     """
-    The passages by their one statement that says most about the question.
+    The passages in the order of their strongest statement.
 
     BM25 alone likes a passage that repeats a common word; a question is mostly answered in one place.
     """
@@ -121,7 +121,7 @@ def _evidence(question: str, passages: Sequence[Passage], rarity: Mapping[str, f
         before: tuple[str, ...] = ()
         before_words: set[str] = set()
         for position, statement in enumerate(passage.statements):
-            # What stands before the code speaks; code is an example that mentions much and states nothing.
+            # Only the text before the code counts: code mentions many words and states nothing.
             own = asked & set(words_of(spoken(statement)))
             points_back = bool(before) and bool(_POINTS_BACK.match(statement))
             around = (heading | before_words if points_back else heading) - own

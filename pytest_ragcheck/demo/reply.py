@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pytest_ragcheck.demo.passage import Passage
 
 CANDIDATES = 20
-"""How many passages are fetched at least, for the best `top_k` of them to be chosen."""
+"""Minimum number of passages to fetch, from which the best `top_k` are chosen."""
 
 TOPIC_WEIGHT = 0.3
 """A word of the earlier questions of a conversation weighs less than one of the question itself."""
 
 MOST_WORDS = 100
-"""A question's different words that are looked at, the first ones: what is longer is no question."""
+"""Number of different words of a question that are used, the first ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What counts as a word, the same for documents and questions."""
+"""Splits documents and questions into words."""
 
 from __future__ import annotations
 

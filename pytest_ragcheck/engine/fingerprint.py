@@ -73,7 +73,7 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def question_digest(question: Question) -> str:
-    """Return a digest that is equal for questions that are asked and judged alike, wherever they are in their file."""
+    """Return a digest of all values that affect the answer or the judgement, not of the place in the file."""
     wire = question_to_wire(question) | {"earlier": [turn.question for turn in question.earlier]}
     return _digest({name: value for name, value in wire.items() if name not in _NO_MATTER})
 

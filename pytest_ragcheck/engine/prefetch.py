@@ -87,7 +87,7 @@ class Prefetcher:
     bounds the jobs under way, to bound memory. The store keeps finished records.
 
     Args:
-        room: Returns how many jobs may begin beside the given number under way. It is called at least every 40 ms.
+        room: Returns how many jobs may begin, given the number under way. It is called at least every 40 ms.
         ahead: Number of records of all processes and jobs under way in this one that may wait to be taken, >= 1; None:
             no limit.
         store: Assigns each job to one process and keeps the records; None: a store of this process, in memory.
@@ -305,7 +305,7 @@ class Prefetcher:
                 raise
             else:
                 # A client that always cancels itself would be called again forever.
-                let_out = RuntimeError("the client or the judge let its own cancellation out")
+                let_out = RuntimeError("the client or the judge raised its own cancellation")
                 self._raised[job.key] = let_out.with_traceback(error.__traceback__)
 
     def _ended(self, unit: _Unit, _: asyncio.Task[None]) -> None:

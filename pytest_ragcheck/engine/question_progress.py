@@ -101,7 +101,7 @@ class QuestionProgress:
         last = f", the last time after {self.refusal}" if self.refusal and Stage.REFUSED in self.spent else ""
         return QuestionTimeout(
             f"no verdict within {self.limit_seconds:g} s: {spent}{last}\n"
-            "See what takes so long there, or raise rag_timeout: a question has ten times as long."
+            "Check what takes so long there, or raise rag_timeout: the limit of a question is ten times that."
         )
 
 

@@ -41,7 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "rag_questions(*paths): run the test once for each question of the files, relative to its own."
+        "markers",
+        "rag_questions(*paths): run the test for each question of the files, relative to the test file.",
     )
     configuration.check_given(config)
     if configuration.is_dry_run(config):

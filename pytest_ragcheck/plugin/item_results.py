@@ -43,7 +43,7 @@ class ItemResults:
     """The number of items that were skipped because the run has no endpoint."""
 
     spent: str = ""
-    """The money that was spent by then, as the last of these items reported it."""
+    """The money spent when the limit was reached, as the last of these items reported it."""
 
     _last: Record | None = field(default=None, init=False)
     _keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict, init=False)

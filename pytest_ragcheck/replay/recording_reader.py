@@ -32,7 +32,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
 
     Args:
         path: The file; `store.sqlite` is the name of a store.
-        name: How texts call it.
+        name: Its name in messages.
 
     Raises:
         UsageError: The file is neither; the text names its kind and the remedy.
@@ -46,7 +46,7 @@ def read_recording(path: Path, *, name: str) -> Recording:
 
 
 def _by_identity(path: Path) -> dict[tuple[str, str], Recorded]:
-    document = read_document(path, give=_GIVE, anew="Record anew: run once without --rag-replay.")
+    document = read_document(path, wrong_kind=_GIVE, wrong_version="Record again: run once without --rag-replay.")
     found: dict[tuple[str, str], Recorded] = {}
     for part in ("predictions", "errors"):
         for fields in rows(document, part):

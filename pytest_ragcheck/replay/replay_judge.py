@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.replay.recorded_run import Recording
 
-CHOOSE = "no judge was chosen to judge anew. Give --rag-judge, or record anew: run once without --rag-replay."
+CHOOSE = "no judge was chosen for new verdicts. Give --rag-judge, or record again: run once without --rag-replay."
 
 
 def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | None:

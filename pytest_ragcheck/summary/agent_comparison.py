@@ -1,4 +1,4 @@
-"""The predictions files of several agents -> how they compare, question by question."""
+"""Compares the predictions files of several agents, question by question."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Agent:
     """By metric the mean over the agent's own questions, as in its summary."""
 
     n_only: int
-    """How many of its questions not all of the others have."""
+    """Number of its questions that some other agent lacks."""
 
     differences: Mapping[str, Difference]
-    """By metric how much higher than the first agent's, over the questions that both have; empty of the first."""
+    """By metric, the difference from the first agent over the questions that both have; empty for the first."""
 
     pass_rate: Difference | None
-    """Its share of PASS beside the first agent's, over the questions that both measured; None of the first."""
+    """Difference of the share of PASS from the first agent's, over their common questions; None for the first."""
 
     gained: tuple[Key, ...]
     """PASS here, FAIL for the first agent."""
@@ -53,7 +53,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOfAll:
-    """One question with what each agent made of it, in the agents' order; None where it was not asked."""
+    """One question with the result of each agent, in the agents' order; None if it was not asked."""
 
     key: Key
     question: str
@@ -61,37 +61,37 @@ class QuestionOfAll:
 
     @property
     def differs(self) -> bool:
-        """Whether not all agents that were asked came to the same verdict."""
+        """True if the agents that were asked have different verdicts."""
         return len({row.verdict for row in self.rows if row is not None}) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agents:
-    """Several agents over the same questions; the first is what the others are held against."""
+    """Several agents over the same questions; the others are compared with the first."""
 
     agents: tuple[Agent, ...]
     metrics: tuple[str, ...]
     """Those that any agent has, in the order of the files."""
 
     questions: tuple[QuestionOfAll, ...]
-    """Every question that any agent was asked."""
+    """Every question that at least one agent was asked."""
 
     n_common: int
-    """How many questions all agents were asked."""
+    """Number of questions that all agents were asked."""
 
     reworded: tuple[Key, ...]
-    """Questions whose text is not the same for all; they are compared all the same."""
+    """Questions whose text differs between the files; they are compared nevertheless."""
 
     judges_differ: bool
-    """Whether the files name several versions of the judge's prompt or rules, so that scores may not mean the same."""
+    """True if the files name several versions of the judge's prompt or rules, so that scores may not be comparable."""
 
 
 def compare_agents(results: Sequence[tuple[str, Baseline]]) -> Agents:
     """
-    The agents side by side.
+    Return the comparison of the agents.
 
     Args:
-        results: Two or more, each with the agent's name; the first is what the others are held against.
+        results: Two or more, each with the agent's name; the others are compared with the first.
 
     Raises:
         UsageError: Two agents have no question in common.

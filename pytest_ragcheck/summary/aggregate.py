@@ -121,7 +121,7 @@ def aggregate(
     Args:
         outcomes: Of the run.
         measured: How often judges agree with people.
-        flaky: The run's flaky questions, where a history or repeats tell.
+        flaky: The run's flaky questions, known from a history or from repeats.
         decision: The gate's.
     """
     names = [questions.dataset_name for questions in outcomes.sets]

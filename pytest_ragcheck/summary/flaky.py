@@ -1,4 +1,4 @@
-"""Questions whose outcome flips without a change, by their history and by what one run saw of them."""
+"""Finds questions whose outcome flips without a change, in their history or within one run."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaky:
-    """One such question; its identity is `dataset_name` and `question_id`."""
+    """A flaky question; its identity is `dataset_name` and `question_id`."""
 
     dataset_name: str
     question_id: str
     passes: int
-    """How often it passed, of all times that are known, >= 1."""
+    """Number of known passes, >= 1."""
 
     fails: int
-    """How often it failed, >= 1."""
+    """Number of known failures, >= 1."""
 
 
 def flaky_in_history(baseline: Baseline) -> tuple[Flaky, ...]:
-    """The questions that the baseline knows to have passed and failed, those nearest to half and half first."""
+    """Return the questions that both passed and failed in the baseline, those nearest to half and half first."""
     return _sorted(
         Flaky(dataset_name=row.dataset_name, question_id=row.id, passes=row.passes, fails=row.fails)
         for row in baseline.rows.values()
@@ -41,15 +41,15 @@ def flaky_in_run(
     records: Iterable[Record], baseline: Baseline | None, *, clean: Callable[[str], str]
 ) -> tuple[Flaky, ...]:
     """
-    The questions of a run that its baseline knows to have passed and failed, or that did so in the run itself.
+    Return the questions of a run that both passed and failed, in its baseline or in the run itself.
 
-    A question that always passed before and always fails now is none: that is a change. Nor is one in quarantine,
-    which somebody knows of.
+    A question that always passed before and always fails now has changed and is not flaky. Questions in quarantine
+    are left out.
 
     Args:
         records: Of the run; where it asked again, each time is a look.
         baseline: With a history; None where the run is compared with nothing.
-        clean: Takes secrets out of a text, as was done with the texts of the baseline.
+        clean: Removes secrets from a text, as from the texts of the baseline.
     """
     found = []
     for record in records:

@@ -27,7 +27,7 @@ class Difference:
     """Chance of a difference at least as high in its direction between equal systems, by the gate's test, 0..1."""
 
     significant: bool = False
-    """True if the gate would take it for more than noise, in this direction."""
+    """True if the gate's test finds it significant in this direction."""
 
 
 def mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:

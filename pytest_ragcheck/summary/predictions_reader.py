@@ -31,29 +31,30 @@ class Unusable(Exception):
     """The file cannot be used; the message has the reason and the remedy, and the caller adds the name."""
 
 
-def read_document(path: HasBytes, *, give: str, anew: str) -> dict[str, Any]:
+def read_document(path: HasBytes, *, wrong_kind: str, wrong_version: str) -> dict[str, Any]:
     """
     Return the predictions document in a file.
 
     Args:
         path: The file.
-        give: The remedy for a file of another kind.
-        anew: The remedy for a file of another version.
+        wrong_kind: The remedy for a file of another kind.
+        wrong_version: The remedy for a file of another version.
 
     Raises:
         Unusable: The file is not a predictions file of this version.
     """
-    document = _json(path, give)
+    document = _json(path, wrong_kind)
     if not isinstance(document, dict) or not isinstance(document.get("predictions"), list):
         keys = document if isinstance(document, dict) else ()
         what = next((what for key, what in _OTHER_FILES.items() if key in keys), "not a predictions file")
-        raise Unusable(f"it is {what}. {give}")
+        raise Unusable(f"it is {what}. {wrong_kind}")
     version = document.get("schema_version")
     if version is None:
-        raise Unusable(f'it has no "schema_version", so its format is unknown. {give}')
+        raise Unusable(f'it has no "schema_version", so its format is unknown. {wrong_kind}')
     if version != SCHEMA_VERSION:
         raise Unusable(
-            f'it has "schema_version" {shown(version)}, and this pytest-ragcheck reads {shown(SCHEMA_VERSION)}. {anew}'
+            f'it has "schema_version" {shown(version)}, and this pytest-ragcheck reads '
+            f"{shown(SCHEMA_VERSION)}. {wrong_version}"
         )
     return document
 

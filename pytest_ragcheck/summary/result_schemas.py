@@ -60,7 +60,7 @@ def schema_mistakes(kind: str, document: object, *, of_any_version: bool = False
 
 
 def _may_differ_by_version(error: Any) -> bool:
-    # What a gate found out is read as a whole.
+    # The findings of a gate are read as a whole.
     return error.validator in {"required", "additionalProperties"} and "gate" not in error.absolute_path
 
 

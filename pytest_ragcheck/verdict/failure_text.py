@@ -82,7 +82,7 @@ def first_line(record: Failure) -> str:
     """Return `groundedness 0.41 < 0.70: reason` on FAIL, and the lines of the reason on ERROR."""
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
-        return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, and nothing was said about it"
+        return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, without a message"
     lacks = f" (without {', '.join(record.overall_lacks)})" if record.overall_lacks else ""
     short = ", ".join(
         f"{metric} {unequal(value, record.thresholds[metric], '<')}{lacks if metric == OVERALL else ''}"

@@ -472,7 +472,7 @@ def test_a_job_that_cancels_itself_is_a_bug_and_is_not_begun_again_and_again() -
     async def scenario() -> None:
         reader = Prefetcher(room=beside(2))
         await reader.add([Job(key=0, evaluate=evaluate)])
-        with pytest.raises(RuntimeError, match=r"^the client or the judge let its own cancellation out$"):
+        with pytest.raises(RuntimeError, match=r"^the client or the judge raised its own cancellation$"):
             await reader.take(0)
         await reader.close()
 

@@ -66,7 +66,7 @@ def test_a_question_whose_time_is_over_is_an_error_that_says_where_it_went(syste
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "question_timeout")
     first, _, advice = record.reason.partition("\n")
     assert re.fullmatch(rf"no verdict within 0\.2 s: {spent}", first)
-    assert advice == "See what takes so long there, or raise rag_timeout: a question has ten times as long."
+    assert advice == "Check what takes so long there, or raise rag_timeout: the limit of a question is ten times that."
     assert record.judge is not None
     assert (record.endpoint, record.top_k) == ("System", 5)
 

@@ -85,7 +85,7 @@ FAULTS = {
     "task=hours": Shown(errors={"closes": "ingestion"}, says="document 'hours' (file hours.txt) was uploaded, and"),
     # Verdicts are verdicts, whatever becomes of the documents.
     "delete=hours": Shown(
-        says="documents: the run is red for what is left; the verdicts are not touched by it", left=("hours.txt",)
+        says="documents: the run is red because documents are left; the verdicts are not affected", left=("hours.txt",)
     ),
 }
 

@@ -247,7 +247,7 @@ def test_a_changed_turn_makes_those_after_it_other_questions(project: Project) -
         talks.asked.clear()
         ended = run(project, endpoint, "--rag-resume")
     assert talks.asked == {"c0": [1, 7, 3, 4]}
-    assert "resumed: 1 of 4 questions were asked by the run before" in ended.lines
+    assert "resumed: 1 of 4 questions were asked by the earlier run" in ended.lines
 
 
 @two_ways

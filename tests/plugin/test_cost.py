@@ -115,11 +115,11 @@ def test_a_limit_needs_a_judge_whose_price_is_known(project: Project, monkeypatc
     run = project.run(*given)
     assert run.exit_status == 4
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("ERROR: ragcheck: --rag-max-cost: ")]
-    assert line.startswith("ERROR: ragcheck: --rag-max-cost: what the judge costs is not known: ")
+    assert line.startswith("ERROR: ragcheck: --rag-max-cost: the cost of the judge is not known: ")
     assert line.endswith("et rag_judge_price.")
     project.ask(good("terms"))
     run = project.run("--rag-max-cost=1")
     assert run.exit_status == 4
     assert (
-        "ERROR: ragcheck: --rag-max-cost: what a judge of your own costs is not known. Leave the limit out."
+        "ERROR: ragcheck: --rag-max-cost: the cost of your own judge is not known. Leave the limit out."
     ) in run.stderr.splitlines()

@@ -127,7 +127,7 @@ def test_a_node_id_that_the_run_does_not_have_is_said(project: Project) -> None:
     run = project.run(HOTPOTQA, "--rag-samples=2", *KEYLESS, "hotpotqa::5a8b0001", "hotpotqa::other")
     assert run.exit_status == 2
     assert (
-        "not found: hotpotqa::other\nIt is not among the 2 questions that the run takes of the dataset: check "
+        "not found: hotpotqa::other\nIt is not among the 2 questions that the run takes from the dataset: check "
         "--rag-samples."
     ) in run.text
 
@@ -225,7 +225,7 @@ def test_a_dataset_without_passages_puts_nothing_into_the_system(project: Projec
     [
         (
             "['faq']",
-            "pytest_ragcheck_datasets returned 'faq', which is no dataset. Return a list of pytest_ragcheck.Dataset.",
+            "pytest_ragcheck_datasets returned 'faq', not a dataset. Return a list of pytest_ragcheck.Dataset.",
         ),
         (
             "[pytest_ragcheck.Dataset(name='golden', tests='', tiers=('generation',), read=len)]",

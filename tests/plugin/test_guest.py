@@ -153,7 +153,7 @@ def test_strict_runs_are_content_with_the_plugin(project: Project, options: list
 def test_the_marker_is_described(project: Project) -> None:
     run = project.run("--markers")
     assert (
-        "@pytest.mark.rag_questions(*paths): run the test once for each question of the files, relative to its own."
+        "@pytest.mark.rag_questions(*paths): run the test for each question of the files, relative to the test file."
     ) in run.lines
 
 

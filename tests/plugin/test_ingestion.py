@@ -129,7 +129,7 @@ def test_what_cannot_be_deleted_is_told_and_turns_the_run_red_and_no_verdict(pro
     (left,) = run.summary["documents"]["left"]
     assert left["file_name"] == "shop_hours.txt"
     assert f"WARNING: document {left['id']} (file shop_hours.txt) is left: {left['reason']}" in run.lines
-    assert "documents: the run is red for what is left; the verdicts are not touched by it" in run.lines
+    assert "documents: the run is red because documents are left; the verdicts are not affected" in run.lines
     assert run.exit_status == 1
     assert run.verdicts == {"refund": "PASS", "opens": "PASS"}
     assert len(ledgers(project)) == 1

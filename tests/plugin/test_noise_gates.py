@@ -217,7 +217,7 @@ def test_a_baseline_that_is_older_than_its_question_file_is_said_to_be_so(projec
     os.utime(project.folder / "billing.rag.yaml", (1_770_000_000, 1_770_000_000))
     assert (
         "baseline baseline.json of 2026-01-02 03:04 is older than billing.rag.yaml of 2026-02-02 02:40: "
-        "make a new one if its questions are meant to have changed"
+        "save a new one if the questions were changed on purpose"
     ) in project.run("--rag-baseline=baseline.json", "--rag-gate=each").lines
     write_baseline(project, passed("terms"), timestamp="yesterday")
     assert "is older than" not in project.run("--rag-baseline=baseline.json", "--rag-gate=each").text

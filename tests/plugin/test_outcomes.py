@@ -90,7 +90,7 @@ def rag_judge():
 """
     )
     project.ask(good("terms"))
-    assert project.run().short_summary == ["ERROR billing.rag.yaml::terms - endpoint, and nothing was said about it"]
+    assert project.run().short_summary == ["ERROR billing.rag.yaml::terms - endpoint, without a message"]
 
 
 def test_an_error_has_no_traceback(project: Project) -> None:

@@ -85,7 +85,7 @@ def test_a_killed_run_is_gone_on_with_and_its_files_are_those_of_an_undisturbed_
         ended = run(project, endpoint, "--rag-resume")
         undisturbed = run(project, endpoint, "--rag-output=undisturbed")
     assert 12 <= before.total() < 40
-    (resumed,) = re.findall(r"resumed: (\d+) of 40 questions were asked by the run before", ended.text)
+    (resumed,) = re.findall(r"resumed: (\d+) of 40 questions were asked by the earlier run", ended.text)
     again = 40 - int(resumed)
     # Only what was under way when the run died was asked a second time.
     assert before.total() - int(resumed) <= 8
@@ -103,7 +103,7 @@ def test_what_was_finished_is_not_asked_again_and_the_header_says_so(project: Pr
     assert set(system.answered.values()) == {1}
     assert ended.outcomes == {"passed": 6}
     assert re.search(r"(?m)^ragcheck: resumed 6 (of 6 )?questions (from|of) the run of 20\d\d-", ended.text)
-    assert "resumed: 6 of 6 questions were asked by the run before" in ended.lines
+    assert "resumed: 6 of 6 questions were asked by the earlier run" in ended.lines
 
 
 def test_errors_and_changed_questions_are_asked_again(project: Project) -> None:
@@ -119,7 +119,7 @@ def test_errors_and_changed_questions_are_asked_again(project: Project) -> None:
         ended = run(project, endpoint, "--rag-resume")
     assert system.answered == {"1?": 1, "2?": 1, "new?": 1}
     assert ended.counts["error"] == 0
-    assert "resumed: 2 of 5 questions were asked by the run before" in ended.lines
+    assert "resumed: 2 of 5 questions were asked by the earlier run" in ended.lines
 
 
 @two_ways
@@ -174,7 +174,7 @@ def test_another_run_is_refused_before_any_request(project: Project) -> None:
         ended = run(project, endpoint, "--rag-resume", "--rag-threshold=0.8", "-q")
         again = run(project, endpoint, "--rag-resume")
     assert ended.exit_status == pytest.ExitCode.USAGE_ERROR
-    assert "was another (rag_threshold: 0.7 -> 0.8).\nGive this run what that one had" in ended.stderr
+    assert "was another (rag_threshold: 0.7 -> 0.8).\nUse the same settings, or" in ended.stderr
     assert set(system.answered.values()) == {1}
     assert again.outcomes == {"passed": 3}
 
@@ -198,7 +198,7 @@ def test_without_an_earlier_run_everything_is_asked_and_the_header_says_so(proje
     with FakeEndpoint(system := Counting()) as endpoint:
         ended = run(project, endpoint, "--rag-resume")
     assert ended.outcomes == {"passed": 2}
-    assert "ragcheck: resumed nothing: there is no earlier run that is over, so every question is asked" in ended.lines
+    assert "ragcheck: resumed nothing: there is no finished earlier run, so every question is asked" in ended.lines
     assert system.answered.total() == 2
 
 
@@ -224,7 +224,7 @@ def test_a_damaged_store_is_told_moved_aside_and_everything_is_asked(project: Pr
     assert set(system.answered.values()) == {2}
     assert ended.outcomes == {"passed": 3}
     (line,) = [line for line in ended.lines if line.startswith("the store of the last run is damaged")]
-    assert line.endswith("It was moved to damaged-store.sqlite. What it had is asked again.")
+    assert line.endswith("It was moved to damaged-store.sqlite. Its questions are asked again.")
 
 
 @three_ways
@@ -236,7 +236,7 @@ def test_where_no_store_can_be_made_the_run_goes_on_without_and_says_so(project:
     assert ended.outcomes == {"passed": 6}
     assert set(system.answered.values()) == {1}
     (line,) = [line for line in ended.lines if line.startswith("no store:")]
-    assert line.endswith("Nothing is shared between processes, and --rag-resume cannot go on with this run.")
+    assert line.endswith("Nothing is shared between processes, and --rag-resume cannot resume this run.")
     expected = {"the workers have no store to share": 6} if way == "n2" else {}
     assert ended.summary["on_demand"] == expected
 
@@ -264,8 +264,8 @@ def test_on_a_full_disk_the_outcome_is_right_and_it_is_said_once(project: Projec
         )
     assert ended.outcomes == {"passed": 60}
     assert ended.counts == {"pass": 60, "fail": 0, "error": 0, "skipped": 0}
-    lines = {line for line in ended.lines if line.startswith("the store is out of use:")}
+    lines = {line for line in ended.lines if line.startswith("the store cannot be used:")}
     assert 1 <= len(lines) <= 2
-    assert all(line.endswith("--rag-resume cannot go on with this run.") for line in lines)
+    assert all(line.endswith("--rag-resume cannot resume this run.") for line in lines)
     if way != "n2":
         assert set(system.answered.values()) == {1}

@@ -110,7 +110,7 @@ def test_a_response_without_an_answer_serves_this_tier_alone(project: Project) -
         )
     assert run.verdicts == {"refund": "PASS", "hours": "FAIL", "plain": "ERROR"}, run.text
     assert "rag_response does not say where the answer is" in run.predictions["errors"][0]["message"]
-    assert "ragcheck: of a tier of their own: shop (retrieval)" in run.lines
+    assert "ragcheck: with another tier: shop (retrieval)" in run.lines
     assert run.summary["tier"] == "mixed"
     assert run.summary["thresholds"].keys() == {"answer_correctness", "groundedness", "recall_at_5"}
 

@@ -192,7 +192,7 @@ def test_an_each_run_leaves_the_last_full_result_as_it_is(project: Project) -> N
     nothing = "ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"
     assert nothing in ended.lines
     assert system.answered.total() == 4
-    assert "partial: the last full result also has many; delete rag_summary.json to start anew" in ended.lines
+    assert "partial: the last full result also has many; delete rag_summary.json to start over" in ended.lines
     assert list(ended.summary["datasets"]) == ["many"]
 
 
@@ -252,7 +252,7 @@ def test_a_controller_that_is_killed_alone_takes_its_workers_with_it_and_the_run
         assert before < 200
         ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-resume")
     assert ended.outcomes == {"passed": 300}
-    (resumed,) = re.findall(r"resumed: (\d+) of 300 questions were asked by the run before", ended.text)
+    (resumed,) = re.findall(r"resumed: (\d+) of 300 questions were asked by the earlier run", ended.text)
     # Only what was under way when the workers ended was asked a second time.
     assert before - int(resumed) <= 8
     assert system.answered.total() == before + 300 - int(resumed)

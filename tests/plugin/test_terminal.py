@@ -159,7 +159,7 @@ def test_no_judge_is_named_where_nothing_came_to_one(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("@pytest.fixture\ndef rag_result(rag_client):\n    raise OSError('no disk')\n")
     run = project.run()
-    assert "judge: unknown, for nothing came to one" in run.lines
+    assert "judge: unknown, because no answer reached one" in run.lines
     assert run.summary["judge"] == {"kind": "unknown", "judges": []}
 
 

@@ -51,7 +51,7 @@ def test_gold_passages_go_along_and_nothing_is_retrieved(project: Project) -> No
     assert not [name for name in run.summary["overall_metrics"] if name.startswith(("recall", "mrr", "map", "ndcg"))]
     assert (run.summary["tier"], run.summary["datasets"]["shop"]["tier"]) == ("generation", "generation")
     assert run.document("shop_questions.json")["tier"] == "generation"
-    assert "ragcheck: tier generation: the passages go along with the questions, nothing is retrieved" in run.lines
+    assert "ragcheck: tier generation: the passages are sent with the questions, nothing is retrieved" in run.lines
     (row,) = [row for row in run.predictions["predictions"] if row["question_id"] == "refund"]
     assert row["source_ids"] == ["terms"]
 
@@ -64,7 +64,7 @@ def test_a_file_of_a_tier_of_its_own_is_named_and_the_run_is_mixed(project: Proj
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "-o", "rag_shape=query")
         paths = sorted(request.path for request in endpoint.requests)
     assert paths == ["/query", "/query", "/query/with-context", "/query/with-context"]
-    assert "ragcheck: of a tier of their own: shop (generation)" in run.lines
+    assert "ragcheck: with another tier: shop (generation)" in run.lines
     assert run.summary["tier"] == "mixed"
     assert "mrr" in run.summary["datasets"]["plain"]["overall_metrics"]
     assert "mrr" not in run.summary["datasets"]["shop"]["overall_metrics"]

@@ -51,7 +51,7 @@ def test_a_second_run_asks_only_what_is_run_twice(run: Callable[..., Run], judge
     assert len(judge.requests) == 5
     assert third.outcomes == {"passed": 3}
     assert third.summary["n_verdicts_from_cache"] == 3
-    assert "verdict cache: 3 of 3 verdicts are of an earlier run" in third.lines
+    assert "verdict cache: 3 of 3 verdicts from an earlier run" in third.lines
 
 
 def test_the_judge_is_asked_anew_where_it_is_wanted(run: Callable[..., Run], judge: OpenAIServer) -> None:
@@ -92,12 +92,12 @@ def test_a_cache_folder_that_cannot_be_made_is_said_once_and_the_run_goes_on(
     assert ran.outcomes["passed"] == 3
     told = re.findall(r"ragcheck: the verdict cache is off: .*", ran.text)
     assert len(set(told)) == 1
-    assert told[0].endswith("The judge is asked about every answer. Give rights there, or set rag_disable = cache.")
+    assert told[0].endswith("The judge is asked about every answer. Allow writing there, or set rag_disable = cache.")
 
 
-def test_a_damaged_cache_is_said_and_started_anew(project: Project, run: Callable[..., Run]) -> None:
+def test_a_damaged_cache_is_reported_and_recreated(project: Project, run: Callable[..., Run]) -> None:
     path = project.write(".pytest_cache/d/ragcheck/verdicts.sqlite", "not a database " * 400)
-    said = f"ragcheck: {path}: the verdict cache was damaged (file is not a database) and has been started anew."
+    said = f"ragcheck: {path}: the verdict cache was damaged (file is not a database) and has been recreated."
     assert said in run("-k", "q1").text
     assert path.read_bytes().startswith(b"SQLite format 3")
 

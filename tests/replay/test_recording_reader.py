@@ -83,7 +83,7 @@ def test_rows_of_earlier_versions_have_answers_and_no_verdicts(tmp_path: Path) -
             predictions(schema_version="0"),
             (
                 'it has "schema_version" "0", and this pytest-ragcheck reads "1". '
-                "Record anew: run once without --rag-replay."
+                "Record again: run once without --rag-replay."
             ),
         ),
         (

@@ -47,7 +47,9 @@ def _run(chosen: argparse.Namespace) -> int:
         for new in new_files(project):
             say(_show(new, project) if chosen.dry_run else _write(new, project))
     except OSError as error:
-        complain("init", f"{error.filename} cannot be written ({error.strerror}). Give rights there, or move it away.")
+        complain(
+            "init", f"{error.filename} cannot be written ({error.strerror}). Allow writing there, or move it away."
+        )
         return 1
     say(*_remarks(project))
     return 0

@@ -109,8 +109,8 @@ def _read(predictions: Path, path: Path) -> _Files:
     return _Files(
         now=now,
         earlier=read_baseline(path, name=str(path), advice=_OTHER) if exists else None,
-        document=read_document(predictions, give=_ADVICE, anew=_ADVICE),
-        known=read_document(path, give=_OTHER, anew=_ADVICE) if exists else None,
+        document=read_document(predictions, wrong_kind=_ADVICE, wrong_version=_ADVICE),
+        known=read_document(path, wrong_kind=_OTHER, wrong_version=_ADVICE) if exists else None,
     )
 
 

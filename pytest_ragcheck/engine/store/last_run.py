@@ -76,7 +76,7 @@ def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
     if changed := differences(last.fingerprint, fingerprint):
         raise UsageError(
             f"--rag-resume: the last run, of {last.began}, was another ({'; '.join(changed)}).\n"
-            "Give this run what that one had, or leave --rag-resume out: then every question is asked."
+            "Use the same settings, or leave --rag-resume out to ask every question."
         )
     with suppress(StoreError):  # `open_store` reports the error
         layout = layout_of(last.folder)
@@ -84,7 +84,7 @@ def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
             raise UsageError(
                 f"--rag-resume: the last run, of {last.began}, was written by another version of pytest-ragcheck "
                 f"(the layout of its store is {layout}, that of this version {LAYOUT}).\n"
-                "Resume it with the version that wrote it, or leave --rag-resume out: then every question is asked."
+                "Resume it with the version that wrote it, or leave --rag-resume out to ask every question."
             )
 
 

@@ -136,15 +136,15 @@ class VerdictCache:
             return None
 
     def _is_off(self, error: sqlite3.Error) -> bool:
-        """Close the file; return False if it was damaged, and removed to start anew."""
+        """Close the file; return False if it was damaged and therefore removed."""
         self._let_go()
         if isinstance(error, sqlite3.OperationalError) or self.problem:
             self.problem = (
                 f"{self._path}: the verdict cache is off: {error}. The judge is asked about every answer. "
-                "Make room or give rights there, or set rag_disable = cache."
+                "Free some space or allow writing there, or set rag_disable = cache."
             )
             return True
-        self.problem = f"{self._path}: the verdict cache was damaged ({error}) and has been started anew."
+        self.problem = f"{self._path}: the verdict cache was damaged ({error}) and has been recreated."
         for ending in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self._path.with_name(FILE + ending).unlink()

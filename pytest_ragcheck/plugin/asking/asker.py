@@ -31,7 +31,7 @@ class Asker:
     Args:
         evaluator: Evaluates the questions.
         store: The store of the run; None without one.
-        room: Returns how many more questions may start, given the number in progress.
+        room: Returns how many questions may start, given the number in progress.
         ahead: Number of records of all processes and questions under way in this one that may wait for their items;
             None: no limit.
         stopped: Returns True once the run is stopped; None if only this process can stop it.

@@ -46,7 +46,7 @@ def _folder(config: pytest.Config) -> Path | None:
     except OSError as error:
         _tell(
             f"the verdict cache is off: {error}. The judge is asked about every answer. "
-            "Give rights there, or set rag_disable = cache."
+            "Allow writing there, or set rag_disable = cache."
         )
         return None
     return folder

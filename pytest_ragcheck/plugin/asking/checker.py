@@ -111,7 +111,7 @@ class Checker:
         return *self._metrics[key].metrics, *own_metrics(self._config)
 
     def lacks_documents(self, backends: Backends) -> bool:
-        """Return True if the system takes none of the documents of the run, whichever process has sent them."""
+        """Return True if the system rejects all documents of the run, from any process."""
         asks = loop_of(self._config).run(self._upload, as_client(backends.client, backends.settings))
         return asks.lacks_documents
 

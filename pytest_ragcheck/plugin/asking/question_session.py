@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 NOT_SHARED = "the workers share no disk"
 NO_STORE = "the workers have no store to share"
-FORKED = "the process is a fork of the one that asks ahead"
+FORKED = "the process is a fork of the one that prefetches"
 
 _PLUGIN = "ragcheck-questions"
 _LATER = ("plugin.guests.junit_properties", "plugin.ending.session_end")
@@ -96,7 +96,7 @@ class QuestionSession:
         """
         Return the record of the question: the prefetched one if made with the same backends, else a new one.
 
-        It is the last question if the system takes none of the documents of the run, or is an app that does not start.
+        The run ends after this question if the system rejects all documents, or is an app that does not start.
         """
         if self._session.shouldfail in {NO_DOCUMENTS, NOT_STARTED}:
             pytest.skip(STOPPED)  # xdist gives a worker further items
@@ -181,7 +181,7 @@ class QuestionSession:
         return self._with_evidence(asked, backends)
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
-        """Return the conversation of a turn: that of the last item, if it asked the same client in the same one."""
+        """Return the conversation of a turn, continued from the last item if client and conversation match."""
         if question.turn is None:
             return None
         client, name, conversation = self._on_demand

@@ -63,7 +63,7 @@ class Schedule:
             self._begun[planned.home] = (backends, digest)
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
-                # The last item of a worker asks for the items of other workers only what it asks anyway.
+                # The last item of a worker prefetches no other item, except the turns of its own conversation.
                 same = [each for each in same if each is planned or _are_one_conversation(each, planned)]
             begin = tuple((store_key(each.question, digest), each.question) for each in same)
         if planned.home not in self._begun:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.plugin.workers.worker_info import Part
 
-_WITHOUT = "Nothing is shared between processes, and --rag-resume cannot go on with this run."
+_WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume this run."
 
 
 def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
@@ -46,7 +46,7 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
             redactor=settings.redactor,
             resume=settings.run.resume,
             alone=not part.is_worker,
-            on_failure=lambda error: run.queue_note(f"the store is out of use: {error}. {_WITHOUT}"),
+            on_failure=lambda error: run.queue_note(f"the store cannot be used: {error}. {_WITHOUT}"),
         )
     except StoreError as error:
         run.queue_note(f"no store: {error}. {_WITHOUT}")
@@ -55,7 +55,7 @@ def opened_store(config: pytest.Config, part: Part) -> SharedStore | None:
         # The controller of xdist reports it earlier, unless only users' own tests ask questions.
         pytest.fail(f"ragcheck: {error}", pytrace=False)
     if opened.damaged:
-        run.queue_note(f"the store of the last run is damaged: {opened.damaged} What it had is asked again.")
+        run.queue_note(f"the store of the last run is damaged: {opened.damaged} Its questions are asked again.")
     return opened.store
 
 

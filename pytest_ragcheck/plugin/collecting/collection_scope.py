@@ -1,4 +1,4 @@
-"""Tell questions that are missing from a run from questions that the run was not asked to collect."""
+"""Separates the questions that a run lacks from those that it was not asked to collect."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class CollectionScope:
     def would_collect(self, dataset_name: str) -> bool:
         """Return True if the run would have collected the dataset if its file existed."""
         given = self._datasets is not None and dataset_name.partition("[")[0] in self._datasets.names
-        # Under --dist each the datasets carry the names of workers, so that no other name can be missed.
+        # Under --dist each, dataset names end in the names of workers, so no other dataset can be missing.
         if given or self._named_by_worker or any(dataset_name == name for name, _ in self._not_passed):
             return False
         return self._searches(dataset_name)

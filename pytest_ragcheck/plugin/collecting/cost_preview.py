@@ -58,7 +58,7 @@ def _preflight_lines(config: pytest.Config, settings: Settings, estimated: Estim
 
 
 def _gate_lines(config: pytest.Config, questions: Sequence[Question], estimated: Estimate) -> Iterator[str]:
-    """Yield what the gate may ask beyond that, and what its baseline knows."""
+    """Yield the further calls that the gate may make, and the number of recorded answers in its baseline."""
     run = RunBaseline.of(config)
     if run is None:
         return
@@ -83,9 +83,9 @@ def check_cost_is_known(settings: Settings, *, own_judge: bool) -> None:
         UsageError: The judge has no known price.
     """
     if own_judge:
-        raise UsageError("--rag-max-cost: what a judge of your own costs is not known. Leave the limit out.")
+        raise UsageError("--rag-max-cost: the cost of your own judge is not known. Leave the limit out.")
     if settings.judge.name not in {"openai", "ragas"} or not settings.needs_judge:
         return
     model = settings.judge.model or ""
     if price_usd(model, settings.judge.url, input_tokens=1, output_tokens=1, own=settings.judge.own_prices) is None:
-        raise UsageError(f"--rag-max-cost: what the judge costs is not known: {why_no_price(model)}.")
+        raise UsageError(f"--rag-max-cost: the cost of the judge is not known: {why_no_price(model)}.")

@@ -134,7 +134,7 @@ class Datasets:
             for each in given if isinstance(given, (list, tuple)) else [given]:
                 if not isinstance(each, Dataset):
                     raise UsageError(
-                        f"pytest_ragcheck_datasets returned {each!r}, which is no dataset. "
+                        f"pytest_ragcheck_datasets returned {each!r}, not a dataset. "
                         f"Return a list of pytest_ragcheck.Dataset."
                     )
                 found.append(each)
@@ -163,7 +163,7 @@ class DatasetCollector(QuestionFile):
         if missing:
             names = ", ".join(f"{self.choice.dataset_name}::{name}" for name in sorted(missing))
             raise self.CollectError(
-                f"not found: {names}\nIt is not among the {len(items)} questions that the run takes of the dataset: "
+                f"not found: {names}\nIt is not among the {len(items)} questions that the run takes from the dataset: "
                 f"check --rag-samples."
             )
         return found

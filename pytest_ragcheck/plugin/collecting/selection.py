@@ -42,7 +42,7 @@ def check_gate(config: pytest.Config) -> None:
     if has_gate(config):
         from pytest_ragcheck.plugin.collecting.gate_baseline import check_baseline, terms_of
 
-        # The controller decides; the workers ask again what a comparing gate wants to know.
+        # The controller decides; the workers make the further requests of a comparing gate.
         if not hasattr(config, "workerinput") or terms_of(config).gate in COMPARING:
             check_baseline(config)
 

@@ -64,7 +64,7 @@ def older_lines(baseline: Baseline, run: Run) -> Iterator[str]:
         if changed > made and (changed := committed(path) or changed) > made:
             yield (
                 f"baseline {baseline.name} of {made:%Y-%m-%d %H:%M} is older than {path.name} of "
-                f"{changed:%Y-%m-%d %H:%M}: make a new one if its questions are meant to have changed"
+                f"{changed:%Y-%m-%d %H:%M}: save a new one if the questions were changed on purpose"
             )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 JUDGE_ID = "ragcheck::judge"
 EQUAL_ERRORS = "equal errors"
-"""pytest's category of the ERRORs whose text is that of an earlier one."""
+"""pytest's category of the ERRORs that repeat the text of an earlier one."""
 
 CRASHED = "???"
 """`when` of the report that xdist makes for an item whose worker died."""

@@ -76,7 +76,7 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     )
     lines += map(printable, said)
     lines += annotation_lines(outcomes, environment=os.environ, decision=run.gate.decision)
-    lines += _red_beside_verdicts(session, run, settings)
+    lines += _red_without_verdicts(session, run, settings)
     try:
         scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
         written = write_results(
@@ -98,7 +98,7 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     return lines
 
 
-def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
+def _red_without_verdicts(session: pytest.Session, run: Run, settings: Settings) -> Iterator[str]:
     """Turn the run red for reasons other than verdicts, and yield a line for each."""
     unexamined = sum(bool(record.evidence.get("over_budget")) for record in run.results.records.values())
     if run.results.over_budget or unexamined:
@@ -112,7 +112,7 @@ def _red_beside_verdicts(session: pytest.Session, run: Run, settings: Settings) 
         yield f"not measured: pytest-ragcheck itself failed at {', '.join(sorted(run.results.own_failures))}"
     if run.documents is not None and run.documents.left and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        yield "documents: the run is red for what is left; the verdicts are not touched by it"
+        yield "documents: the run is red because documents are left; the verdicts are not affected"
 
 
 def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
@@ -130,4 +130,4 @@ def _gate_lines(config: pytest.Config, gate: GateOutcome) -> Iterator[str]:
 
 def _resumed(run: Run, outcomes: Outcomes) -> Iterator[str]:
     if run.results.resumed:
-        yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the run before"
+        yield f"resumed: {len(run.results.resumed)} of {len(outcomes.records)} questions were asked by the earlier run"

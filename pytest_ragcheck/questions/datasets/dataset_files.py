@@ -61,7 +61,7 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
             else:
                 yield from _json_rows(path, stream, unfold)
     except _BROKEN as error:
-        raise DatasetError(f"{path.name}: cannot be decompressed ({error}). Get the file anew.") from error
+        raise DatasetError(f"{path.name}: cannot be decompressed ({error}). Download the file again.") from error
     except UnicodeDecodeError as error:
         found = f"byte 0x{error.object[error.start]:02x}"
         raise DatasetError(f"{path.name}: expected UTF-8 text or parquet, found {found} in its text.") from error

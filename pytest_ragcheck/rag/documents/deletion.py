@@ -28,7 +28,7 @@ _LISTING_SECONDS = 1.0
 _UNKNOWN_BATCH = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 
 _UNCLEAR = (
-    "which of several new documents of one name is this run's is not known; when no other run is at work, "
+    "several new documents have this name, and one of them is this run's; when no other run is active, "
     "ragcheck cleanup with the question file deletes them"
 )
 

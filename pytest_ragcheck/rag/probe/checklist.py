@@ -129,7 +129,7 @@ class _Probing:
         return failed(
             CONCURRENT,
             f"{AT_ONCE - len(lost)} of {AT_ONCE} answered; {lost[0].found}",
-            "Take several requests at a time: questions are asked side by side.",
+            "Accept several requests at once: questions are asked concurrently.",
         )
 
     async def _top_k_optional(self) -> Point:
@@ -145,7 +145,7 @@ class _Probing:
         seen = "; ".join(f"{name}: {exchange.found}" for name, exchange in lost.items())
         broke_down = any(exchange.status is None or exchange.status >= 500 for exchange in lost.values())
         return (failed if broke_down else advised)(
-            TOP_K_OPTIONAL, seen, "Take a default where it is null or missing, and return no contexts for 0."
+            TOP_K_OPTIONAL, seen, "Use a default if it is null or missing, and return no contexts for 0."
         )
 
 
@@ -197,7 +197,7 @@ def _get(status: int | None) -> Point:
     if status == 405:
         return passed(GET, "405")
     seen = "no reply came" if status is None else f"status {status}"
-    return advised(GET, seen, "Reply 405 to what is not POST, so that a wrong method is told from a wrong path.")
+    return advised(GET, seen, "Reply 405 to other methods, so that a wrong method differs from a wrong path.")
 
 
 def _short_contexts(first: Exchange) -> Point:

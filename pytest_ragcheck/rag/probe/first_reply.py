@@ -56,7 +56,7 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
         return [
             passed(REACHABLE, "connected"),
             *_unknown(FIRST_REPLY[1:], "no reply came in time"),
-            failed(TIME, first.found, "Answer sooner: whoever asks gives up then. --timeout sets another limit."),
+            failed(TIME, first.found, "Answer sooner: clients give up then. --timeout sets another limit."),
         ]
     if first.status is None and not isinstance(first.error, EndpointReplyError):
         return [failed(REACHABLE, first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
@@ -128,7 +128,7 @@ def _json_point(first: Exchange, clean: Clean) -> Point:
     if media_type == "application/json" or media_type.endswith("+json"):
         return passed(JSON, f"{media_type}, {size}")
     shown = f"Content-Type {excerpt(clean(media_type), SHOWN)}" if media_type else "no Content-Type"
-    return advised(JSON, f"{shown}, {size}", "Say Content-Type: application/json; other readers look at it.")
+    return advised(JSON, f"{shown}, {size}", "Send Content-Type: application/json; other clients check it.")
 
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:

@@ -54,6 +54,6 @@ def not_written(path: Path, error: OSError) -> ResultsError:
     """Return the error text for a file or folder that cannot be written."""
     return ResultsError(
         f"{path}: cannot be written ({error.strerror or error}). "
-        f"Make room or give rights there, or choose another folder with --rag-output.",
+        f"Free some space or allow writing there, or choose another folder with --rag-output.",
         path=path,
     )

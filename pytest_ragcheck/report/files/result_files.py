@@ -130,7 +130,7 @@ def _why_partial(outcomes: Outcomes, last_full: Path, would_collect: Callable[[s
     missing = _lacking(outcomes, _datasets_in(last_full), would_collect)
     if not missing:
         return ""
-    return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start anew"
+    return f"the last full result also has {', '.join(missing)}; delete {last_full.name} to start over"
 
 
 def _lacking(outcomes: Outcomes, datasets: set[str], would_collect: Callable[[str], bool]) -> list[str]:

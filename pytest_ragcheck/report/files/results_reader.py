@@ -117,7 +117,7 @@ def key_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _predictions(path: Path) -> Document:
     try:
-        document: Document = read_document(path, give=_GIVE, anew=_ANEW)
+        document: Document = read_document(path, wrong_kind=_GIVE, wrong_version=_ANEW)
         if not all(isinstance(row["question"], str) and key_of(row) for row in all_rows(document)):
             raise TypeError  # noqa: TRY301 - the same text
     except Unusable as error:

@@ -27,27 +27,27 @@ _TEXT_LIMIT = 160
 
 
 def accept_advice(comparison: Comparison) -> str:
-    """How to make the answers of the run the recorded ones."""
+    """Return the advice to accept the answers of the run."""
     name = comparison.baseline.name
     place = "" if name == BASELINE_FILE or name.startswith("git:") else f" -o {name}"
     return f"If the new answers are right, accept them: ragcheck baseline accept{place}"
 
 
 def headline(comparison: Comparison) -> str:
-    """What turns the gate red, in one line: `2 newly failing, 1 missing against baseline.json`."""
+    """Return why the gate is red, in one line: `2 newly failing, 1 missing against baseline.json`."""
     counts = {"newly failing": len(comparison.newly_failing), "missing": len(comparison.lost)}
     return printable(f"{_counted(counts)} against {comparison.baseline.name}")
 
 
 def regressions_text(comparison: Comparison) -> str:
-    """The failure text of the gate; its first line is the headline."""
+    """Return the failure text of the gate; its first line is the headline."""
     lines = (headline(comparison), "", *Writer(comparison).regressions(), "", accept_advice(comparison))
     return "\n".join(map(printable, lines))
 
 
 def comparison_lines(comparison: Comparison, examined: Examined | None = None) -> Iterator[str]:
     """
-    All that differs from the baseline, for the end of a run.
+    Yield the differences from the baseline, for the end of a run.
 
     Args:
         comparison: Of the run.
@@ -82,7 +82,7 @@ def _lines(comparison: Comparison, examined: Examined | None) -> Iterator[str]:
 
 
 class Writer:
-    """Writes the groups of one comparison, and names questions by their dataset too where there are several."""
+    """Writes the groups of one comparison; with several datasets, questions are named by their dataset too."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
@@ -93,26 +93,26 @@ class Writer:
         self._several = len(names) > 1
 
     def regressions(self) -> Iterator[str]:
-        """The groups that turn the gate red."""
+        """Yield the groups that turn the gate red."""
         yield from self.changes("newly failing", self._comparison.newly_failing, _worse)
         yield from self.missing()
 
     def examined(self, groups: Examined) -> Iterator[str]:
-        """The newly failing questions by what the gate found, each with the words on it in a second line."""
+        """Yield the newly failing questions by the gate's finding, each explained in a second line."""
         for title, changes in groups.items():
             yield from _group(
                 title, [f"{self.name(change.before)}: {_worse(change)}\n{words}" for change, words in changes]
             )
 
     def missing(self) -> Iterator[str]:
-        """The questions that are not there any more."""
+        """Yield the missing questions."""
         missing = self._comparison.missing
         yield from _group(
             "missing", [f"{self.name(row)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
         )
 
     def others(self) -> Iterator[str]:
-        """The groups that do not."""
+        """Yield the groups that do not turn the gate red."""
         yield from self.changes("failing as expected", self._comparison.expected_failing, _worse)
         yield from self.changes("not measured", self._comparison.not_measured, lambda change: _cut(change.now.reason))
         yield from self.changes("asked otherwise, and not compared", self._comparison.apart, _otherwise)
@@ -124,14 +124,14 @@ class Writer:
         )
 
     def name(self, row: BaselineRow) -> str:
-        """The question's id, with its dataset where there are several."""
+        """Return the question's id, with its dataset if there are several."""
         return self._name(*row.key)
 
     def _name(self, dataset_name: str, id: str) -> str:  # noqa: A002 - the question's own word
         return f"{dataset_name}::{id}" if self._several else id
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
-        """A group of changes, each with its words; nothing where it is empty."""
+        """Yield a group of changes, each with its explanation; nothing for an empty group."""
         return _group(title, [f"{self.name(change.before)}: {words(change)}" for change in changes])
 
 
@@ -161,7 +161,7 @@ def _notes(comparison: Comparison, name: Callable[[BaselineRow], str]) -> Iterat
 
 
 def _worse(change: Change) -> str:
-    """The scores that are too low, before and now, and the reason."""
+    """Return the scores that are too low, before and now, and the reason."""
     words = ", ".join(
         _score(metric, change.before.metrics.get(metric), value, change.now.thresholds[metric], "<")
         for metric, value in change.now.shortfalls.items()
@@ -172,14 +172,14 @@ def _worse(change: Change) -> str:
 
 
 def _otherwise(change: Change) -> str:
-    """What changed, and the verdicts before and now."""
+    """Return the change, and the verdicts before and now."""
     evidence = evidence_of(change.now)
     why = "labels" if evidence is not None and evidence.apart else "text"
     return f"{change.before.verdict.value} -> {change.now.verdict.value} ({why} changed)"
 
 
 def _better(change: Change) -> str:
-    """The scores that were too low, before and now."""
+    """Return the scores that were too low, before and now."""
     if change.before.verdict is Verdict.ERROR:
         return _error_before(change)
     before, now = change.before, change.now
@@ -189,7 +189,7 @@ def _better(change: Change) -> str:
         if before.metrics.get(metric, 1.0) < before.thresholds.get(metric, 0.0)
         and (value := now.scores[metric].value) is not None
     ]
-    return ", ".join(numbers) or "what was too low is not asserted any more"
+    return ", ".join(numbers) or "the score that was too low is no longer asserted"
 
 
 def _score(metric: str, before: float | None, now: float, threshold: float, relation: str) -> str:

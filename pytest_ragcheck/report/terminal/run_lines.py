@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_IDS_NAMED = 5
 
 _TIERS = {
-    GENERATION: "the passages go along with the questions, nothing is retrieved",
+    GENERATION: "the passages are sent with the questions, nothing is retrieved",
     RETRIEVAL_ALONE: "the contexts alone are measured, no answer is asked for",
 }
 """The header line of a run in a tier other than `end_to_end`."""
@@ -54,7 +54,7 @@ def header_lines(
     parts = [
         f"{'replay of' if settings.run.replay else 'endpoint'} {endpoint}",
         f"judge {judge}",
-        asserted or "nothing is asserted but what questions ask for; the others are measured and pass",
+        asserted or "only thresholds of questions are asserted; other questions are measured and pass",
         f"results in {folder}",
     ]
     lines = ["ragcheck: " + "; ".join(parts)]
@@ -64,7 +64,7 @@ def header_lines(
     if other := [
         f"{each.dataset_name} ({tier})" for each in sets if (tier := each.tier) not in (None, settings.run.tier)
     ]:
-        lines.append(f"ragcheck: of a tier of their own: {', '.join(other)}")
+        lines.append(f"ragcheck: with another tier: {', '.join(other)}")
     if own := [questions.dataset_name for questions in sets if questions.sets_thresholds]:
         lines.append(f"ragcheck: thresholds of their own: {', '.join(own)}")
     if lacking := without_embeddings(settings):
@@ -79,7 +79,7 @@ def _origin_words(origin: Origin) -> str:
     if origin.samples is not None and origin.samples < origin.available:
         taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
     split = f", split {origin.split}" if origin.split else ""
-    left_out = f"; {origin.left_out} rows are left out, for their question is blank" if origin.left_out else ""
+    left_out = f"; {origin.left_out} rows are left out, because their question is blank" if origin.left_out else ""
     return f"{taken} of {origin.source}{split}{left_out}"
 
 
@@ -203,7 +203,7 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield the judges, and the origin of answers and verdicts."""
-    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, for nothing came to one'}"
+    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, because no answer reached one'}"
     yield from _cost_lines(summary.totals.performance)
     yield from _earlier_lines(outcomes, summary)
     yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
@@ -220,7 +220,7 @@ def _earlier_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     if outcomes.replay_of:
         yield f"answers: recorded in {outcomes.replay_of}"
     if summary.verdicts_from_cache:
-        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts are of an earlier run"
+        yield f"verdict cache: {summary.verdicts_from_cache} of {len(outcomes.records)} verdicts from an earlier run"
 
 
 def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:

@@ -27,7 +27,7 @@ def scorecard_lines(summary: Summary) -> Iterator[str]:
     if len(datasets) < 2:
         return
     if len(datasets) > _MOST:
-        yield f"by dataset: the numbers of each of the {len(datasets)} datasets stand in the summary file"
+        yield f"by dataset: the numbers of each of the {len(datasets)} datasets are in the summary file"
         return
     names = list(datasets)
     for start in range(0, len(names), _BESIDE):

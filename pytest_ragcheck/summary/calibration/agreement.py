@@ -1,4 +1,4 @@
-"""The agreement that `ragcheck calibrate` measured, shown beside the means of a run with the same judge."""
+"""The agreement that `ragcheck calibrate` measured, shown with the means of a run by the same judge."""
 
 from __future__ import annotations
 

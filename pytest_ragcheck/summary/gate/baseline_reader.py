@@ -131,7 +131,9 @@ def read_baseline_document(path: Path | InGit, advice: str) -> dict[str, Any]:
         Unusable: The file is not a baseline or the predictions file of a full run.
     """
     document = read_document(
-        path, give=advice, anew="Move the file away, and make a new baseline with ragcheck baseline save."
+        path,
+        wrong_kind=advice,
+        wrong_version="Move the file away, and make a new baseline with ragcheck baseline save.",
     )
     complete = document.get("complete")
     if complete is not True:

@@ -193,7 +193,7 @@ def test_a_file_that_cannot_be_written_is_named(folder: Path, ragcheck: Ragcheck
     assert status == 1
     assert err == (
         f"ragcheck init: {folder / '.github' / 'workflows'} cannot be written (Not a directory). "
-        "Give rights there, or move it away.\n"
+        "Allow writing there, or move it away.\n"
     )
 
 

@@ -199,7 +199,7 @@ BROKEN = {
         fault=to_posts(hang),
         fails_at="time",
         seen="no whole reply within 0.3 s: the time ran out while waiting for the reply",
-        mend="Answer sooner: whoever asks gives up then. --timeout sets another limit.",
+        mend="Answer sooner: clients give up then. --timeout sets another limit.",
         options=("--timeout", "0.3"),
     ),
     "ignores top_k": Broken(
@@ -230,13 +230,13 @@ BROKEN = {
         fault=one_at_a_time(),
         fails_at="concurrent",
         seen='of 4 answered; status 503 Service Unavailable ("busy")',
-        mend="Take several requests at a time: questions are asked side by side.",
+        mend="Accept several requests at once: questions are asked concurrently.",
     ),
     "crashes without top_k": Broken(
         fault=to_bodies(lambda body: "top_k" not in body, reply("KeyError: 'top_k'", 500)),
         fails_at="top_k_optional",
         seen="missing: status 500 Internal Server Error (\"KeyError: 'top_k'\")",
-        mend="Take a default where it is null or missing, and return no contexts for 0.",
+        mend="Use a default if it is null or missing, and return no contexts for 0.",
     ),
 }
 
@@ -410,7 +410,7 @@ def answering(**more: object) -> Fault:
             to_bodies(lambda body: body.get("top_k", 5) is None, reply("not null", 422, "Unprocessable")),
             "top_k_optional",
             'null: status 422 Unprocessable ("not null")',
-            "Take a default where it is null or missing, and return no contexts for 0.",
+            "Use a default if it is null or missing, and return no contexts for 0.",
         ),
         (
             to_bodies(lambda body: not body["query"], json_reply(GOOD)),
@@ -440,13 +440,13 @@ def answering(**more: object) -> Fault:
             lambda request: reply("Cannot GET /query", 404) if request.method == "GET" else None,
             "get",
             "status 404",
-            "Reply 405 to what is not POST, so that a wrong method is told from a wrong path.",
+            "Reply 405 to other methods, so that a wrong method differs from a wrong path.",
         ),
         (
             lambda request: close_without_reply if request.method == "GET" else None,
             "get",
             "no reply came",
-            "Reply 405 to what is not POST, so that a wrong method is told from a wrong path.",
+            "Reply 405 to other methods, so that a wrong method differs from a wrong path.",
         ),
         (
             answering(ending=" And so on." * 200),
@@ -458,7 +458,7 @@ def answering(**more: object) -> Fault:
             answering(content_type="text/plain; charset=utf-8"),
             "json",
             "Content-Type text/plain, 261 bytes",
-            "Say Content-Type: application/json; other readers look at it.",
+            "Send Content-Type: application/json; other clients check it.",
         ),
         (
             closing,

@@ -167,7 +167,7 @@ def test_another_run_is_not_gone_on_with(home: Path) -> None:
     assert str(caught.value) == (
         f"--rag-resume: the last run, of {last.began}, was another "
         '(judge: null -> "offline"; threshold: 0.7 -> 0.8).\n'
-        "Give this run what that one had, or leave --rag-resume out: then every question is asked."
+        "Use the same settings, or leave --rag-resume out to ask every question."
     )
     assert runs(home) == ["1"]
     check_same(last, SAME)
@@ -205,7 +205,7 @@ def test_a_run_that_another_version_wrote_is_not_gone_on_with_and_stays(home: Pa
     assert str(caught.value) == (
         f"--rag-resume: the last run, of {began}, was written by another version of pytest-ragcheck "
         f"(the layout of its store is {layout}, that of this version 1).\n"
-        "Resume it with the version that wrote it, or leave --rag-resume out: then every question is asked."
+        "Resume it with the version that wrote it, or leave --rag-resume out to ask every question."
     )
     assert runs(home) == ["1"]
     with pytest.raises(StoreError, match=rf"another version .* wrote it \(its layout is {layout}, that of this"):

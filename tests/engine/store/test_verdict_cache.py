@@ -222,7 +222,7 @@ def test_a_damaged_file_is_said_and_started_anew(tmp_path: Path, content: bytes)
     path.write_bytes(content)
     cache = cache_of(tmp_path, "run 1")
     assert cache.problem.startswith(f"{path}: the verdict cache was damaged (")
-    assert cache.problem.endswith(") and has been started anew.")
+    assert cache.problem.endswith(") and has been recreated.")
     asyncio.run(cache.put("k", SAID))
     asyncio.run(cache.aclose())
     assert asyncio.run(cache_of(tmp_path, "run 2").take("k")) == replace(SAID, cached=True)
@@ -239,7 +239,7 @@ def test_damage_that_shows_later_is_met_in_the_same_way(tmp_path: Path) -> None:
     path.write_bytes(bytes(content))
     cache = cache_of(tmp_path, "run 2")
     assert [asyncio.run(cache.take(f"k{n}")) for n in range(3)] == [None, None, None]
-    assert "was damaged (database disk image is malformed) and has been started anew" in cache.problem
+    assert "was damaged (database disk image is malformed) and has been recreated" in cache.problem
     asyncio.run(cache.put("k0", SAID))
     assert asyncio.run(cache_of(tmp_path, "run 3").take("k0")) is not None
     asyncio.run(cache.aclose())
@@ -289,7 +289,7 @@ def test_a_cache_that_cannot_be_opened_is_off_and_says_why(tmp_path: Path) -> No
     cache = cache_of(tmp_path, "run 1")
     assert cache.problem == (
         f"{tmp_path / FILE}: the verdict cache is off: unable to open database file. The judge is asked about every "
-        "answer. Make room or give rights there, or set rag_disable = cache."
+        "answer. Free some space or allow writing there, or set rag_disable = cache."
     )
     assert judged(tmp_path, "run 1") == SAID
     assert judged(tmp_path, "run 2") == SAID

@@ -128,9 +128,9 @@ def parquet_bytes(folder: Path) -> bytes:
         (b'{"q": "\xff"}', "expected UTF-8 text or parquet, found byte 0xff in its text."),
         (
             gzip.compress(LINES.encode(), mtime=0)[:-12],
-            f"cannot be decompressed ({CUT_SHORT}). Get the file anew.",
+            f"cannot be decompressed ({CUT_SHORT}). Download the file again.",
         ),
-        (b"PK\x03\x04 and no more", "cannot be decompressed (File is not a zip file). Get the file anew."),
+        (b"PK\x03\x04 and no more", "cannot be decompressed (File is not a zip file). Download the file again."),
     ],
 )
 def test_a_broken_file_says_what_and_where(tmp_path: Path, content: bytes | str, problem: str) -> None:

@@ -399,7 +399,7 @@ def test_of_two_documents_of_one_name_none_is_missed_when_somebody_has_deleted_t
         done = take_out(server.url, ledger)
         assert [each.id for each in done.left] == ["one", "two"]
         assert done.left[0].reason == (
-            "which of several new documents of one name is this run's is not known; when no other run is at work, "
+            "several new documents have this name, and one of them is this run's; when no other run is active, "
             "ragcheck cleanup with the question file deletes them"
         )
         del server.documents["one"]

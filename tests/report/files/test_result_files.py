@@ -154,7 +154,7 @@ def test_a_run_with_fewer_datasets_than_the_last_full_one_is_partial(tmp_path: P
         assert written(some_outcomes(a_record("a"), other), tmp_path).partial == ""
     assert written(some_outcomes(a_record("a"), agent_name="other"), tmp_path).partial == ""
     files = written(some_outcomes(a_record("a")), tmp_path)
-    assert files.partial == "the last full result also has prices; delete rag_summary.json to start anew"
+    assert files.partial == "the last full result also has prices; delete rag_summary.json to start over"
     assert content(tmp_path / "rag_summary.json")["counts"]["pass"] == 2
 
 

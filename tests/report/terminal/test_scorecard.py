@@ -51,7 +51,7 @@ def test_more_datasets_than_fit_beside_each_other_stand_below() -> None:
 
 def test_of_very_many_the_summary_file_has_the_numbers() -> None:
     found = lines(*(a_record(question=a_question("q", dataset_name=f"set{n}")) for n in range(13)))
-    assert found == ["by dataset: the numbers of each of the 13 datasets stand in the summary file"]
+    assert found == ["by dataset: the numbers of each of the 13 datasets are in the summary file"]
 
 
 def test_of_a_long_name_the_end_is_shown() -> None:
