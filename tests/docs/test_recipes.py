@@ -112,7 +112,12 @@ def questions_for(heading: str) -> str:
     return f"{defaults}questions:\n{questions}".replace("  gold_passages: {doc_id: terms.md}\n", "")
 
 
-@pytest.mark.parametrize("name", SERVERS)
+DEFAULT_RUN = ("LangGraph's server", WITHOUT_PASSAGES)
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in DEFAULT_RUN else pytest.param(name, marks=pytest.mark.exhaustive) for name in SERVERS]
+)
 def test_a_server_is_tested_by_the_settings_of_the_page(name: str, reader: Callable[..., Reader]) -> None:
     someone = reader(environment={f"{product}_KEY": "secret" for product in ("AZURE", "DIFY", "RAGFLOW", "WEBUI")})
     with FakeEndpoint(SERVERS[name]) as endpoint:
