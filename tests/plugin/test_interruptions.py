@@ -114,6 +114,58 @@ def rag_client():
 
 
 @pytest.mark.parametrize("way", ["n2"], indirect=True)
+def test_a_worker_that_is_killed_while_it_waits_for_another_loses_no_record(project: Project) -> None:
+    project.conftest(
+        """
+import asyncio, os, signal, sys, threading, time
+
+def pytest_runtest_setup(item):
+    if item.name == "slow" and not (HERE / "killed.txt").exists():
+        while not (HERE / "begun.txt").exists():  # the other worker asks for this question
+            time.sleep(0.01)
+        threading.Thread(target=die, daemon=True).start()
+
+def die():
+    while "_wait" not in names_of_main():
+        time.sleep(0.01)
+    (HERE / "killed.txt").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def names_of_main():
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None:
+        yield frame.f_code.co_name
+        frame = frame.f_back
+
+class Slow(CannedRag):
+    async def ask(self, question):
+        answer = await super().ask(question)
+        if "slow" in question.question:
+            (HERE / "begun.txt").touch()
+            while not (HERE / "killed.txt").exists():
+                await asyncio.sleep(0.01)
+        return answer
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return Slow()
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return CannedJudge()
+"""
+    )
+    project.ask(good("a"), good("b"), good("slow"), good("d"))
+    run = project.run(subprocess=True)
+    assert "crashed while running 'billing.rag.yaml::slow'" in run.text
+    assert run.verdicts == {"a": "PASS", "b": "PASS", "slow": "ERROR", "d": "PASS"}
+    assert sorted(run.asked) == [f"What about {name}?" for name in ("a", "b", "d", "slow")]
+    again = project.run("--rag-resume", subprocess=True)
+    assert again.verdicts == dict.fromkeys(["a", "b", "slow", "d"], "PASS")
+    assert again.asked == []
+
+
+@pytest.mark.parametrize("way", ["n2"], indirect=True)
 def test_workers_that_die_before_they_tell_of_any_question_leave_the_run_red(project: Project) -> None:
     project.conftest(
         JUDGE
