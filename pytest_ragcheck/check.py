@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class _Open:
-    """The gate that is always open."""
+class _NoLimit:
+    """A limiter without a limit."""
 
     async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
         return await operation()
 
 
-OPEN = _Open()
+NO_LIMIT = _NoLimit()
 
 
 _FIRST_PIECE = "first_token_seconds"
@@ -72,8 +72,8 @@ async def check_question(
     judge: Judge | None,
     metrics: Sequence[Metric],
     settings: Settings,
-    asking: Limiter = OPEN,
-    judging: Limiter = OPEN,
+    asking: Limiter = NO_LIMIT,
+    judging: Limiter = NO_LIMIT,
     dialogues: Sequence[Dialogue] = (),
 ) -> Record:
     """
@@ -235,11 +235,11 @@ async def _judged(
 
 
 async def _measured(
-    question: Question, answer: RagAnswer, metrics: Iterable[Metric], room: Limiter, clean: Redactor
+    question: Question, answer: RagAnswer, metrics: Iterable[Metric], limiter: Limiter, clean: Redactor
 ) -> dict[str, Score]:
     scores: dict[str, Score] = {}
     for metric in metrics:
-        scores |= await measure(metric, question, answer, room)
+        scores |= await measure(metric, question, answer, limiter)
     return {
         name: replace(score, reason=clean.text(score.reason)) if score.reason else score
         for name, score in scores.items()

@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import OPEN, blank_record
+from pytest_ragcheck.check import NO_LIMIT, blank_record
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
@@ -124,7 +124,7 @@ class Evaluator:
             judge=prepared.judge,
             metrics=prepared.metrics,
             settings=prepared.settings,
-            asking=OPEN if prepared.is_recorded else self._asking,
+            asking=NO_LIMIT if prepared.is_recorded else self._asking,
             judging=self._judging,
             dialogues=() if conversation is None else conversation.dialogues,
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.check import OPEN, asked_top_k, blank_record, check_question
+from pytest_ragcheck.check import NO_LIMIT, asked_top_k, blank_record, check_question
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import status_of
@@ -155,8 +155,8 @@ class ProgressBoard:
         judge: Judge | None,
         settings: Settings,
         metrics: Sequence[Metric] = (),
-        asking: Limiter = OPEN,
-        judging: Limiter = OPEN,
+        asking: Limiter = NO_LIMIT,
+        judging: Limiter = NO_LIMIT,
         dialogues: Sequence[Dialogue] = (),
     ) -> Record:
         """Check the question as `check_question` does; return an ERROR if its time runs out."""

@@ -33,7 +33,7 @@ class BlockingRagClient:
         self._app = app
         self._loop = PrivateLoop()
         if app is not None:
-            # At the end of the process if nobody closes the client: the app shuts down with its loop.
+            # If the client is never closed, the app shuts down with its loop at the end of the process.
             weakref.finalize(self, self._loop.close)
 
     def ask(self, question: Question) -> RagAnswer:

@@ -32,7 +32,7 @@ class KnownSecret:
         self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self._plain
         parts = {part for part in _base64_parts(secret) if len(part) >= SHORTEST_BASE64}
         self.base64_texts = sorted(parts, key=lambda part: (-len(part), part))
-        """Texts of at least 8 characters; one of them occurs wherever the secret is base64-encoded once or twice."""
+        """Texts of at least 8 characters; one occurs in any text with the secret base64-encoded once or twice."""
 
     def without_plain(self, text: str) -> str:
         """The text without the secret as it is."""
@@ -62,7 +62,7 @@ def _base64_parts(secret: str) -> set[str]:
 
 def _parts(data: bytes) -> set[str]:
     """
-    The texts, in both alphabets; one of them occurs wherever *data* is encoded.
+    The texts, in both alphabets; at least one occurs in any text with *data* encoded.
 
     The first and the last character depend on the neighbouring bytes and are left out.
     """

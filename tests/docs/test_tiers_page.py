@@ -66,7 +66,7 @@ def test_the_error_is_what_a_user_sees(tmp_path: Path) -> None:
 
     async def put(url: str) -> str:
         async with RagClient(url) as client:
-            done = await ingest(uploads, client.documents, ledger=ledger, room=RequestLimiter(1))
+            done = await ingest(uploads, client.documents, ledger=ledger, limiter=RequestLimiter(1))
         return done.failures["shop:hours"]
 
     with DocumentServer(failing="hours") as server:

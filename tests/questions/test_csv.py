@@ -20,8 +20,8 @@ from .reading import problems, read, read_one
 
 NAME = "billing.rag.csv"
 MAPPING = 'Write a mapping, such as {"team": "billing"}.'
-COMMA = "',' or ']' belongs."
-KEY = "a key in quotes or '}' belongs."
+COMMA = "',' or ']'."
+KEY = "a key in quotes or '}'."
 OTHERS = "Write the others too, empty where nothing is given, and put a cell with a line break into quotes."
 NOT_CLOSED = "the file has a cell in quotes that is not closed. Close it, and write each quote inside of it twice."
 STOP = "Correct it there or shortly before."
@@ -203,18 +203,18 @@ def test_the_mistakes_of_all_rows_are_told_at_once(tmp_path: Path) -> None:
 
     told = [problem.removeprefix(f"{NAME}:") for problem in problems(tmp_path, content, NAME)]
     assert told == [
-        f"2: question 'a' has a cell under 'tags' that is not JSON: 'x' stands where a value or ']' belongs. {STOP}",
+        f"2: question 'a' has a cell under 'tags' that is not JSON: found 'x', expected a value or ']'. {STOP}",
         "2: question 'a' has the text '0,7' under 'thresholds'. Write a number from 0 to 1, such as 0.7.",
         "2: question 'a' has the text 'null' under 'top_k'. Write a whole number from 1 to 999999999.",
         f"2: question 'a' has the text 'team' under 'metadata'. {MAPPING}",
-        f"3: question 'b' has a cell under 'tags' that is not JSON: the end of the cell stands where {COMMA} {STOP}",
-        f"3: question 'b' has a cell under 'metadata' that is not JSON: 'team' stands where {KEY} {STOP}",
+        f"3: question 'b' has a cell under 'tags' that is not JSON: found the end of the cell, expected {COMMA} {STOP}",
+        f"3: question 'b' has a cell under 'metadata' that is not JSON: found 'team', expected {KEY} {STOP}",
         "3: question 'b' has 2.5 under 'top_k'. Write a whole number from 1 to 999999999.",
         f"4: the row has 2 of the header's 7 cells. {OTHERS}",
         "5: the row has 8 cells, and the header 7. Put a cell that holds ';' into quotes.",
         "6: the row has 'nameless' in column 7, which has no name in the header. Name the column, or delete the cell.",
         "7: question 'f' has no 'question' (found: 'id'). Write the text to ask under 'question'.",
-        f"10: question 'g' has a cell under 'tags' that is not JSON: 'y' stands where a value belongs. {STOP}",
+        f"10: question 'g' has a cell under 'tags' that is not JSON: found 'y', expected a value. {STOP}",
         f"10: question 'g' has a list under 'metadata'. {MAPPING}",
         "11: the file has 'y;;;;' behind the closing quote of a cell. Write each quote inside of a cell twice.",
     ]

@@ -52,17 +52,17 @@ def test_the_mistakes_of_all_lines_are_told_at_once(tmp_path: Path) -> None:
     assert problems(tmp_path, content, "x.rag.jsonl") == [
         "x.rag.jsonl:1: question 'one-7692' has 0 under 'top_k'. Write a whole number from 1 to 999999999.",
         (
-            "x.rag.jsonl:2: the line is not JSON: the end of the line stands where ',' or '}' belongs. "
+            "x.rag.jsonl:2: the line is not JSON: found the end of the line, expected ',' or '}'. "
             "Correct it there or shortly before."
         ),
         (
-            "x.rag.jsonl:4: the line is not JSON: 'question' stands where a key in quotes or '}' belongs. "
+            "x.rag.jsonl:4: the line is not JSON: found 'question', expected a key in quotes or '}'. "
             "Correct it there or shortly before."
         ),
         "x.rag.jsonl:5: question number 2 is a list. Write a mapping with 'question', or just the text to ask.",
         "x.rag.jsonl:6: question number 3 is nothing. Write a mapping with 'question', or just the text to ask.",
         (
-            "x.rag.jsonl:7: the line is not JSON: ',' stands where the end of the line belongs. "
+            "x.rag.jsonl:7: the line is not JSON: found ',', expected the end of the line. "
             "Correct it there or shortly before."
         ),
     ]

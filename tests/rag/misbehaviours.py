@@ -239,7 +239,7 @@ MISBEHAVIOURS = {
     "Contexts are objects": _json({"answer": "30 days", "contexts": [{"page_content": "Refunds", "metadata": {}}]}),
     "A context is null": _json({"answer": "30 days", "contexts": ["Refunds", None]}),
     "Half a character": _body('{"answer": "30 days \\ud83d", "contexts": []}'),
-    "An expression leads nowhere": _json(
+    "An expression finds nothing": _json(
         {"result": {"reply": "30 days"}}, response="answer=result.text contexts=result.sources[].text"
     ),
     "An element lacks what the expression names": _json(

@@ -352,7 +352,7 @@ def test_expressions_read_keys_of_mappings_and_attributes_of_objects(returned: A
         ),
         (
             "answer=answer contexts=context[].content",
-            'contexts=context[].content leads nowhere: context[0] has no "content" (found "page_content", "metadata")',
+            'contexts=context[].content finds nothing: context[0] has no "content" (found "page_content", "metadata")',
         ),
         ("answer=broken contexts=context[].page_content", "raised OSError: the index went away"),
         ("contexts=context[].page_content", "response= does not say where the answer is"),

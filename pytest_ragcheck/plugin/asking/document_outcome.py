@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def finished(
-    ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settings: Settings, failed: bool
+    ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settings: Settings, failed: bool
 ) -> Documents:
     """Delete or keep the ledger's documents at the end of the run, and return the outcome."""
     entries = ledger.read()
@@ -36,7 +36,7 @@ async def finished(
         ledger.write(kept=True)
         ledger.release()
         return Documents(kept=len(entries.documents))
-    done = await clean_up(ledger, routes, room)
+    done = await clean_up(ledger, routes, limiter)
     ledger.release()
     return done
 

@@ -179,7 +179,7 @@ class RunDocuments:
         progress = _Progress(self._config, len(uploads), routes.shown)
         limit = self._settings.endpoint.timeout_seconds
         return await ingest(
-            uploads, routes, ledger=ledger, room=self._limiter, tell=progress.tell, timeout_seconds=limit
+            uploads, routes, ledger=ledger, limiter=self._limiter, tell=progress.tell, timeout_seconds=limit
         )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -97,7 +97,7 @@ class _Examination:
                     thresholds,
                     metrics=self.checker.metrics_of(self.backends),
                     weights=self.backends.settings.run.weights,
-                    room=OPEN,
+                    limiter=NO_LIMIT,
                 )
                 if look is not None and look.answer is not None and each.answer is not None:
                     self.answers.setdefault(look.answer, each.answer)

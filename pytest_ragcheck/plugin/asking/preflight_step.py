@@ -39,14 +39,14 @@ class Preflight:
 
     Args:
         session: The session, which ends if a judge fails its preflight.
-        room: Runs the requests to judges.
+        limiter: Runs the requests to judges.
         budget: Counts the cost of the requests; it refuses none, because they are few.
         folder: The folder of the run, equal in all processes; None if this process shares nothing.
     """
 
-    def __init__(self, session: pytest.Session, room: Limiter, budget: Budget | None, folder: Path | None) -> None:
+    def __init__(self, session: pytest.Session, limiter: Limiter, budget: Budget | None, folder: Path | None) -> None:
         self._session = session
-        self._room = room
+        self._limiter = limiter
         self._budget = budget
         self._folder = folder
         self._cache: Any = getattr(session.config, "cache", None)  # None with -p no:cacheprovider
@@ -85,7 +85,7 @@ class Preflight:
             try:
                 progress = QuestionProgress()
                 told = loop_of(self._session.config).run(
-                    partial(self._shared, progress.room(self._room, Stage.JUDGED)),
+                    partial(self._shared, progress.room(self._limiter, Stage.JUDGED)),
                     judge,
                     key,
                     every_seconds=seconds_between_lines(self._session.config),
@@ -101,11 +101,11 @@ class Preflight:
             run_of(self._session.config).queue_note(note)
         return ""
 
-    async def _shared(self, room: Limiter, judge: TriedJudge, key: str) -> str:
+    async def _shared(self, limiter: Limiter, judge: TriedJudge, key: str) -> str:
         async def step() -> str:
             with metered() as uses:
                 try:
-                    return (await usable_trial(judge, room)).to_json()
+                    return (await usable_trial(judge, limiter)).to_json()
                 finally:
                     if self._budget is not None:
                         self._budget.spend_on(uses, "preflight")

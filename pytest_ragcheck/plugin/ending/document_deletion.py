@@ -30,11 +30,11 @@ def delete_for_all(config: pytest.Config, *, failed: bool) -> None:
 
 async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) -> None:
     settings = settings_of(config)
-    room = RequestLimiter(settings.endpoint.concurrency, retries=settings.endpoint.retries)
+    limiter = RequestLimiter(settings.endpoint.concurrency, retries=settings.endpoint.retries)
     client = None if settings.endpoint.url is None else RagClient.from_settings(settings)
     for ledger in ledgers:
         if client is not None and ledger.read().base == client.documents.shown:
-            note(config, await finished(ledger, client.documents, room, settings=settings, failed=failed))
+            note(config, await finished(ledger, client.documents, limiter, settings=settings, failed=failed))
         else:
             note(config, give_up(ledger))
     if client is not None:

@@ -145,6 +145,4 @@ class _Scanner:
         found = _FOUND.match(self._text, self._position)
         shown = shortened(found[1]) if found else f"the end of the {self._whole}"
         line = self._line_at(found.start(1) if found else len(self._text.rstrip()))
-        return Unreadable(
-            line, f"is not JSON: {shown} stands where {wanted} belongs. Correct it there or shortly before."
-        )
+        return Unreadable(line, f"is not JSON: found {shown}, expected {wanted}. Correct it there or shortly before.")

@@ -36,7 +36,7 @@ _NOBODY = "the workers that had a client of its server have died; ragcheck clean
 
 
 async def clean_up(
-    ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+    ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settling_seconds: float = SETTLING_SECONDS
 ) -> Documents:
     """
     Deletes every document of the ledger's run, and the ledger itself once it is empty.
@@ -49,10 +49,10 @@ async def clean_up(
     Args:
         ledger: The ledger of a run that has ended, or is ending.
         routes: The routes of the server in the ledger.
-        room: Limits the requests to the server.
+        limiter: Limits the requests to the server.
         settling_seconds: Time limit for documents that the server may still create.
     """
-    done = await take_out(ledger, routes, room, settling_seconds=settling_seconds)
+    done = await take_out(ledger, routes, limiter, settling_seconds=settling_seconds)
     if done.left:
         ledger.write(told=True)
     else:
@@ -61,15 +61,15 @@ async def clean_up(
 
 
 async def take_out(
-    ledger: Ledger, routes: DocumentRoutes, room: Limiter, *, settling_seconds: float = SETTLING_SECONDS
+    ledger: Ledger, routes: DocumentRoutes, limiter: Limiter, *, settling_seconds: float = SETTLING_SECONDS
 ) -> Documents:
     """Like `clean_up`, but keeps the ledger, for a run that continues."""
     entries = ledger.read()
-    left = await _find_unknown(ledger, entries, routes, room, settling_seconds)
+    left = await _find_unknown(ledger, entries, routes, limiter, settling_seconds)
     left += [Left(file_name=name, id=each, reason=_UNCLEAR) for name, ids in entries.unclear.items() for each in ids]
     known = list(entries.documents.items())
     down: list[str] = []
-    reasons = await asyncio.gather(*(_delete(ledger, document_id, routes, room, down) for document_id, _ in known))
+    reasons = await asyncio.gather(*(_delete(ledger, document_id, routes, limiter, down) for document_id, _ in known))
     left += [
         Left(file_name=name, id=document_id, reason=reason)
         for (document_id, name), reason in zip(known, reasons, strict=True)
@@ -92,7 +92,7 @@ def give_up(ledger: Ledger) -> Documents:
 
 
 async def _delete(
-    ledger: Ledger, document_id: str, routes: DocumentRoutes, room: Limiter, down: list[str]
+    ledger: Ledger, document_id: str, routes: DocumentRoutes, limiter: Limiter, down: list[str]
 ) -> str | None:
     """The reason why the document could not be deleted; None if it is gone."""
 
@@ -102,7 +102,7 @@ async def _delete(
             await routes.delete(document_id)
 
     try:
-        await room.run(delete)
+        await limiter.run(delete)
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         if isinstance(error, EndpointUnreachable | EndpointTimeout):
@@ -115,7 +115,7 @@ async def _delete(
 
 
 async def _find_unknown(
-    ledger: Ledger, entries: Entries, routes: DocumentRoutes, room: Limiter, settling_seconds: float
+    ledger: Ledger, entries: Entries, routes: DocumentRoutes, limiter: Limiter, settling_seconds: float
 ) -> list[Left]:
     """Adds to the entries the documents of uploads whose ids are not known yet."""
     settled = {*entries.documents.values(), *entries.unclear}
@@ -124,10 +124,10 @@ async def _find_unknown(
         return []
     seconds_left = within(settling_seconds)
     try:
-        unfinished = await _unfinished(entries, unknown, routes, room, seconds_left)
+        unfinished = await _unfinished(entries, unknown, routes, limiter, seconds_left)
         # The server may still read uploads that it has not answered.
         unanswered = unknown.keys() - entries.batches.keys() - entries.refused
-        listed = await _listed_with(unanswered | unfinished.keys(), unknown, routes, room, seconds_left(None))
+        listed = await _listed_with(unanswered | unfinished.keys(), unknown, routes, limiter, seconds_left(None))
     except EndpointError as error:
         reason = str(error).partition("\n")[0]
         return [Left(file_name=name, id=None, reason=reason) for name in unknown if name not in entries.refused]
@@ -150,7 +150,7 @@ async def _unfinished(
     entries: Entries,
     names: Iterable[str],
     routes: DocumentRoutes,
-    room: Limiter,
+    limiter: Limiter,
     seconds_left: Callable[[BatchStatus | None], float],
 ) -> dict[str, str]:
     """By file name, the reason why the server may still create a document of an answered upload."""
@@ -162,7 +162,7 @@ async def _unfinished(
             return down[0]
         try:
             status = await routes.wait(
-                batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, asking=room.run
+                batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, asking=limiter.run
             )
         except EndpointError as error:
             if entries.told and error.status in _UNKNOWN_BATCH:
@@ -186,13 +186,13 @@ async def _listed_with(
     awaited: Collection[str],
     before: Mapping[str, Collection[str]],
     routes: DocumentRoutes,
-    room: Limiter,
+    limiter: Limiter,
     settling_seconds: float,
 ) -> list[ServerDocument]:
     """The server's documents, once each awaited name has a new one, or after the time limit."""
     end = time.monotonic() + settling_seconds
     while True:
-        listed = await room.run(routes.listed)
+        listed = await limiter.run(routes.listed)
         new = {each.file_name for each in listed if each.id not in before.get(each.file_name or "", ())}
         rest = end - time.monotonic()
         if new.issuperset(awaited) or rest <= 0:

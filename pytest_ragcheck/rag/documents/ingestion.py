@@ -66,7 +66,7 @@ async def ingest(
     routes: DocumentRoutes,
     *,
     ledger: Ledger,
-    room: Limiter,
+    limiter: Limiter,
     tell: Callable[[int], None] = lambda _: None,
     timeout_seconds: float = 60.0,
 ) -> Ingested:
@@ -80,23 +80,23 @@ async def ingest(
         uploads: The documents; file names are unique.
         routes: The routes of the server.
         ledger: Records each upload before it begins.
-        room: Limits the requests to the server.
+        limiter: Limits the requests to the server.
         tell: Called with the number of finished documents each time it grows.
         timeout_seconds: Time limit of a request. The server has stopped reading if no document progresses for twice as
             long, or for five times as long once it has begun one.
     """
     try:
-        listed = await room.run(routes.listed)
+        listed = await limiter.run(routes.listed)
         before = _by_name(listed)
-        watch = _Watch(routes=routes, room=room, listed=listed, timeout_seconds=timeout_seconds)
-        batch = _Batch(routes=routes, ledger=ledger, room=room, tell=tell, watch=watch)
+        watch = _Watch(routes=routes, limiter=limiter, listed=listed, timeout_seconds=timeout_seconds)
+        batch = _Batch(routes=routes, ledger=ledger, limiter=limiter, tell=tell, watch=watch)
         ledger.write(base=routes.shown)
         first, *others = uploads
         # The first upload runs alone: a server that takes none gets one request, not a thousand.
         if (failure := await batch.upload(first, before)) is not None and batch.is_refused:
             return refused(uploads, failure)
         reasons = [failure, *await asyncio.gather(*(batch.upload(upload, before) for upload in others))]
-        after = _by_name(await room.run(routes.listed))
+        after = _by_name(await limiter.run(routes.listed))
     except EndpointError as error:
         return refused(uploads, str(error))
     ids: dict[str, str] = {}
@@ -120,10 +120,10 @@ def refused(uploads: Sequence[Upload], why: str) -> Ingested:
     return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), why), is_refused=True)
 
 
-async def has(routes: DocumentRoutes, ids: Collection[str], room: Limiter) -> bool:
+async def has(routes: DocumentRoutes, ids: Collection[str], limiter: Limiter) -> bool:
     """Whether the system lists all of these documents; True if it does not answer."""
     try:
-        listed = await room.run(routes.listed)
+        listed = await limiter.run(routes.listed)
     except EndpointError:
         return True
     return {document.id for document in listed}.issuperset(ids)
@@ -137,10 +137,10 @@ class _Watch:
     """
 
     def __init__(
-        self, *, routes: DocumentRoutes, room: Limiter, listed: Sequence[ServerDocument], timeout_seconds: float
+        self, *, routes: DocumentRoutes, limiter: Limiter, listed: Sequence[ServerDocument], timeout_seconds: float
     ) -> None:
         self._routes = routes
-        self._room = room
+        self._limiter = limiter
         self._listed = {document.id for document in listed}
         self._timeout_seconds = timeout_seconds
         self._statuses: dict[str, BatchStatus] = {}
@@ -159,7 +159,7 @@ class _Watch:
 
     async def is_stalled(self) -> bool:
         """Whether no document progresses; a change of the server's list is progress, too."""
-        listed = {document.id for document in await self._room.run(self._routes.listed)}
+        listed = {document.id for document in await self._limiter.run(self._routes.listed)}
         if listed != self._listed:
             self._listed = listed
             self._moved_at = time.monotonic()
@@ -174,13 +174,13 @@ class _Batch:
         *,
         routes: DocumentRoutes,
         ledger: Ledger,
-        room: Limiter,
+        limiter: Limiter,
         tell: Callable[[int], None],
         watch: _Watch,
     ) -> None:
         self._routes = routes
         self._ledger = ledger
-        self._room = room
+        self._limiter = limiter
         self._tell = tell
         self._watch = watch
         self._done = 0
@@ -197,7 +197,7 @@ class _Batch:
         if self.stalled:
             return self.stalled
         try:
-            batch_id = await self._room.run(partial(self._send, upload, before.get(name, [])))
+            batch_id = await self._limiter.run(partial(self._send, upload, before.get(name, [])))
         except EndpointError as error:
             self.is_refused = error.status in _NO_ROUTE
             return f"{shown} was not taken: {error}"
@@ -232,7 +232,7 @@ class _Batch:
                 seconds_left=partial(self._watch.seconds_left, batch_id),
                 poll_seconds=POLL_SECONDS,
                 eager=True,
-                asking=self._room.run,
+                asking=self._limiter.run,
             )
             if status.done or status.failures or await self._watch.is_stalled():
                 return status

@@ -134,7 +134,7 @@ class AsgiLifespan:
         except asyncio.CancelledError:
             if not self._is_complete:
                 raise
-            # The loop ends. The shutdown runs in what is left of it.
+            # The loop is ending: the shutdown runs in its last iterations.
             self._ending.set()
             task = asyncio.current_task()
             if sys.version_info >= (3, 11) and task is not None:
@@ -159,7 +159,7 @@ class AsgiLifespan:
         return self._error is not None or self._message is not None
 
     def _problem(self, step: str) -> str:
-        """What the app raised, or else reported."""
+        """The error that the app raised, or else the one that it reported."""
         if self._error is not None:
             return f"its {step} raised {shown_error(self._error)}"
         return f"its {step} failed{f': {excerpt(self._message)}' if self._message else ', without a message'}"

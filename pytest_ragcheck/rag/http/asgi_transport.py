@@ -129,7 +129,7 @@ class _Exchange:
             raise AppFailure("returned before its reply was complete")
 
     def close(self) -> None:
-        """Tell the app that nobody reads on, and cancel it unless its reply is complete."""
+        """Send a disconnect to the app, and cancel it unless its reply is complete."""
         self._is_closed = True
         self._over.set()
         if self._task is not None and not self._is_complete:

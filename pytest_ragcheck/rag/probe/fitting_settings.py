@@ -32,7 +32,7 @@ _FURTHER_REQUESTS = (
 )
 _REFUSED = frozenset({400, 405, 415, 422, 500})
 """
-Statuses of an endpoint that takes another request; after any other one, further requests are in vain.
+Statuses of an endpoint that takes another request; after any other status, further requests are pointless.
 
 Some endpoints answer 500 to a request that lacks their key.
 """

@@ -94,7 +94,7 @@ def _mistake(text: str, position: int) -> str:
         return "ends too early"
     what = f"cannot be read from character {position + 1} on, {excerpt(text[position:], 20)!r}"
     odd = text[position] not in _SYNTAX and not re.match(r"[A-Za-z0-9_]", text[position])
-    return f'{what}; a key that is no plain name stands in double quotes, such as "page-content"' if odd else what
+    return f'{what}; write a key that is not a plain name in double quotes, such as "page-content"' if odd else what
 
 
 def _nodes(node: Any) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,7 @@ class IdsMismatch(ReplyMismatch):
 
 
 class SessionMismatch(ReplyMismatch):
-    """The session is no text; another setting for answer and contexts does not help."""
+    """The session is not a text; another setting for answer and contexts does not help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +174,11 @@ def _find(field: str, expression: Expression, reply: object) -> Any:
     # JMESPath skips elements that lack a key; a missing context must not go unnoticed.
     if dead_end := expression.dead_end(reply):
         if error := _error_in(reply):
-            raise ReplyMismatch(f"{field}={expression.text} leads nowhere: the reply is {error}", _MEND_THE_CAUSE)
+            raise ReplyMismatch(f"{field}={expression.text} finds nothing: the reply is {error}", _MEND_THE_CAUSE)
         to_do = f"Correct {field}={expression.text}, or mend the reply."
         if value is not None:
-            to_do += " Elements that may be left out are left out by a filter, as in items[?text].text."
-        raise NotFound(field, f"{field}={expression.text} leads nowhere: {dead_end}", to_do)
+            to_do += " To skip elements without it, use a filter, as in items[?text].text."
+        raise NotFound(field, f"{field}={expression.text} finds nothing: {dead_end}", to_do)
     if value is None:
         found = f"{field}={expression.text} finds nothing in the reply, which is {named(reply)}"
         raise NotFound(field, found, f"Correct {field}={expression.text}.")
@@ -189,7 +189,7 @@ def _found(field: str, expression: Expression, reply: object) -> Any:
     try:
         return expression.find(reply)
     except ValueError as error:  # raised by a function, such as length() of a number
-        found = f"{field}={expression.text} cannot be taken of this reply: {excerpt(str(error))}"
+        found = f"{field}={expression.text} cannot be evaluated for this reply: {excerpt(str(error))}"
         raise ReplyMismatch(found, f"Correct {field}={expression.text}.") from None
 
 

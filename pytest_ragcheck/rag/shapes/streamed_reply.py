@@ -27,7 +27,7 @@ class StreamMismatch(ReplyMismatch):
 
 class StreamedReply:
     """
-    The reply of one stream: pieces of the answer are joined; of other parts the last non-null value stands.
+    The reply of one stream: pieces of the answer are joined; of other parts the last non-null value counts.
 
     Args:
         parser: Splits the stream into events.
@@ -44,7 +44,7 @@ class StreamedReply:
         self._pieces: list[str] = []
         self._found: dict[str, Any] = {}
         self._gap = ""
-        """Where the contexts that stand lack an element, which JMESPath leaves out; empty if they lack none."""
+        """Where the kept contexts lack an element, which JMESPath leaves out; empty if they lack none."""
 
         self._extra: dict[str, Any] = {}
         self._has_text = False
@@ -146,7 +146,7 @@ class StreamedReply:
         if field == "contexts":
             expression = self._reading.parts.contexts
             gap = expression.dead_end(value)
-            self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} leads nowhere: {gap}"
+            self._gap = gap and f"event {self._events} of the stream: contexts={expression.text} finds nothing: {gap}"
 
     def _join(self, piece: object) -> None:
         if not isinstance(piece, str):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.judgement import Judgement
@@ -59,7 +59,7 @@ def tried(server: OpenAIServer, *, prompt: str = "en") -> Trial:
     async def run() -> Trial:
         judge = OpenAIJudge(model="m", api_key="k", base_url=server.url, prompt=load_prompt(prompt), max_retries=0)
         try:
-            return await try_judge(judge, OPEN)
+            return await try_judge(judge, NO_LIMIT)
         finally:
             await judge.aclose()
 
@@ -120,7 +120,7 @@ def test_a_judge_of_ones_own_has_to_give_both_scores() -> None:
             return Judgement(answer_correctness=1.0)
 
     with pytest.raises(JudgeReplyError, match=r"^the judgement of the right answer has no groundedness\.$"):
-        asyncio.run(try_judge(Half(), OPEN))
+        asyncio.run(try_judge(Half(), NO_LIMIT))
 
 
 def test_the_area_is_the_share_of_pairs_in_the_right_order_with_ties_half() -> None:
@@ -235,7 +235,7 @@ def test_a_judge_that_names_its_canaries_is_tried_on_those() -> None:
 
     choosy: Any = Choosy()
     assert [*judges_to_try(Panel([choosy, OfflineJudge()]))] == [choosy]
-    found = asyncio.run(try_judge(choosy, OPEN))
+    found = asyncio.run(try_judge(choosy, NO_LIMIT))
     assert [verdict.canary for verdict in found.verdicts] == NAMES[:3]
     assert why_useless(found) == ""
     assert trial_key(choosy)

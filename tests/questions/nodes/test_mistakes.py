@@ -193,17 +193,17 @@ def test_half_a_character_is_refused_wherever_it_stands(tmp_path: Path, row: dic
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{'question': 1}", "1: the file is not JSON: \"'question'\" stands where a key in quotes or '}' belongs."),
-        ('{"a" 1}', "1: the file is not JSON: '1' stands where ':' belongs."),
-        ('{"a": 1 "b": 2}', "1: the file is not JSON: '\"b\"' stands where ',' or '}' belongs."),
-        ("{5: 1}", "1: the file is not JSON: '5' stands where a key in quotes or '}' belongs."),
-        ('{"a": 1,}', "1: the file is not JSON: '}' stands where a key in quotes belongs."),
-        ('[\n"a"\n"b"]', "3: the file is not JSON: '\"b\"' stands where ',' or ']' belongs."),
-        ('["a", // comment\n"b"]', "1: the file is not JSON: '//' stands where a value belongs."),
-        ('["a', "1: the file is not JSON: '\"a' stands where a value or ']' belongs."),
-        ('["a"', "1: the file is not JSON: the end of the file stands where ',' or ']' belongs."),
-        ('["a"]\n\n]', "3: the file is not JSON: ']' stands where the end of the file belongs."),
-        ("[01]", "1: the file is not JSON: '1' stands where ',' or ']' belongs."),
+        ("{'question': 1}", "1: the file is not JSON: found \"'question'\", expected a key in quotes or '}'."),
+        ('{"a" 1}', "1: the file is not JSON: found '1', expected ':'."),
+        ('{"a": 1 "b": 2}', "1: the file is not JSON: found '\"b\"', expected ',' or '}'."),
+        ("{5: 1}", "1: the file is not JSON: found '5', expected a key in quotes or '}'."),
+        ('{"a": 1,}', "1: the file is not JSON: found '}', expected a key in quotes."),
+        ('[\n"a"\n"b"]', "3: the file is not JSON: found '\"b\"', expected ',' or ']'."),
+        ('["a", // comment\n"b"]', "1: the file is not JSON: found '//', expected a value."),
+        ('["a', "1: the file is not JSON: found '\"a', expected a value or ']'."),
+        ('["a"', "1: the file is not JSON: found the end of the file, expected ',' or ']'."),
+        ('["a"]\n\n]', "3: the file is not JSON: found ']', expected the end of the file."),
+        ("[01]", "1: the file is not JSON: found '1', expected ',' or ']'."),
     ],
 )
 def test_broken_json_is_told_by_what_stands_where_what_belongs(tmp_path: Path, content: str, told: str) -> None:

@@ -45,7 +45,11 @@ def put(server: DocumentServer, ledger: Ledger, *uploads: Upload, timeout_second
         async with RagClient(server.url) as client:
             room = RequestLimiter(4, retries=0)
             return await ingest(
-                uploads or (TERMS, HOURS), client.documents, ledger=ledger, room=room, timeout_seconds=timeout_seconds
+                uploads or (TERMS, HOURS),
+                client.documents,
+                ledger=ledger,
+                limiter=room,
+                timeout_seconds=timeout_seconds,
             )
 
     return asyncio.run(run())
@@ -249,7 +253,7 @@ def test_a_run_that_ends_waits_for_the_upload_that_it_has_begun(ledger: Ledger) 
     async def run(server: DocumentServer) -> None:
         async with RagClient(server.url) as client:
             room = RequestLimiter(4, retries=0)
-            putting = asyncio.ensure_future(ingest((TERMS, HOURS), client.documents, ledger=ledger, room=room))
+            putting = asyncio.ensure_future(ingest((TERMS, HOURS), client.documents, ledger=ledger, limiter=room))
             await asyncio.to_thread(begun.wait, 20)
             putting.cancel()
             done, _ = await asyncio.wait({putting}, timeout=0.1)

@@ -97,9 +97,9 @@ def test_ids_that_do_not_fit_the_contexts_are_refused(ids, found):
 def test_an_expression_that_leads_nowhere_is_told_where_it_ends(reply, contexts, clause):
     error = mismatch({"response": "30 days", **reply}, contexts)
     if reply == {}:
-        assert error.found == f"contexts={contexts} leads nowhere: {clause}"
+        assert error.found == f"contexts={contexts} finds nothing: {clause}"
     else:
-        assert error.found.startswith(f"contexts={contexts} leads nowhere: {clause.partition(' (found')[0]}")
+        assert error.found.startswith(f"contexts={contexts} finds nothing: {clause.partition(' (found')[0]}")
     assert error.to_do.startswith(f"Correct contexts={contexts}, or mend the reply.")
 
 
@@ -107,7 +107,7 @@ def test_an_element_without_a_text_is_an_error_unless_a_filter_leaves_it_out():
     reply = {"response": "a", "docs": [{"text": "x"}, {"text": None}, {}]}
     assert mismatch(reply, "docs[].text").to_do == (
         "Correct contexts=docs[].text, or mend the reply. "
-        "Elements that may be left out are left out by a filter, as in items[?text].text."
+        "To skip elements without it, use a filter, as in items[?text].text."
     )
     assert read(reply, "docs[?text].text").contexts == ("x",)
 
@@ -120,9 +120,9 @@ def test_what_does_more_than_lead_is_named_whole():
         "contexts=length(response) is the number 7, not an array of strings"
     )
     assert mismatch(LIGHT, "join(', ', nothing)").found.startswith(
-        "contexts=join(', ', nothing) cannot be taken of this reply: In function join(), invalid type"
+        "contexts=join(', ', nothing) cannot be evaluated for this reply: In function join(), invalid type"
     )
-    assert mismatch(LIGHT, "not_null()").found.startswith("contexts=not_null() cannot be taken of this reply: ")
+    assert mismatch(LIGHT, "not_null()").found.startswith("contexts=not_null() cannot be evaluated for this reply: ")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_an_answer_is_taken_as_it_is():
     ("answer", "found"),
     [
         ("text", 'the reply has no "text" but an error: "no index"'),
-        ("result.text", 'answer=result.text leads nowhere: the reply is an error: "no index"'),
+        ("result.text", 'answer=result.text finds nothing: the reply is an error: "no index"'),
     ],
 )
 def test_an_error_that_is_reported_in_place_of_an_answer_is_told(answer, found):
@@ -198,14 +198,14 @@ def test_expressions_may_hold_blanks_quotes_and_the_names_of_fields():
             "answer=a-b contexts=c",
             (
                 "has a mistake: answer=a-b cannot be read from character 2 on, '-b'; "
-                'a key that is no plain name stands in double quotes, such as "page-content"'
+                'write a key that is not a plain name in double quotes, such as "page-content"'
             ),
         ),
         (
             "answer=ответ contexts=c",
             (
                 "has a mistake: answer=ответ cannot be read from character 1 on, 'ответ'; "
-                'a key that is no plain name stands in double quotes, such as "page-content"'
+                'write a key that is not a plain name in double quotes, such as "page-content"'
             ),
         ),
         (

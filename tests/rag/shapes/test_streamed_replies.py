@@ -268,7 +268,7 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             streamed([sse({"answer": "30", "sources": [{"text": "a"}, {"id": 2}]})]),
             {"response": "answer=answer contexts=sources[].text"},
             "endpoint_stream",
-            'event 1 of the stream: contexts=sources[].text leads nowhere: sources[1] has no "text"',
+            'event 1 of the stream: contexts=sources[].text finds nothing: sources[1] has no "text"',
             id="a context without its text",
         ),
         pytest.param(

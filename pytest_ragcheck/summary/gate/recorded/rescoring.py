@@ -28,7 +28,7 @@ async def look_of_today(
     *,
     metrics: Sequence[Metric],
     weights: Mapping[str, float],
-    room: Limiter,
+    limiter: Limiter,
 ) -> Look | None:
     """
     Return the recorded answer with its scores under today's labels and its verdict under today's thresholds.
@@ -42,14 +42,14 @@ async def look_of_today(
         thresholds: Minimum of each metric that is asserted today.
         metrics: The metrics of the run.
         weights: The weights of the overall score.
-        room: Runs the metrics.
+        limiter: Runs the metrics.
 
     Returns:
         None if an asserted metric has no comparable score, because the labels changed.
     """
     scores = dict(saved.scores)
     if _labels_changed(saved, question) or not thresholds.keys() <= scores.keys():
-        scores = await _measured(saved, question, metrics=metrics, weights=weights, room=room)
+        scores = await _measured(saved, question, metrics=metrics, weights=weights, limiter=limiter)
     if not thresholds.keys() <= scores.keys():
         return None
     return Look(
@@ -79,7 +79,7 @@ async def _measured(
     *,
     metrics: Sequence[Metric],
     weights: Mapping[str, float],
-    room: Limiter,
+    limiter: Limiter,
 ) -> dict[str, float]:
     kept = {}
     if not _expected_changed(saved, question):
@@ -90,7 +90,7 @@ async def _measured(
     if answer is not None:
         for metric in metrics:
             if metric.local:
-                scores |= await measure(metric, question, answer, room)
+                scores |= await measure(metric, question, answer, limiter)
     overall = weighted(scores, weights)
     if overall is not None:
         scores[OVERALL] = overall.score
