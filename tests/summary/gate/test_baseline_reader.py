@@ -210,3 +210,17 @@ def test_json_of_another_kind_is_refused(tmp_path: Path, content: Any) -> None:
     assert refusal(tmp_path, content) == (
         "main.json: it is not a predictions file. Make a baseline with ragcheck baseline save."
     )
+
+
+def test_a_row_that_repeats_its_latest_answer_reads_as_one_that_does_not(tmp_path: Path) -> None:
+    judge = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-2"}
+    answer = {"verdict": "PASS", "prediction": "30 days.", "metrics": {"f1": 1.0}, "judge": judge, "contexts": []}
+    first = {**answer, "verdict": "FAIL", "prediction": "14 days.", "metrics": {"f1": 0.0}}
+    full = passed("a", answers=[first, answer], runs=[[0], [1]], history={"passes": 1, "fails": 1})
+    short = {name: full[name] for name in ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")}
+    short |= {name: full[name] for name in ("answers", "runs", "history")}
+    earlier = {**short, **{name: answer[name] for name in ("verdict", "metrics", "judge")}, "prompt_version": "en-2"}
+    documents = (predictions(predictions=[row], runs=["a", "b"]) for row in (short, earlier))
+    (one,), (other,) = (read(tmp_path, document).rows.values() for document in documents)
+    assert one == other
+    assert (one.verdict, one.answer, one.metrics, one.prompt_version) == (Verdict.PASS, "30 days.", {"f1": 1.0}, "en-2")
