@@ -172,6 +172,16 @@ def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(p
     assert "partial: 5 of the collected questions were not run" in run.lines
 
 
+@two_ways
+def test_a_rerun_does_not_lose_the_error_of_a_server_that_takes_no_documents(project: Project) -> None:
+    with DocumentServer(replies={"POST /upload": (404, {})}) as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", "--reruns=1")
+    (line,) = run.short_summary
+    assert "/upload: status 404 Not Found" in line
+    assert run.document("rag.partial_summary.json")["counts"]["error"] == 1
+
+
 @pytest.mark.parametrize("way", ["plain", "n2", pytest.param("no-xdist", marks=exhaustive)], indirect=True)
 def test_a_server_whose_worker_is_dead_ends_the_run_with_its_first_question(project: Project) -> None:
     with DocumentServer(stuck="") as server:

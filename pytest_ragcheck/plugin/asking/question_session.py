@@ -76,6 +76,9 @@ class QuestionSession:
         self._asker = self._new_asker(store)
         self._on_demand: tuple[Any, tuple[str, str], Conversation] = (None, ("", ""), Conversation())
         """The client and the name of the conversation that was last asked on demand, and its state."""
+        self._ended_at: dict[str, Evaluated] = {}
+        """The record of the question that ended the run, for its reruns."""
+
         begin_run(config)
         if not part.is_worker:
             end_in_order_on_sigterm(config)
@@ -98,6 +101,8 @@ class QuestionSession:
 
         The run ends after this question if the system rejects all documents, or is an app that does not start.
         """
+        if item.nodeid in self._ended_at:
+            return self._ended_at[item.nodeid]
         if self._session.shouldfail in {NO_DOCUMENTS, NOT_STARTED}:
             pytest.skip(STOPPED)  # xdist gives a worker further items
         self._preflight.check(backends)
@@ -105,15 +110,16 @@ class QuestionSession:
         if evaluated.record.error_kind == EARLIER_TURN:
             pytest.skip(evaluated.record.reason)
         if evaluated.record.error_kind == IngestionError.kind and self._checker.lacks_documents(backends):
-            self._end_run(NO_DOCUMENTS)
+            self._end_run(NO_DOCUMENTS, item, evaluated)
         if evaluated.record.error_kind == EndpointUnreachable.kind and getattr(backends.client, "is_app", False):
-            self._end_run(NOT_STARTED)
+            self._end_run(NOT_STARTED, item, evaluated)
         return evaluated
 
-    def _end_run(self, reason: str) -> None:
+    def _end_run(self, reason: str, item: pytest.Item, evaluated: Evaluated) -> None:
         """Run no further item after this one, in any process."""
         self._waiting.stop_others(reason)
         self._session.shouldfail = reason
+        self._ended_at[item.nodeid] = evaluated
 
     def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)
