@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
@@ -78,7 +78,7 @@ def test_the_text_about_a_judge_that_is_of_no_use_is_the_one_that_is_shown():
     async def run(server: OpenAIServer) -> None:
         judge = OpenAIJudge(model="judge-model", api_key="k", base_url=server.url)
         try:
-            await preflight(judge, Settings.of(), OPEN, switch=IN_INI)
+            await preflight(judge, Settings.of(), NO_LIMIT, switch=IN_INI)
         finally:
             await judge.aclose()
 

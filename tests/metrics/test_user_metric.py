@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_ragcheck import RagAnswer
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.errors import EndpointTimeout, MeasurementError, UsageError
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct, read_own
@@ -18,7 +18,7 @@ ANSWER = RagAnswer(text="four", contexts=("a", "b"))
 
 
 def measured(metric: Any) -> dict[str, Score]:
-    return asyncio.run(measure(OwnMetric(metric), a_question(), ANSWER, OPEN))
+    return asyncio.run(measure(OwnMetric(metric), a_question(), ANSWER, NO_LIMIT))
 
 
 def given(said: Any) -> dict[str, Score]:

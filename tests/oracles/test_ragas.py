@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.check import OPEN
+from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
 from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
@@ -323,7 +323,7 @@ def test_ragas_as_judge_is_tried_out_by_its_model(collections: Any, blind: bool)
             judge: Any = choose_judge(settings)
             assert judge.trial_fingerprint
             async with aclosing(judge):
-                return await preflight(judge, settings, OPEN, switch=IN_INI)
+                return await preflight(judge, settings, NO_LIMIT, switch=IN_INI)
 
         if blind:
             with pytest.raises(StepFailed, match=r"^the judge ragas \(m, ragas-0.4.3, .*it cannot tell good answers"):
