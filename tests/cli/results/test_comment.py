@@ -57,7 +57,7 @@ def handler_of(host: Host) -> type[BaseHTTPRequestHandler]:
 
         do_GET = do_POST = do_PATCH = do_PUT = _answer  # noqa: N815 - the names that http.server looks for
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that http.server calls
             pass
 
     return Handler
