@@ -329,6 +329,8 @@ def test_wordier_answers_are_no_regression(project: Project) -> None:
     wordy = {number: f"Answer q{number}, and many more words about it than before." for number in range(40)}
     run = today(project, replace(before, answers=wordy, seed=5), "--rag-gate=regression")
     assert run.exit_status == 0, run.text
+    (named,) = [line for line in run.lines if line.startswith("not asserted, so the gate ignores them: ")]
+    assert re.search(r"f1 (0|1)\.\d\d -> 0\.\d\d", named)
 
 
 @two_ways
@@ -385,5 +387,13 @@ def test_an_unchanged_world_has_no_line_of_drift(project: Project) -> None:
     before = World(n=20, gold="own", n_contexts=3)
     saved(project, before)
     run = today(project, replace(before, seed=4), "--rag-gate=regression")
-    words = ("document ids", "gold documents", "fewer contexts", "latency:", "abstain:", "more than noise")
+    words = (
+        "document ids",
+        "gold documents",
+        "fewer contexts",
+        "latency:",
+        "abstain:",
+        "more than noise",
+        "not asserted,",
+    )
     assert [line for line in run.lines if any(word in line for word in words)] == []

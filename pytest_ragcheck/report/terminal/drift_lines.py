@@ -1,4 +1,4 @@
-"""The lines about changed contexts, ids, latency and refusals."""
+"""The lines about changed contexts, ids, latency, refusals and unasserted metrics."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _SHOWN = 5
 _FEWER_CONTEXTS = 0.95
 _SLOWER = 1.25
 """Ratios beyond which a difference is shown."""
+
+_MOVED = 0.05
+"""The least difference of the mean of an unasserted metric that is shown."""
 
 _MORE_REFUSALS, _LEAST = 0.05, 2
 """The least difference of refusals that is shown, as a share of the questions and as a number."""
@@ -44,6 +47,13 @@ def drift_lines(drift: WorldDrift) -> Iterator[str]:
     refusals = drift.refusals
     if refusals is not None and abs(refusals.now - refusals.before) >= max(_LEAST, _MORE_REFUSALS * drift.n):
         yield f"answers that abstain: {refusals.now:.0f} of {drift.n}, {refusals.before:.0f} in the baseline"
+    moved = {
+        metric: pair for metric, pair in drift.unasserted.items() if round(abs(pair.now - pair.before), 6) >= _MOVED
+    }
+    if moved:
+        largest = sorted(moved, key=lambda metric: -abs(moved[metric].now - moved[metric].before))[:_SHOWN]
+        means = ", ".join(f"{metric} {moved[metric].before:.2f} -> {moved[metric].now:.2f}" for metric in largest)
+        yield f"not asserted, so the gate ignores them: {means}"
 
 
 def _latency(middle: BeforeAndNow | None, p95: BeforeAndNow | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Compares contexts, ids, latency and refusals of a run with those of the latest saved run."""
+"""Compares contexts, ids, latency, refusals and unasserted metrics of a run with those of the latest saved run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
@@ -57,6 +57,9 @@ class WorldDrift:
     refusals: BeforeAndNow | None
     """Number of abstentions; None if the baseline does not know it."""
 
+    unasserted: Mapping[str, BeforeAndNow]
+    """Means of the metrics that no question asserts, without the refusals, over the answers that both runs measured."""
+
     judge_models: tuple[str, ...]
     """Models that the judge's server names in this run; empty if the saved runs had one of them, or none."""
 
@@ -99,6 +102,7 @@ def world_drift(changes: Sequence[Change]) -> WorldDrift:
         latency_median=_latency(answered, 50),
         latency_p95=_latency(answered, 95),
         refusals=_refusals(pairs),
+        unasserted=_unasserted(pairs),
         judge_models=models,
         former_judge_models=former,
     )
@@ -135,6 +139,19 @@ def _latency(pairs: Sequence[tuple[SavedAnswer, Record]], percent: float) -> Bef
     if not before or not now:
         return None
     return BeforeAndNow(before=percentile(before, percent), now=percentile(now, percent))
+
+
+def _unasserted(pairs: Sequence[tuple[SavedAnswer, Record]]) -> dict[str, BeforeAndNow]:
+    asserted = {metric for _, record in pairs for metric in record.thresholds}
+    values: dict[str, list[tuple[float, float]]] = {}
+    for saved, record in pairs:
+        for metric, score in record.scores.items():
+            if metric in saved.scores and score.value is not None and metric not in {*asserted, ABSTAINED}:
+                values.setdefault(metric, []).append((saved.scores[metric], score.value))
+    return {
+        metric: BeforeAndNow(before=fmean(before for before, _ in both), now=fmean(now for _, now in both))
+        for metric, both in values.items()
+    }
 
 
 def _refusals(pairs: Sequence[tuple[SavedAnswer, Record]]) -> BeforeAndNow | None:
