@@ -421,6 +421,7 @@ def test_a_client_that_blocks_the_event_loop_is_named_once(project: Project) -> 
     assert [each.removeprefix("ragcheck: ") for each in run.lines if "blocks the event loop" in each] == [line]
 
 
+@exhaustive
 @pytest.mark.parametrize("way", ["n2"], indirect=True)
 def test_a_client_that_blocks_the_event_loop_of_a_worker_is_named_while_it_does(project: Project) -> None:
     project.conftest(STUBBORN.replace("BODY", "time.sleep(4); os.kill(os.getppid(), signal.SIGINT); time.sleep(30)"))
