@@ -6,21 +6,25 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
-_ABANDONED: contextvars.ContextVar[list[asyncio.Future[Any]]] = contextvars.ContextVar("_ABANDONED")
+AbandonedCall: TypeAlias = "Future[None] | asyncio.Task[Any]"
+"""The end of a call that runs on although cancelled: a thread's, or that of a task, which ends with its loop."""
+
+_ABANDONED: contextvars.ContextVar[list[AbandonedCall]] = contextvars.ContextVar("_ABANDONED")
 
 
 @contextlib.contextmanager
-def abandoned_calls() -> Iterator[list[asyncio.Future[Any]]]:
-    """Yield a list that gets a future for the end of each call within the block that runs on although cancelled."""
-    found: list[asyncio.Future[Any]] = []
+def abandoned_calls() -> Iterator[list[AbandonedCall]]:
+    """Yield a list that gets each call within the block that runs on although cancelled."""
+    found: list[AbandonedCall] = []
     token = _ABANDONED.set(found)
     try:
         yield found
@@ -28,9 +32,9 @@ def abandoned_calls() -> Iterator[list[asyncio.Future[Any]]]:
         _ABANDONED.reset(token)
 
 
-def note_abandoned(ended: asyncio.Future[Any]) -> None:
-    """Add the end of a cancelled call that runs on to the list of `abandoned_calls`."""
-    _ABANDONED.get([]).append(ended)
+def note_abandoned(call: AbandonedCall) -> None:
+    """Add a cancelled call that runs on to the list of `abandoned_calls`."""
+    _ABANDONED.get([]).append(call)
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
@@ -42,10 +46,9 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     """
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
-    ended: asyncio.Future[None] = loop.create_future()
+    ended: Future[None] = Future()
 
     def settle(value: T | None, error: BaseException | None) -> None:
-        ended.set_result(None)
         if result.done():  # cancelled
             return
         if error is None:
@@ -65,6 +68,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
             error = raised
         with contextlib.suppress(RuntimeError):  # the loop has ended, so no task waits
             loop.call_soon_threadsafe(settle, value, error)
+        ended.set_result(None)
 
     call = partial(contextvars.copy_context().run, function, *arguments)
     threading.Thread(target=run, name="ragcheck call", daemon=True).start()

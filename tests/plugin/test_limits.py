@@ -200,13 +200,57 @@ def test_an_abandoned_call_keeps_its_slot_until_it_ends(project: Project, functi
     assert most == 1
 
 
-@pytest.mark.parametrize("function", ["plain", pytest.param("swallowing", marks=exhaustive)])
-def test_a_call_that_never_ends_does_not_freeze_the_run(project: Project, function: str) -> None:
-    run, most = run_slow(project, 1000, CALLABLE.format(function))
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [("plain", []), ("plain", ["-n2"]), pytest.param("swallowing", [], marks=exhaustive)],
+)
+def test_a_call_that_never_ends_does_not_freeze_the_run(project: Project, function: str, options: list[str]) -> None:
+    run, most = run_slow(project, 1000, CALLABLE.format(function), *options)
     texts = [text for _, text in run.errors_by_id.values()]
     assert sum("returned nothing within 0.1 s" in text for text in texts) == 1
-    assert sum("not asked: calls hold all slots, and 1 of them still run" in text for text in texts) == 3
+    assert (
+        sum("not asked: calls that still run long after their time limit hold all slots" in text for text in texts) == 3
+    )
     assert most == 1
+
+
+SLOW_LAST = """
+import os, time
+import pytest
+from pytest_ragcheck import RagClient
+
+
+def plain(question):
+    time.sleep(2 if question == os.environ["PYTEST_XDIST_WORKER"] else 0.2)
+    return {"answer": "30 days", "contexts": []}
+
+
+@pytest.fixture
+def rag_client():
+    return RagClient.from_callable(plain, timeout_seconds=0.4)
+"""
+
+SLOW_LAST_CALLS = """
+import os, time
+import pytest
+
+@pytest.mark.xdist_group("first")
+def test_a_call_that_outlives_its_worker(rag_check):
+    rag_check(os.environ["PYTEST_XDIST_WORKER"])
+
+@pytest.mark.xdist_group("second")
+def test_a_call_of_another_worker(rag_check):
+    time.sleep(0.2)
+    rag_check("Number 1?")
+"""
+
+
+def test_a_worker_gives_back_the_slot_of_a_call_that_outlives_it(project: Project) -> None:
+    project.write("conftest.py", SLOW_LAST)
+    project.write("test_calls.py", SLOW_LAST_CALLS)
+    options = ["--rag-judge=none", "--rag-concurrency=1", "-orag_retries=0", "-n2", "--dist=loadgroup"]
+    run = project.run(*options, subprocess=True)
+    assert run.outcomes == {"failed": 1, "passed": 1}
 
 
 def test_a_client_that_swallows_its_cancellation_is_an_error_at_the_time_limit_of_the_question(

@@ -6,10 +6,11 @@ import asyncio
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_ragcheck.concurrency.tasks import in_task
 from pytest_ragcheck.concurrency.threads import abandoned_calls
+from pytest_ragcheck.engine.limits.abandoned_slot import AbandonedSlot
 from pytest_ragcheck.engine.limits.slots import Slots
 from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
@@ -17,6 +18,7 @@ from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, s
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from pytest_ragcheck.concurrency.threads import AbandonedCall
     from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 
 T = TypeVar("T")
@@ -46,6 +48,9 @@ How long requests wait while abandoned calls hold all slots: in time limits of s
 
 With the limit of the call itself that is the time limit of a question, by default 600 s.
 """
+
+_HUNG_LOOK_SECONDS = 1.0
+"""Pause between two looks whether hung calls of all processes hold all slots."""
 
 _NUMBERS_SECONDS = 0.001
 """Pause between two tries to change the shared limit, which another process changes within microseconds."""
@@ -95,11 +100,8 @@ class RequestLimiter:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._poller: asyncio.Task[None] | None = None
         self._served_at = -math.inf
-        self._abandoned = 0
-        """Slots of requests that were cancelled and whose calls still run."""
-
         self._refuses = False
-        """True if none of the abandoned calls ended for a long time while they held all slots."""
+        """True if calls that may never end held all slots when a request last waited for one."""
 
     @property
     def most(self) -> int:
@@ -124,7 +126,7 @@ class RequestLimiter:
         while True:
             await self._enter()
             started = _now()
-            running: list[asyncio.Future[Any]] = []
+            running: list[AbandonedCall] = []
             try:
                 with abandoned_calls() as running:
                     result = await in_task(operation)
@@ -201,8 +203,8 @@ class RequestLimiter:
 
     async def _enter(self) -> None:
         if self._waiting or not self._slots.take(_now()):
-            if self._refuses and self._is_stuck():
-                raise self._no_slot()
+            if self._refuses and self._slots.are_hung():
+                raise _no_slot()
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
             self._poll()
@@ -240,42 +242,21 @@ class RequestLimiter:
         self._slots.free()
         self._admit()
 
-    def _leave_after(self, running: list[asyncio.Future[Any]], seconds: float) -> None:
+    def _leave_after(self, running: list[AbandonedCall], seconds: float) -> None:
         """Leave once the calls have ended that a cancelled request left running; at once if there are none."""
         if not running:
             self._leave()
             return
-        self._abandoned += 1
-        still = set(running)
+        hangs_after = min(_ABANDONED_LIMITS * seconds, _ABANDONED_SECONDS)
+        AbandonedSlot(self._slots, running, hangs_after, leave=self._leave, hung=self._refuse_if_hung)
 
-        def end(call: asyncio.Future[Any]) -> None:
-            still.discard(call)
-            if not still:
-                self._abandoned -= 1
-                self._refuses = False
-                self._leave()
-
-        for each in running:
-            each.add_done_callback(end)
-        wait = min(_ABANDONED_LIMITS * seconds, _ABANDONED_SECONDS)
-        asyncio.get_running_loop().call_later(wait, self._refuse_if_stuck)
-
-    def _refuse_if_stuck(self) -> None:
-        """End the wait for a slot if abandoned calls hold all of them."""
-        self._refuses = self._is_stuck()
+    def _refuse_if_hung(self) -> None:
+        """End the wait for a slot if calls that may never end hold all of them."""
+        self._refuses = self._slots.are_hung()
         while self._refuses and self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
-                turn.set_exception(self._no_slot())
-
-    def _is_stuck(self) -> bool:
-        return self._abandoned > 0 and self._abandoned >= self._slots.held
-
-    def _no_slot(self) -> QuestionTimeout:
-        return QuestionTimeout(
-            f"not asked: calls hold all slots, and {self._abandoned} of them still run after their time limit\n"
-            "Make your function return in time and pass on its cancellation, or raise rag_timeout."
-        )
+                turn.set_exception(_no_slot())
 
     def _admit(self) -> bool:
         """Give free slots to waiting requests; return True if one got a slot."""
@@ -296,13 +277,20 @@ class RequestLimiter:
 
     async def _look_for_slots(self) -> None:
         """Poll for slots of other processes while requests wait, because no event crosses processes."""
-        since = _now()
+        since = looked_at = _now()
+        hung = False
         while self._waiting:
             asks = self._slots.ask_for_one(_now(), since=since)
             shortest = _SHORTEST_POLL_SECONDS if asks else _SHORTEST_POLL_AT_SHARE_SECONDS
             await asyncio.sleep(min(_LONGEST_POLL_SECONDS, max(shortest, _POLL_SHARE * (_now() - since))))
             if self._admit():
-                since = _now()
+                since = looked_at = _now()
+                hung = False
+            elif _now() - looked_at >= _HUNG_LOOK_SECONDS:
+                # Twice, because each process looks by taking the locks of the others for a moment.
+                if hung:
+                    self._refuse_if_hung()
+                hung, looked_at = self._slots.are_hung(), _now()
 
 
 class WithoutRetries:
@@ -330,3 +318,10 @@ class _Tries:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _no_slot() -> QuestionTimeout:
+    return QuestionTimeout(
+        "not asked: calls that still run long after their time limit hold all slots\n"
+        "Make your function return in time and pass on its cancellation, or raise rag_timeout."
+    )

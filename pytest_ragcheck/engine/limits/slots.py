@@ -120,6 +120,9 @@ class Slots:
         self._processes = processes
         self._table: SlotTable = PrivateTable() if table is None else table
         self._held: list[int] = []
+        self._hung: list[int] = []
+        """Marks of slots of this process whose calls hang: locks beyond those of the slots, number + 1 and up."""
+
         self._others = deque(random.sample(range(1, number + 1), number))
         self._id = random.random()  # noqa: S311 - no secret
 
@@ -130,7 +133,7 @@ class Slots:
 
     def running(self) -> int:
         """Return the number of slots that all processes hold."""
-        return self.held + (self._held_by_others() if self.shared else 0)
+        return self.held + (self._taken_by_others(self._others) if self.shared else 0)
 
     def take(self, now: float) -> bool:
         """Take one more slot; return True if there was one."""
@@ -152,6 +155,27 @@ class Slots:
         slot = self._held.pop()
         self._table.free(slot)
         self._others.appendleft(slot)
+
+    def mark_hung(self) -> int:
+        """Mark one slot of this process as held by a call that may never end, and return the mark."""
+        while True:
+            # Another process that looks takes each for a moment.
+            for mark in self._marks():
+                if self._table.take(mark):
+                    self._hung.append(mark)
+                    return mark
+
+    def unmark_hung(self, mark: int) -> None:
+        """Remove a mark, because the call has ended."""
+        self._hung.remove(mark)
+        self._table.free(mark)
+
+    def are_hung(self) -> bool:
+        """Return True if calls that may never end hold all slots that are taken, in all processes."""
+        hung = len(self._hung)
+        if self.shared:
+            hung += self._taken_by_others(self._marks())
+        return hung > 0 and hung >= self.running()
 
     def ask_for_one(self, now: float, *, since: float) -> bool:
         """
@@ -192,11 +216,15 @@ class Slots:
             self._others.append(slot)
         return False
 
-    def _held_by_others(self) -> int:
+    def _marks(self) -> list[int]:
+        """Return the marks that this process does not hold."""
+        return [mark for mark in range(self.number + 1, 2 * self.number + 1) if mark not in self._hung]
+
+    def _taken_by_others(self, locks: Iterable[int]) -> int:
         count = 0
-        for slot in self._others:
-            if self._table.take(slot):
-                self._table.free(slot)
+        for lock in locks:
+            if self._table.take(lock):
+                self._table.free(lock)
             else:
                 count += 1
         return count

@@ -1,0 +1,81 @@
+"""Holds the slot of a cancelled request until its calls have ended."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_ragcheck.concurrency.threads import AbandonedCall
+    from pytest_ragcheck.engine.limits.slots import Slots
+
+_LOOK_SECONDS = 0.5
+"""Pause between two looks whether the loop of an abandoned task has closed, of which nothing informs the thread."""
+
+
+class AbandonedSlot:
+    """
+    A slot of the running loop whose request was cancelled, but not the request's calls.
+
+    A thread watches it, because under xdist a worker's loop may close long before a plain function ends, while other
+    workers wait for the slot.
+
+    Args:
+        slots: The slots of this process.
+        calls: The calls, at least one.
+        hangs_after_seconds: When a call counts as hung, which is marked for all processes.
+        leave: Gives the slot back; called in the loop.
+        hung: Called in the loop after the slot was marked.
+    """
+
+    def __init__(
+        self,
+        slots: Slots,
+        calls: Sequence[AbandonedCall],
+        hangs_after_seconds: float,
+        *,
+        leave: Callable[[], object],
+        hung: Callable[[], object],
+    ) -> None:
+        self._slots = slots
+        self._calls = calls
+        self._hangs_at = time.monotonic() + hangs_after_seconds
+        self._leave = leave
+        self._hung = hung
+        self._loop = asyncio.get_running_loop()
+        self._changed = threading.Event()
+        for call in calls:
+            call.add_done_callback(self._look)
+        threading.Thread(target=self._watch, name="ragcheck slot", daemon=True).start()
+
+    def _look(self, call: object) -> None:  # noqa: ARG002 - whichever has ended
+        self._changed.set()
+
+    def _watch(self) -> None:
+        mark: int | None = None
+        while any(self._runs(call) for call in self._calls):
+            left = self._hangs_at - time.monotonic()
+            if mark is None and left <= 0:
+                mark = self._slots.mark_hung()
+                self._call(self._hung)
+            self._changed.wait(_LOOK_SECONDS if mark is not None else min(_LOOK_SECONDS, max(0.0, left)))
+            self._changed.clear()
+        if mark is not None:
+            self._slots.unmark_hung(mark)
+        if not self._call(self._leave):
+            self._slots.free()
+
+    def _runs(self, call: AbandonedCall) -> bool:
+        return not call.done() and not (isinstance(call, asyncio.Task) and self._loop.is_closed())
+
+    def _call(self, function: Callable[[], Any]) -> bool:
+        """Call the function in the loop; return False if the loop is closed."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)
+            return True
+        return False
