@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ASKS = 2
-"""How often a newly failing question is asked again, and a failing one when a run is saved."""
+"""Maximum number of further looks at a newly failing question, and at a failing one when a run is saved."""
 
 MORE_ASKS = 4
-"""The same under `confirmed`, and if a saved run shows that the question fails on some looks."""
+"""The same under `confirmed`, and for a question that failed in some looks of a saved run."""
 
 
 def asks_again(question: ComparedQuestion, gate: str) -> int:
-    """How often the question is asked again if it fails each time."""
+    """Return how often the question is asked again if it fails each time."""
     return MORE_ASKS if gate == "confirmed" or any(run.is_flaky for run in question.known) else ASKS
 
 
 def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool = False) -> Steps[Examined]:
     """
-    The question, asked again and judged side by side as far as the decision needs.
+    Ask the question again and judge its answers side by side, as far as the decision needs.
 
     Args:
-        question: Any compared question; most need nothing.
+        question: Any compared question; most need no request.
         gate: `confirmed` or `regression`.
         deterministic_judge: True if the judge gives the same answer the same scores.
     """
@@ -52,7 +52,7 @@ def _candidate(question: ComparedQuestion, gate: str, deterministic: bool) -> St
     recorded = [look for run in reversed(question.known) for look in run.looks if look.passed]
     before, new = _answers(recorded), _answers([question.now, *again])
     if not before or not new:
-        # Without the texts of a saved run, asking again is the only check.
+        # Without the texts of a saved run, only asking again can confirm the failure.
         return Examined(question=question, outcome=Outcome.CONFIRMED, again=tuple(again))
     found = yield from judge_side_by_side(question, before, new, deterministic=deterministic)
     return Examined(question=question, outcome=_outcome(found), again=tuple(again), side_by_side=found)
@@ -67,7 +67,7 @@ def _outcome(found: SideBySide | None) -> Outcome:
 
 
 def _failed_run(question: ComparedQuestion) -> KnownRun | None:
-    """The one saved run that failed in all looks, if all others and today passed: a candidate's mirror image."""
+    """Return the only saved run that failed in all looks, if the others and today passed; else None."""
     failed = [run for run in question.known if run.failed]
     others = sum(run.passed for run in question.known)
     return failed[0] if question.now.passed and len(failed) == 1 and others == len(question.known) - 1 else None
@@ -79,7 +79,7 @@ def _improvement(question: ComparedQuestion, run: KnownRun, deterministic: bool)
     if not better or not worse:
         return Examined(question=question, improved=True)
     found = yield from judge_side_by_side(question, better, worse, deterministic=deterministic)
-    # An improvement more makes no false alarm, so that a question that cannot be judged counts.
+    # Without a judgement the question counts as improved, which cannot cause a false alarm.
     return Examined(question=question, side_by_side=found, improved=found is None or found.worse)
 
 

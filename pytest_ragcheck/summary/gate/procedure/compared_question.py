@@ -19,7 +19,7 @@ class Look:
     answer: str | None
     """
     Digest of the answer and of its contexts. Equal digests mean the same answer, whose recorded scores stand.
-    None if the saved run kept no text: the look can then be neither recognized nor judged again.
+    None if the saved run kept no text: such an answer can be neither recognized nor judged again.
     """
 
     scores: Scores
@@ -29,7 +29,7 @@ class Look:
     """The verdict, under today's thresholds."""
 
     fresh: bool = False
-    """True if today's judge gave the scores in this run; False if a recording or the verdict cache did."""
+    """True if the judge was called for the scores in this run; False if they are recorded or from the verdict cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +37,16 @@ class KnownRun:
     """The looks of one saved run at one question."""
 
     looks: tuple[Look, ...]
-    """The answer of the run first, then those of asking again when the run was saved; at least one."""
+    """The first answer of the run, then its further looks; at least one."""
 
     @property
     def passed(self) -> bool:
-        """True if the answer of the run passed; a later look does not count."""
+        """True if the first look passed."""
         return self.looks[0].passed
 
     @property
     def failed(self) -> bool:
-        """True if no look passed. A run that failed at first and passed later has neither passed nor failed."""
+        """True if no look passed. If only a later look passed, the run has neither `passed` nor `failed`."""
         return not any(look.passed for look in self.looks)
 
     @property
@@ -58,9 +58,9 @@ class KnownRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedQuestion:
     """
-    A question with a PASS or a FAIL today and in at least one saved run, asked alike in all of them.
+    A question with a PASS or a FAIL today and in at least one saved run, with the same text in all of them.
 
-    Leave out a question in quarantine, an ERROR of today, and the saved runs that asked otherwise or had an ERROR.
+    Questions in quarantine, ERRORs, and saved runs with another text of the question are left out.
     """
 
     key: Key
@@ -72,14 +72,14 @@ class ComparedQuestion:
 
     now: Look
     """
-    The first look of today. If the answer is a recorded one and the judge is the same, `recorded` gives its scores.
+    The first look of today. A recorded answer keeps its recorded scores if the judge is the same.
     """
 
     documents: frozenset[str] = frozenset()
-    """The documents that the question file names as gold; questions that share one may be one unit."""
+    """The gold documents in the question file; questions that share a document may form one unit."""
 
     context_documents: frozenset[str] = frozenset()
-    """The documents of the contexts that came with the answer."""
+    """The documents of the retrieved contexts."""
 
     @property
     def passed_before(self) -> bool:
@@ -93,21 +93,21 @@ class ComparedQuestion:
 
     @property
     def looks_by_run(self) -> tuple[Look, ...]:
-        """The first look of each run, oldest first, that of today last."""
+        """The first look of each run, oldest run first, today last."""
         return (*(run.looks[0] for run in self.known), self.now)
 
     @property
     def changed(self) -> bool:
-        """True if not all runs gave one recognizable answer."""
+        """True unless all runs gave the same recognizable answer."""
         answer = self.now.answer
         return answer is None or any(run.looks[0].answer != answer for run in self.known)
 
     def recorded(self, answer: str | None) -> Look | None:
-        """The first saved look with the answer; None if no saved run gave it."""
+        """The first saved look with this answer; None if no saved run has it."""
         looks = (look for run in self.known for look in run.looks)
         return None if answer is None else next((look for look in looks if look.answer == answer), None)
 
     def margin(self, scores: Scores) -> float:
-        """How far the worst asserted metric is above its minimum; below 0 if the scores fail."""
+        """Distance of the worst asserted metric from its minimum; below 0 for a FAIL."""
         margins = [scores[metric] - minimum for metric, minimum in self.thresholds.items() if metric in scores]
         return min(margins, default=0.0)

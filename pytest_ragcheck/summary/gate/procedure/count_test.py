@@ -1,4 +1,4 @@
-"""Counts how many broken questions are more than chance, if today is a run like the saved ones."""
+"""Tests whether more questions broke today than chance explains."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_IMPROVED = 3
-"""Up to so many improved units the critical value is lowered as far as the bound permits."""
+"""Maximum number of improved units for which a lower critical value is searched."""
 
 _FLOOR_SHARE, _FLOOR_DEVIATIONS = 0.2, 3
-"""Broken less improved questions that are red whatever the test says: a fifth of all, and 3 standard deviations."""
+"""The floor: red if broken minus improved questions exceed a fifth of all, and 3 standard deviations."""
 
 _EXACT = 1e-12
-"""Room for the rounding of sums."""
+"""Tolerance for rounding errors of sums."""
 
 
 def binomial_p(broken: int, improved: int, known_runs: int) -> float:
     """
-    Chance of at least *broken* of all `broken + improved` units, if each broke in a random one of the runs.
+    Return the chance of at least *broken* of `broken + improved` units, if each broke in a random run.
 
     Source: the exact conditional test of a binomial share of 1 / (known_runs + 1).
     """
@@ -32,13 +32,13 @@ def binomial_p(broken: int, improved: int, known_runs: int) -> float:
 
 def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
     """
-    Chance of at least *broken* units, if each broke in a random one of the runs that it has.
+    Return the chance of at least *broken* units, if each broke in a random one of its own runs.
 
     Args:
         broken: >= 0.
         known_runs: Of each unit that broke in exactly one run, the number of saved runs, >= 1.
 
-    Source: the Poisson binomial distribution, by adding one unit after the other.
+    Source: the Poisson binomial distribution, computed by adding one unit at a time.
     """
     chances = [1.0]
     for runs in known_runs:
@@ -48,9 +48,10 @@ def mixed_p(broken: int, known_runs: Sequence[int]) -> float:
 
 def critical_value(known_runs: int, improved: int, level: float) -> int:
     """
-    The least number of broken units that is red beside so many improved ones.
+    Return the least number of broken units that is red, given the number of improved ones.
 
-    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs breaks in any of them alike.
+    If nothing changed, a unit that breaks in exactly one of the `known_runs + 1` runs is equally likely to break in
+    each of them.
     `binomial_p` is at most *level* from the critical value on; for few improved units the value is lower, as long as
     the whole test is red with a chance of at most *level*, whatever the rate of breaking of each unit is.
 
@@ -67,14 +68,14 @@ def critical_value(known_runs: int, improved: int, level: float) -> int:
 
 def floor_value(improved: int, questions: int) -> int:
     """
-    The least number of newly broken questions that is red beside so many newly passing ones, without a test.
+    Return the least number of newly broken questions that is red without a test, given those that newly pass.
 
     Args:
         improved: Questions that failed in the latest saved run and pass today.
         questions: All compared questions.
 
-    Source: McNemar (1947), with 3 standard deviations. If questions break by the day, independent of each other, the
-    floor is red in at most 0.13 % of unchanged runs.
+    Source: McNemar (1947), with 3 standard deviations. If questions break independently, the floor is red in at most
+    0.13 % of unchanged runs.
     """
     # (b - i)^2 >= 9 (b + i), solved for the difference b - i.
     squared = _FLOOR_DEVIATIONS**2
@@ -84,13 +85,13 @@ def floor_value(improved: int, questions: int) -> int:
 
 def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> bool:
     """
-    Return True if the test is red with a chance of at most *level* whatever the rates of breaking are.
+    Return True if the test is red with a chance of at most *level* for all rates of breaking.
 
-    The chance is linear in the chance of each unit to break in exactly one run, so that it is highest where some units
-    have the highest such chance and the others none: only the number of those units has to be tried.
+    The chance of red is linear in each unit's chance to break in exactly one run. Its maximum is therefore at an
+    extreme point, where some units have the highest such chance and the others have none.
 
     Args:
-        critical: Critical value by number of improved units; from there on the conditional test decides.
+        critical: Critical value by number of improved units; for larger numbers the conditional test decides.
         known_runs: >= 1.
         level: Of the whole test and of the conditional one, 0..1.
     """
@@ -106,7 +107,7 @@ def holds_level(critical: tuple[int, ...], known_runs: int, level: float) -> boo
 
 @cache
 def _lowered(known_runs: int, level: float) -> tuple[int, ...]:
-    """Critical values from 0 improved units on, each as low as the level of the whole test permits."""
+    """Return the critical values for 0, 1, ... improved units, each as low as the level of the whole test permits."""
     critical: tuple[int, ...] = ()
     for improved in range(_MOST_IMPROVED):
         value = _conditional(known_runs, improved, level)
@@ -126,7 +127,7 @@ def _conditional(known_runs: int, improved: int, level: float) -> int:
 
 @cache
 def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float) -> float:
-    """Chance of a red run given that *n* units broke in exactly one run."""
+    """Return the chance of a red run given that *n* units broke in exactly one run."""
     share = 1 / (known_runs + 1)
     return math.fsum(
         _chance(n, broken, share)
@@ -137,6 +138,6 @@ def _red_share(n: int, critical: tuple[int, ...], known_runs: int, level: float)
 
 
 def _chance(n: int, k: int, share: float) -> float:
-    """Chance of exactly *k* of *n*; by logarithms, as the binomial coefficient of 1,100 is too large for a float."""
+    """Return the chance of exactly *k* of *n*, by logarithms: the coefficient of 1,100 is too large for a float."""
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))

@@ -1,4 +1,4 @@
-"""Holds what the gate found: the candidates with their outcomes, the count test, and the mean test."""
+"""Holds the findings of the gate: the candidates with their outcomes, the count test, and the mean test."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """Fresh judgements of the recorded answers and of the new ones, by the least margin over the asserted metrics."""
+    """New judgements of the recorded and of the new answers, each as its lowest margin over the asserted metrics."""
 
     recorded: tuple[float, ...]
-    """Margins of the recorded answers, below 0 where one fails today."""
+    """Margins of the recorded answers; below 0 for a FAIL by today's judge."""
 
     new: tuple[float, ...]
     p: float
-    """Chance of a difference this large if the new answers are no worse, 0..1; 0.0 if nothing varies by chance."""
+    """Chance of a difference this large if the new answers are no worse, 0..1; 0.0 for a deterministic judge."""
 
     worse: bool
 
@@ -43,7 +43,7 @@ class SideBySide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """One question after it was asked again and judged side by side, as far as the decision needed."""
+    """A compared question with its further looks and its side-by-side judgement, if the decision needed them."""
 
     question: ComparedQuestion
     outcome: Outcome | None = None
@@ -53,10 +53,10 @@ class Examined:
     """The further looks of today."""
 
     side_by_side: SideBySide | None = None
-    """None if it was not needed: no candidate, passed again, or nothing to judge."""
+    """None without a side-by-side judgement: no candidate, passed again, or no texts to judge."""
 
     improved: bool = False
-    """True if exactly one saved run failed in all looks, and is worse than the others and today, side by side."""
+    """True if exactly one saved run failed in all looks, and is worse side by side than the others and today."""
 
     @property
     def confirmed(self) -> bool:
@@ -69,7 +69,7 @@ class CountFinding:
     """The count test and the floor."""
 
     known_runs: int
-    """The fewest saved runs of a unit that broke in exactly one run; if none did, those of a typical question; >= 1."""
+    """The fewest saved runs of a unit that broke in exactly one run; without one, those of a typical question; >= 1."""
 
     unit: str
     """`question`, or `document` if the noise is shared within documents."""
@@ -79,10 +79,10 @@ class CountFinding:
     """Units that broke today and in no saved run."""
 
     improved: int
-    """Units that broke in exactly one saved run and in no other one, nor today."""
+    """Units that broke in exactly one saved run and not today."""
 
     needed: int | None
-    """How many broken units turn the run red, given `improved`; None if fewer passed in all saved runs."""
+    """Number of broken units that turns the run red, given `improved`; None if fewer passed in all saved runs."""
 
     p: float
     """Chance of as large a share of broken units if today is a run like the saved ones, 0..1."""
@@ -90,8 +90,8 @@ class CountFinding:
     red: bool
     floor: int | None
     """
-    How many broken questions are red whatever the test finds, given those that improved; None if fewer passed in the
-    latest saved run. Questions count one by one here, whatever the unit is.
+    Number of broken questions that turns the run red without a test; None if fewer passed in the latest saved run.
+    Questions are counted one by one here, even if documents are the units.
     """
 
     floor_red: bool
@@ -103,7 +103,7 @@ class MetricDrop:
 
     metric: str
     drop: float
-    """Mean over the saved runs less the mean of today, over all questions that assert the metric."""
+    """Mean of the saved runs minus the mean of today, over all questions that assert the metric."""
 
     p: float
 
@@ -113,26 +113,26 @@ class MeanFinding:
     """The test of the mean over the asserted metrics."""
 
     n: int
-    """How many questions the mean is over."""
+    """Number of questions in the mean."""
 
     n_changed: int
-    """How many of them gave other answers in some run, and were judged today in all their versions."""
+    """Number of these questions whose answers differ between runs and were all judged today."""
 
     drop: float
-    """Mean over the saved runs less the mean of today, of the mean over the asserted metrics."""
+    """Mean of the saved runs minus the mean of today, of the questions' means over their asserted metrics."""
 
     p: float
     """Chance of a drop this large if today is a run like the saved ones, 0..1."""
 
     metrics: tuple[MetricDrop, ...]
-    """The metrics that dropped by more than the tolerance and by more than chance; empty if the run is not red."""
+    """The metrics whose drop exceeds the tolerance and is significant; empty if the run is not red."""
 
     red: bool
     visible_drop: float | None
-    """The drop that is red in about four of five runs with as many changed answers; None if no drop can be red."""
+    """The drop that turns about four of five runs red, with as many changed answers; None if no drop can."""
 
     differences: Mapping[Key, float]
-    """Value of today less the mean of the saved runs, of each question that was judged."""
+    """Value of today minus the mean of the saved runs, for each judged question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class GateFindings:
     """The findings of the procedure, for the decision, the report and the result files."""
 
     gate: str
-    """`confirmed` or `regression`: the procedure that decided. A small set under `regression` has `confirmed`."""
+    """The procedure that decided: `confirmed` or `regression`; `confirmed` for a small set under `regression`."""
 
     examined: tuple[Examined, ...]
     """Every compared question."""
@@ -149,13 +149,13 @@ class GateFindings:
     """None under `confirmed`."""
 
     mean: MeanFinding | None
-    """None under `confirmed`, if too few answers changed to reach significance, or if the judge did not judge."""
+    """None under `confirmed`, if too few answers changed to reach significance, or without judgements."""
 
     documents_share_noise: bool = False
-    """True if differences go together within documents that the contexts name and the question files do not."""
+    """True if the differences correlate within documents of the contexts that no question file names."""
 
     fails_by_day: tuple[Key, ...] = ()
-    """Questions that failed every look of one saved run and passed another: they are bad on some days."""
+    """Questions that failed all looks of one saved run and passed in another."""
 
     @property
     def candidates(self) -> tuple[Examined, ...]:
@@ -169,12 +169,12 @@ class GateFindings:
 
     @property
     def not_measured(self) -> tuple[Key, ...]:
-        """The candidates that could not be asked again or judged: an ERROR, not a regression."""
+        """The candidates that could not be asked again or judged; each is an ERROR, not a regression."""
         return tuple(each.question.key for each in self.examined if each.outcome is Outcome.NOT_MEASURED)
 
     @property
     def can_be_red(self) -> bool:
-        """False if neither a number of broken questions nor a drop of a mean could have turned the run red."""
+        """False if no number of broken questions and no drop of a mean could have turned the run red."""
         if self.gate == "confirmed":
             return any(each.question.passed_before for each in self.examined)
         counts = self.count is not None and (self.count.needed or self.count.floor) is not None

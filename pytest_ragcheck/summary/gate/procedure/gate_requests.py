@@ -1,4 +1,4 @@
-"""Passes the requests of the gate to the outside world, and the replies back."""
+"""Defines the requests of the gate, and drives its generators with the replies."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class AskAgain:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAnew:
     """
-    Score the answers with today's judge, in this order, past the verdict cache, each as if it were the only one.
+    Score the answers with today's judge, in this order, independently and without the verdict cache.
 
     The reply has the scores of each answer in the same order, or is None if they could not be measured.
     """
 
     key: Key
     answers: tuple[str, ...]
-    """Digests of recorded answers and of answers of today; an answer that stands twice is judged twice."""
+    """Digests of recorded answers and of answers of today; a repeated digest is judged again."""
 
 
 Request = AskAgain | JudgeAnew
 Reply = Look | tuple[Scores, ...] | None
 Batch = tuple[Request, ...]
-"""Requests that do not depend on each other, to be served at once."""
+"""Independent requests, which may be served concurrently."""
 
 Steps = Generator[Batch, Sequence[Reply], T]
-"""Yields batches, takes the replies of each in the same order, and returns a T."""
+"""A generator that yields batches, receives the replies in the same order, and returns a T."""
 
 
 def drive(steps: Steps[T], serve: Callable[[Request], Reply]) -> T:
-    """The result of the steps, each request served by a plain function."""
+    """Return the result of the steps; a plain function serves each request."""
     try:
         batch = next(steps)
         while True:
@@ -56,7 +56,7 @@ def drive(steps: Steps[T], serve: Callable[[Request], Reply]) -> T:
 
 
 def together(several: Sequence[Steps[T]]) -> Steps[list[T]]:
-    """Drives independent steps at once: the first batches of all as one batch, then the second ones, and so on."""
+    """Run independent steps side by side: their first batches become one batch, then their second ones, and so on."""
     results: dict[int, T] = {}
     batches: dict[int, Batch] = {}
     for place, steps in enumerate(several):
@@ -73,7 +73,7 @@ def together(several: Sequence[Steps[T]]) -> Steps[list[T]]:
 def _advance(
     steps: Steps[T], reply: Sequence[Reply] | None, place: int, batches: dict[int, Batch], results: dict[int, T]
 ) -> None:
-    """Puts the next batch, or the result at the end, under the place."""
+    """Store the next batch of the steps, or their result at the end, under the index."""
     try:
         batches[place] = next(steps) if reply is None else steps.send(reply)
     except StopIteration as end:

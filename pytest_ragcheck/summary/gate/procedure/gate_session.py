@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 FEWEST_QUESTIONS = 10
-"""A smaller set is decided as under `confirmed`: no count of it is more than chance."""
+"""Smaller sets are decided as under `confirmed`, because no count of them can be significant."""
 
 COUNT_SHARE = 0.6
-"""Share of the false alarms that the count test may make. With 0.005, six broken questions would not be red."""
+"""Share of the false alarms for the count test. With 0.005 in all, six broken questions would not be red."""
 
 
 def gate(
@@ -41,10 +41,10 @@ def gate(
     deterministic_judge: bool = False,
 ) -> Steps[GateFindings]:
     """
-    The whole decision over a run.
+    Decide on a run, by requests to the caller.
 
     Args:
-        questions: Every question that can be compared.
+        questions: All comparable questions.
         gate: `confirmed` or `regression`.
         false_alarms: Chance of a red run if nothing changed, 0..1; for `regression`.
         tolerance: By how much a mean may drop, 0..1; for `regression`.
@@ -66,7 +66,7 @@ def gate(
 
 
 def procedure_for(gate: str, n_questions: int) -> str:
-    """The procedure that decides: `confirmed` in place of `regression` below 10 comparable questions."""
+    """Return the procedure that decides: `confirmed` instead of `regression` below 10 comparable questions."""
     return "confirmed" if n_questions < FEWEST_QUESTIONS else gate
 
 
@@ -74,10 +74,10 @@ def weigh(
     examined: Sequence[Examined], *, gate: str, false_alarms: float, tolerance: float, deterministic_judge: bool
 ) -> Steps[GateFindings]:
     """
-    The findings over examined questions, for a caller that examined each by itself.
+    Return the findings over questions that the caller has examined one by one.
 
     Args:
-        examined: Every compared question.
+        examined: All compared questions.
         gate: As `procedure_for` returned it.
         false_alarms: As of `gate`.
         tolerance: As of `gate`.
@@ -96,7 +96,7 @@ def weigh(
         mean = yield from weigh_means(
             questions, changed, unit_of, level=level, tolerance=tolerance, deterministic_judge=deterministic_judge
         )
-    # A test that cannot be significant takes nothing from the other one.
+    # A test that cannot become significant leaves its share of the false alarms to the other.
     count_level = false_alarms * COUNT_SHARE if means_can_be_red else false_alarms
     differences = mean.differences if mean is not None else {}
     declared = frozenset[str]().union(*(question.documents for question in questions))
@@ -154,7 +154,7 @@ def _count(examined: Sequence[Examined], kind: str, unit_of: Mapping[Key, int], 
 
 
 def _newly_passing(examined: Sequence[Examined]) -> int:
-    """How many questions failed in their latest saved run and pass today, unless that is refuted side by side."""
+    """Return how many questions failed in their latest saved run and pass today, unless judged worse side by side."""
     refuted = {each.question.key for each in examined if each.side_by_side is not None and not each.improved}
     return sum(
         each.question.known[-1].failed and each.question.now.passed and each.question.key not in refuted

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
 
 _HOPELESS = 0.2
-"""A p above this after one judgement of each answer asks for no second one."""
+"""Largest p after one judgement of each answer that leads to a second judgement."""
 
 _POWER = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """One changed question with today's scores of each of its answers."""
+    """A changed question with today's scores of each of its answers."""
 
     question: ComparedQuestion
     answers: tuple[str, ...]
@@ -37,10 +37,10 @@ class _Judged:
 
     def values(self, metric: str | None) -> list[float] | None:
         """
-        The value of today, then that of each saved run, latest first; None if no metric was scored in all of them.
+        Return the values of today and of each saved run, latest first; None if no metric was scored in all runs.
 
         Args:
-            metric: None for the mean over the asserted metrics that were scored in all of them.
+            metric: None for the mean over the asserted metrics that were scored in all runs.
         """
         asserted = tuple(self.question.thresholds) if metric is None else (metric,)
         common = [m for m in asserted if all(any(m in scores for scores in times) for times in self.scores.values())]
@@ -54,7 +54,7 @@ class _Judged:
 
 
 def can_be_judged(questions: Sequence[ComparedQuestion]) -> list[ComparedQuestion]:
-    """The questions whose answers differ between the runs and can all be judged today."""
+    """Return the questions whose answers differ between the runs and can all be judged today."""
     return [
         question
         for question in questions
@@ -63,7 +63,7 @@ def can_be_judged(questions: Sequence[ComparedQuestion]) -> list[ComparedQuestio
 
 
 def can_be_red(changed: Sequence[ComparedQuestion], unit_of: Mapping[Key, int], level: float) -> bool:
-    """True if so many units changed that a drop of all of them would be significant."""
+    """Return True if enough units changed that a drop of all of them would be significant."""
     runs: dict[int, int] = {}
     for question in changed:
         unit = unit_of[question.key]
@@ -81,17 +81,17 @@ def weigh_means(
     deterministic_judge: bool,
 ) -> Steps[MeanFinding | None]:
     """
-    The test of the mean over the asserted metrics, by permutation of the runs within units.
+    Test the mean over the asserted metrics by permuting the runs within units.
 
-    Answers that are not the same in all runs are judged today in all their versions: once, and twice where the question
-    asserts a single metric, unless the first time shows nothing. All other questions differ by 0.
+    All versions of a changed answer are judged today. If the question asserts a single metric, they are judged twice,
+    unless the first round is clearly insignificant. Unchanged questions differ by 0.
 
     Args:
         questions: All compared questions.
-        changed: Those that `can_be_judged`.
-        unit_of: By question the number of its unit.
+        changed: The questions of `can_be_judged`.
+        unit_of: The index of the unit by question.
         level: Chance of a red run if nothing changed, 0..1.
-        tolerance: By how much the mean may drop.
+        tolerance: The drop of the mean that is accepted, 0..1.
         deterministic_judge: True if the judge gives the same answer the same scores.
 
     Returns:
@@ -111,7 +111,7 @@ def weigh_means(
 
 
 def _judged(question: ComparedQuestion) -> _Judged:
-    """The question with today's judgement of its new answer, if there is one, and none of the others."""
+    """Return the question with today's judgement of its new answer only, if there is one."""
     answers = tuple(look.answer or "" for look in reversed(question.looks_by_run))
     scores: dict[str, list[Scores]] = {answer: [] for answer in answers}
     if question.now.fresh:
@@ -120,7 +120,7 @@ def _judged(question: ComparedQuestion) -> _Judged:
 
 
 def _judge_once(judged: Sequence[_Judged], *, first: bool) -> Steps[list[_Judged]]:
-    """One judgement more of each answer; questions whose answers could not be judged are left out."""
+    """Judge each answer once more; questions whose answers could not be judged are left out."""
     wanted = [
         JudgeAnew(
             key=each.question.key,
@@ -180,7 +180,7 @@ def _metric_drops(
 
 
 def _units(values: Sequence[tuple[Key, list[float]]], unit_of: Mapping[Key, int]) -> list[list[float]]:
-    """The values of each unit by run, today first, summed over its questions as far back as all of them go."""
+    """Return the sums of each unit's questions by run, today first, over the runs that all its questions have."""
     rows: dict[int, list[list[float]]] = defaultdict(list)
     for key, of_question in values:
         rows[unit_of[key]].append(of_question)
@@ -195,10 +195,10 @@ def _visible_drop(
     judged: Sequence[_Judged], n: int, units: Sequence[Sequence[float]], level: float, tolerance: float
 ) -> float | None:
     """
-    The drop that would be red in about four of five runs in which as many answers change, and differ as widely.
+    Return the drop that would turn about four of five runs red, with as many changed answers and the same spread.
 
-    Source: the power of the t test with a degree of freedom for each saved value but one, whose distance from the
-    permutation test is small from 8 of them on.
+    Source: the power of the t test with one degree of freedom less than saved values, which is close to that of the
+    permutation test from 8 values on.
     """
     if len(units) < 2:
         return None
@@ -207,7 +207,7 @@ def _visible_drop(
     spread = stdev(map(_difference, units)) * math.sqrt(len(units)) / n
     widened = math.sqrt(1 + quantile**2 / (2 * freedom))
     visible = max((quantile + extra * widened) * spread, tolerance + extra * spread)
-    # No mean drops by more than there is of it.
+    # A mean cannot drop below 0.
     room = math.fsum(_level(each.question) for each in judged) / n
     return visible if visible < room else None
 

@@ -1,4 +1,4 @@
-"""Tests by permutation whether the sum of today is lower than chance, if any run could be the one of today."""
+"""Tests by permutation whether the sum of today is significantly low among the runs."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DECIMALS = 1_000_000
-"""Scores are kept to six decimals, as in the files, so that equal sums are equal."""
+"""Scores are rounded to six decimals, as in the files, so that equal sums compare equal."""
 
 _CELLS = 8192
-"""Sums that need more cells are rounded to so many."""
+"""Maximum number of cells; larger sums are rounded to fit."""
 
 _WIDTH, _DROPPED = 192, 64
-"""Most bits of a counter, and how many of its lowest are dropped before it is full: those of less than 1e-20 of all."""
+"""Maximum bits of a counter, and the number of lowest bits dropped before an overflow: less than 1e-20 of the total."""
 
 _CLEAR = 0.05
-"""A p above this is given by the normal distribution: no decision depends on its digits."""
+"""Above this p the normal distribution is used, because no decision depends on the exact value."""
 
 _FEW = 30
 
 
 def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
     """
-    Chance of a sum at most as low as that of the first values, if any value of a unit could be its first one; 0..1.
+    Return the chance of a sum as low as that of the first values, if any value of a unit could be first; 0..1.
 
-    With two values a unit it is the paired permutation test: each difference could as well have the other sign.
+    With two values in each unit this is the paired permutation test.
 
     Args:
-        units: Independent of each other. Of each, the value of today first, then those of the saved runs.
+        units: Independent units; each has the value of today first, then those of the saved runs.
 
     Source: Fisher (1935); all choices are counted by the algorithm of Pagano and Tritchler (1983). Equal sums count as
     low. Above 8,192 distinct sums the values are rounded to a grid, and two standard deviations of the rounding are
@@ -54,11 +54,11 @@ def lower_sum_p(units: Sequence[Sequence[float]]) -> float:
 
 
 def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
-    """Share of the choices of one value a unit whose sum is at most this."""
+    """Return the share of all choices of one value from each unit whose sum is at most the limit."""
     width = min(_WIDTH, math.prod(len(unit) for unit in units).bit_length() + 1)
     cells = (1 << (most + 1) * width) - 1
     upper_bits = cells // ((1 << width) - 1) * ((1 << max(0, width - _DROPPED)) - 1)
-    # One number holds how many choices come to each sum, in a cell of so many bits for every sum.
+    # One integer holds the number of choices for each sum, in a cell of fixed width for each sum.
     counts = choices = 1
     dropped = 0
     for unit in units:
@@ -67,7 +67,7 @@ def _share_at_most(units: Sequence[Sequence[int]], most: int) -> float:
         if choices.bit_length() - dropped > _WIDTH - _DROPPED // 2:
             counts = counts >> _DROPPED & upper_bits
             dropped += _DROPPED
-    # A number is congruent to the sum of its digits, modulo its base less 1. The choice of today is always one of them.
+    # A number is congruent to its digit sum modulo its base minus 1. The choice of today is always counted.
     return (max(1, counts % ((1 << width) - 1)) << dropped) / choices
 
 

@@ -1,4 +1,4 @@
-"""Judges the recorded answers and the new ones side by side, by today's judge, as often as the decision needs."""
+"""Judges recorded and new answers side by side with today's judge, as often as the decision needs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
 
 LEVEL = 0.01
-"""Chance of calling an answer worse that is as good as the recorded one."""
+"""Chance that an answer as good as the recorded one is called worse."""
 
 _FIRST, MOST = 5, 8
-"""Judgements of each side in the first round, and in both."""
+"""Judgements of each side after the first and after the second round."""
 
 _HOPELESS = 0.05
-"""A first round with a higher p has no second one."""
+"""Largest p of the first round that leads to a second round."""
 
 
 def judge_side_by_side(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str], *, deterministic: bool
 ) -> Steps[SideBySide | None]:
     """
-    The judgements of both sides, and whether the new answers are worse than the recorded ones.
+    Return the judgements of both sides, and whether the new answers are worse.
 
-    After 5 judgements of each side, p has to be 1/252, the least that 5 against 5 can reach; after 8 of each side, at
-    most the rest of `LEVEL`. A deterministic judge judges each answer once, and every new answer has to be below every
-    recorded one.
+    After 5 judgements of each side p must be 1/252, the least possible value; after 8 it must be at most the rest of
+    `LEVEL`. A deterministic judge judges each answer once, and every new answer must score below every recorded one.
 
     Args:
         question: Names the asserted metrics.
@@ -66,7 +65,7 @@ def judge_side_by_side(
 
 def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
     """
-    Chance that a random choice of all values for the new side has a sum as low, 0..1.
+    Return the chance that a random choice of values for the new side has a sum as low, 0..1.
 
     Args:
         recorded: At least one value.
@@ -83,7 +82,7 @@ def worse_p(recorded: Sequence[float], new: Sequence[float]) -> float:
 def _margins(
     question: ComparedQuestion, recorded: Sequence[str], new: Sequence[str]
 ) -> Steps[tuple[tuple[float, ...], tuple[float, ...]] | None]:
-    """The margins of both sides over the metrics that every judgement scored; None if there is no such metric."""
+    """Return the margins of both sides over the metrics that all judgements scored; None without such a metric."""
     order = alternating(len(recorded), len(new))
     sides = recorded, new
     (reply,) = yield (JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order)),)
@@ -100,7 +99,7 @@ def _margins(
 
 
 def alternating(first: int, second: int) -> list[tuple[int, int]]:
-    """Side and place of each judgement: the sides take turns, and also take turns to begin a pair."""
+    """Return side and index of each judgement: the sides alternate, and so does the side that begins a pair."""
     order: list[tuple[int, int]] = []
     for place in range(max(first, second)):
         pair = [(side, place) for side, size in enumerate((first, second)) if place < size]

@@ -1,4 +1,4 @@
-"""Finds the units of noise: each question by itself, or those that share a declared document."""
+"""Finds the independent units: single questions, or groups of questions that share a gold document."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 _CHANGED_ELSEWHERE = 0.1
-"""Above this share of other answers outside of the failing documents, the noise of a document may be shared."""
+"""If a larger share of answers changed outside of the failing documents, a document's questions may share noise."""
 
 _CORRELATED = 3.5
-"""Standard deviations above which differences go together within documents."""
+"""Standard deviations above which differences correlate within documents."""
 
 
 def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
-    """By question the number of its unit; questions that share a document, directly or by others, are one."""
+    """Return the index of the unit by question; questions that share a document, even indirectly, form one unit."""
     unit = {question.key: place for place, question in enumerate(questions)}
     parent = list(range(len(questions)))
 
@@ -37,10 +37,10 @@ def by_document(questions: Sequence[ComparedQuestion]) -> dict[Key, int]:
 
 def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tuple[str, dict[Key, int]]:
     """
-    The kind of the units, `question` or `document`, and the unit of each question.
+    Return the kind of the units, `question` or `document`, and the unit of each question.
 
-    A lost document changes the answers of its own questions only. If more than a tenth of the answers elsewhere
-    changed too, the noise of a document may be shared by its questions, and the document is the unit.
+    A lost document changes only the answers of its own questions. If more than a tenth of the other answers changed
+    too, the questions of a document may share noise, and the document is the unit.
 
     Args:
         questions: All compared questions.
@@ -57,12 +57,12 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
 
 def go_together(differences: Iterable[tuple[float, Iterable[str]]]) -> bool:
     """
-    True if the differences of questions that share a document correlate more than by chance.
+    Return True if the differences of questions that share a document correlate significantly.
 
     Args:
-        differences: Of each question the difference to its saved runs, and the documents of its contexts.
+        differences: For each question its difference to its saved runs, and the documents of its contexts.
 
-    Source: the sum of products of pairs, whose mean is 0 and whose variance is that of its terms under random signs.
+    Source: the sum of the products of all pairs, with mean 0 and the variance of its terms under random signs.
     """
     found: dict[str, list[float]] = defaultdict(list)
     for difference, documents in differences:
