@@ -75,7 +75,19 @@ def test_every_page_is_held_by_a_test_that_names_it() -> None:
 
 def test_the_index_leads_to_every_page() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"\]\((\S+)\)", index)) == sorted(HELD.keys() - {"index.md"})
+    assert sorted(set(re.findall(r"\]\((\S+)\)", index))) == sorted(HELD.keys() - {"index.md"})
+
+
+def test_the_start_page_has_the_settings_of_the_readme() -> None:
+    start, readme = (path.read_text(encoding="utf-8") for path in (DOCS / "index.md", PROJECT / "README.md"))
+    rows = re.findall(r"^\| `.+ \|$", start, re.MULTILINE)
+    assert len(rows) == 7
+    assert "\n".join(["| setting | for |", "|---|---|", *rows]) in readme
+
+
+def test_the_navigation_of_the_site_has_every_page_once() -> None:
+    navigation = (PROJECT / "zensical.toml").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'"([\w/-]+\.md)"', navigation)) == sorted(HELD)
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: str(path.relative_to(PROJECT)))
