@@ -95,7 +95,7 @@ async def check_question(
             dialogue = dialogues[len(records)] if dialogues else None
             records.append(
                 await _checked_once(
-                    question if dialogue is None else dialogue.next_turn(question),
+                    question,
                     dialogue=dialogue,
                     client=client,
                     judge=judge,
@@ -106,7 +106,10 @@ async def check_question(
                 )
             )
             if records[-1].verdict is Verdict.ERROR:
-                break
+                if dialogue is None or not dialogue.has(question):
+                    break
+                # The next turn needs the answers of all repeats, and this turn is an ERROR whatever they are.
+                judge, metrics = None, ()
     record = records[0] if settings.run.repeats == 1 else combined_record(records, _thresholds(settings, judge))
     spreads = {metric: spread(values) for metric, values in record.repeated.items()}
     unstable = {metric: by for metric, by in spreads.items() if by > SPREAD_LIMIT}
@@ -128,9 +131,11 @@ async def _checked_once(
     judging: Limiter,
 ) -> Record:
     clean = settings.redactor
-    record = blank_record(question, client, judge, clean)
+    record = blank_record(question if dialogue is None else dialogue.recorded_turn(question), client, judge, clean)
+    # The system gets its own answers back unchanged.
+    asked = question if dialogue is None else dialogue.next_turn(question)
     try:
-        given = await asking.run(partial(ask, question, client))
+        given = await asking.run(partial(ask, asked, client))
     except (IngestionError, ReplayError) as error:  # no request was made
         return replace(record, error_kind=error.kind, reason=clean.text(str(error)))
     except MeasurementError as error:
@@ -140,7 +145,7 @@ async def _checked_once(
     # The judge gets redacted texts, since they leave this machine; local metrics use the original ones.
     answer = answer_without_secrets(given, clean)
     if dialogue is not None:
-        dialogue.add(question, answer)
+        dialogue.add(question, given, answer)
     record = replace(
         record,
         answer=answer.text if question.is_answered else None,

@@ -42,10 +42,11 @@ class EarlierTurn:
     question: str
     """The text of the turn."""
 
-    answer: str
+    # Tracebacks of a user's client show its values, and texts of the system may hold secrets.
+    answer: str = field(repr=False)
     """The answer of the system; empty if it abstained."""
 
-    contexts: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = field(default=(), repr=False)
     """The passages of that answer."""
 
 
@@ -126,8 +127,8 @@ class Question:
     history: tuple[EarlierTurn, ...] = field(default=(), compare=False)
     """The earlier turns of the conversation, in their order; filled when the turn is asked."""
 
-    session: str | None = field(default=None, compare=False)
-    """The session that the system named in its earlier replies; None before the first, or if it names none."""
+    session: str | float | None = field(default=None, compare=False)
+    """The session, a text or a number, that the earlier replies named; None before the first, or if they name none."""
 
     path: Path | None = field(default=None, compare=False)
     """The file that the question was read from."""

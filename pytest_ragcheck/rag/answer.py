@@ -37,8 +37,8 @@ class RagAnswer:
     first_token_seconds: float | None = None
     """From sending the request to the first piece of a streamed answer, >= 0; None if it was not streamed."""
 
-    session: str | None = None
-    """The session that the reply names, for the next turn of its conversation; None if it names none."""
+    session: str | float | None = None
+    """The session that the reply names, a text or a number, for the next turn; None if it names none."""
 
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the reply beyond the contract, unchanged."""

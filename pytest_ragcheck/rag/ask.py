@@ -84,8 +84,8 @@ def _problem(answer: RagAnswer) -> str:
     if answer.source_ids is not None and not are_texts(answer.source_ids):
         return f"source_ids are {answer.source_ids!r:.80}, not a tuple of str"
     session: Any = answer.session
-    if session is not None and not isinstance(session, str):
-        return f"session is {session!r:.80}, not a str"
+    if isinstance(session, bool) or not isinstance(session, str | int | float | None):
+        return f"session is {session!r:.80}, not a str or a number"
     for name in ("latency_seconds", "first_token_seconds"):
         seconds = getattr(answer, name)
         if seconds is not None and not 0 <= number(seconds) < math.inf:

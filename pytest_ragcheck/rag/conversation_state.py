@@ -23,8 +23,8 @@ class ConversationState:
     history: tuple[EarlierTurn, ...] = ()
     """The earlier turns, in their order."""
 
-    session: str | None = None
-    """The session of the earlier replies; None before the first."""
+    session: str | float | None = None
+    """The session of the earlier replies, a text or a number as they have it; None before the first."""
 
     @classmethod
     def before(cls, question: Question) -> Self:

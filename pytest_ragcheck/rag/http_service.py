@@ -105,7 +105,8 @@ class HttpService:
     ) -> RagAnswer:
         """The answer from these passages alone; raises an `EndpointError` if there is none."""
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        return await self._with_context.ask(query, len(rows), conversation, context_passages=rows)
+        beside = {"context_passages": rows, "session_id": conversation.session}
+        return await self._with_context.ask(query, len(rows), conversation, **beside)
 
     @property
     def documents(self) -> DocumentRoutes:

@@ -53,10 +53,10 @@ class Talks:
         name, turn = request.json["query"].split(" t")
         with self._changing:
             self._running[name] += 1
-            session = request.json["session_id"] or f"s{next(self._sessions)}"
+            session = request.json.get("session_id") or f"s{next(self._sessions)}"
             # A session begins with the first turn and has each other turn after the one before it.
             self.torn += [name] if self._last.get(session, 0) >= int(turn) else []
-            self.torn += [name] if (request.json["session_id"] is None) != (int(turn) == 1) else []
+            self.torn += [name] if ("session_id" not in request.json) != (int(turn) == 1) else []
             self._last[session] = int(turn)
             self.asked[name].append(int(turn))
             self.overlapped += [name] if self._running[name] > 1 else []
@@ -159,6 +159,24 @@ def test_the_last_failed_turn_is_asked_after_those_before_it(project: Project) -
     assert first.outcomes == {"passed": 7, "failed": 1}
     assert again.outcomes["passed"] == 1
     assert talks.asked == {"c1": [1, 2, 3]}
+
+
+@pytest.mark.parametrize("reruns", [0, 1])
+def test_a_conversation_goes_on_after_a_turn_that_a_rerun_answers(project: Project, reruns: int) -> None:
+    write_talks(project)
+    talks, first = Talks(), iter([True])
+
+    def fails_once(connection: socket.socket, request: Request) -> bool:
+        if request.json["query"] == "c0 t2" and next(first, False):
+            return DOWN(connection, request)
+        return talks(connection, request)
+
+    with FakeEndpoint(fails_once) as endpoint:
+        ended = run(project, endpoint, f"--reruns={reruns}", "-o", "rag_retries=0")
+    expected = {"passed": 4, "rerun": 1} if reruns else {"passed": 1, "error": 1, "skipped": 2}
+    assert ended.outcomes == expected
+    assert talks.asked == {"c0": [1, 1, 2, 3, 4] if reruns else [1]}
+    assert ended.counts["skipped"] == (0 if reruns else 2)
 
 
 @three_ways
@@ -498,3 +516,72 @@ def test_a_run_without_pytest_asks_conversations_too(project: Project) -> None:
         "c0[turn1]", "c0[turn2]", "c0[turn3]", "c1[turn1]", "c1[turn2]",
     ]  # fmt: skip
     assert done.summary.totals.counts.skipped == 1
+
+
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+
+WATCHING = """
+import json
+import pytest
+from pytest_ragcheck import Judgement
+
+class Judge:
+    async def judge(self, question, answer):
+        earlier = [[turn.answer, *turn.contexts] for turn in question.history]
+        with open("judged.jsonl", "a") as log:
+            print(json.dumps([question.turn, earlier, answer.text]), file=log)
+        return Judgement(answer_correctness=1.0, groundedness=1.0)
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Judge()
+"""
+
+
+def reveals(connection: socket.socket, request: Request) -> bool:
+    reply = {"choices": [{"message": {"content": f"Your key is {SECRET}."}}], "contexts": [f"Key: {SECRET}"]}
+    return json_reply(reply)(connection, request)
+
+
+@two_ways
+def test_only_the_system_gets_the_secrets_of_its_answers_back(project: Project) -> None:
+    turn = {"question": "Which key?", "must_mention": "none"}
+    project.write("talks.rag.json", json.dumps([{"id": "key", "turns": [turn, turn]}]))
+    project.write("pytest.ini", "[pytest]\nrag_shape = openai-chat\nlog_file = all.log\nlog_file_level = DEBUG\n")
+    project.write("conftest.py", WATCHING)
+    with FakeEndpoint(reveals) as endpoint:
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-report=html", "--showlocals")
+    assert ended.outcomes == {"failed": 2}
+    assert endpoint.requests[1].json["messages"][1]["content"] == f"Your key is {SECRET}."
+    judged = [json.loads(line) for line in (project.folder / "judged.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert judged[1] == [2, [["Your key is [redacted]", "Key: [redacted]"]], "Your key is [redacted]"]
+    assert SECRET not in ended.text
+    files = [path for path in project.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+
+
+def test_the_traceback_of_a_client_does_not_show_the_earlier_answers(project: Project) -> None:
+    project.write("billing.rag.yaml", SALE)
+    code = CLIENT.replace('"14 days" if', '"key " + "sk-proj-" + "a1" * 20 if').replace(
+        "        said =", "        assert len(question.history) < 2, question\n        said ="
+    )
+    project.write("conftest.py", code + "\n@pytest.fixture(scope='session')\ndef rag_client():\n    return Client()\n")
+    ended = project.run("--rag-judge=none", "--showlocals")
+    assert ended.outcomes == {"passed": 1, "failed": 1, "error": 1}
+    assert "AssertionError" in ended.text
+    assert "a1" * 20 not in ended.text
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_an_error_of_the_judge_alone_does_not_stop_the_conversation(project: Project, repeats: int) -> None:
+    project.write("billing.rag.yaml", SALE)
+    code = JUDGE.replace("right = 0.0 if", "assert_up(question)\n        right = 0.0 if")
+    project.write(
+        "conftest.py",
+        code + "\nfrom pytest_ragcheck.errors import JudgeError\nWORSE = False\n"
+        "def assert_up(question):\n    if question.turn == 2:\n        raise JudgeError('down')\n",
+    )
+    ended = project.run("-o", f"rag_repeats={repeats}")
+    assert ended.outcomes == {"passed": 2, "error": 1}
+    # Each repeat of a turn is asked, also after the ERROR of the first.
+    assert [int(name[-2]) for _, name, _, _ in asked_by(project)] == [*[1] * repeats, *[2] * repeats, *[3] * repeats]

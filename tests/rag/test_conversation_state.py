@@ -139,22 +139,43 @@ STREAM = b"".join(
     ("reply", "session"),
     [
         (GOOD | {"talk": {"id": "s1"}}, "s1"),
-        (GOOD | {"talk": {"id": 17}}, "17"),
+        (GOOD | {"talk": {"id": 17}}, 17),
+        (GOOD | {"talk": {"id": 0}}, 0),
+        (GOOD | {"talk": {"id": 0.25}}, 0.25),
         (GOOD | {"talk": {"id": None}}, None),
         (GOOD | {"talk": {"id": ""}}, None),
         (GOOD, None),
-        (raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + STREAM), "17"),
+        (raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + STREAM), 17),
     ],
 )
-def test_the_session_is_read_as_text(reply: Any, session: str | None) -> None:
+def test_the_session_is_the_text_or_the_number_of_the_reply(reply: Any, session: str | float | None) -> None:
     answer = asked(turn(1), reply, request='{"q": "{query}", "s": "{session}"}', response=READING)[1]
     assert (answer.text, answer.session) == ("To the card.", session)
+
+
+@pytest.mark.parametrize("session", ["s1", 17, 0, 0.25])
+def test_the_session_is_sent_as_it_came(session: str | float) -> None:
+    template = '{"q": "{query}", "s": "{session}", "all": ["{session}"], "text": "<{session}>"}'
+    body = asked(turn(2, session=session), request=template, response=READING)[0].json
+    assert body == {"q": USER["content"], "s": session, "all": [session], "text": f"<{session}>"}
+    assert type(body["s"]) is type(session)
+
+
+def test_a_first_turn_and_a_question_send_no_null_in_place_of_the_session() -> None:
+    # Where a schema says that the session is an optional string, null is refused.
+    template = '{"q": "{query}", "s": "{session}", "all": [{"s": "{session}"}, "{session}"]}'
+    for question in (turn(1), Question(dataset_name="t", id="1", question=USER["content"])):
+        assert asked(question, request=template, response=READING)[0].json == {"q": USER["content"], "all": [{}]}
+        for shape in ("server", "dify"):
+            assert None not in asked(question, SERVER | {"metadata": {}}, shape=shape)[0].json.values()
 
 
 def test_a_session_of_another_type_is_an_error() -> None:
     with pytest.raises(EndpointError) as caught:
         asked(turn(1), GOOD | {"talk": {"id": ["s"]}}, shape="openai-chat", response=READING)
-    assert "session=talk.id is an array of 1, not a string\nName the id of the conversation." in str(caught.value)
+    assert "session=talk.id is an array of 1, not a string or a number\nName the id of the conversation." in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -210,7 +231,7 @@ def test_a_function_gets_the_history_or_the_session_that_it_takes() -> None:
     assert called(with_history, turn()).text == repr(MESSAGES)
     assert called(with_history, turn(1)).text == "[]"
     answer = called(with_session, turn(session="s1"))
-    assert (answer.text, answer.session) == ("'s1'", "17")
+    assert (answer.text, answer.session) == ("'s1'", 17)
     assert called(with_session, turn(1)).text == "None"
     assert called(with_context, turn(tier=GENERATION)).text == repr(MESSAGES)
     assert called(with_history, turn(tier=RETRIEVAL_ALONE)).contexts == ()
@@ -255,10 +276,11 @@ def test_a_function_that_cannot_know_the_earlier_turns_is_an_error(
     assert str(caught.value).partition(": ")[2].startswith(text)
 
 
-def test_a_client_of_the_users_own_names_its_session_as_text() -> None:
+@pytest.mark.parametrize("session", [["s"], True])
+def test_a_client_of_the_users_own_names_its_session_as_text_or_number(session: Any) -> None:
     class Own:
         async def ask(self, question: Question) -> RagAnswer:
-            return RagAnswer(text="a", session=17)  # type: ignore[arg-type]
+            return RagAnswer(text="a", session=session)
 
-    with pytest.raises(EndpointError, match="returned a RagAnswer whose session is 17, not a str"):
+    with pytest.raises(EndpointError, match=r"whose session is .*, not a str or a number"):
         asyncio.run(ask_checked(turn(), Own()))

@@ -98,7 +98,7 @@ def test_chunks_are_asked_for_and_their_documents_known():
         with pytest.raises(EndpointReplyError):
             call(endpoint.url, lambda client: client.query("When?", 3))
     assert [request.json for request in endpoint.requests] == [
-        {"query": "When?", "top_k": 3, "include_chunks": True, "session_id": None},
+        {"query": "When?", "top_k": 3, "include_chunks": True},
         {"query": "When?", "top_k": 3},
     ]
     assert (answer.contexts, answer.source_ids) == (("The shop opens at 9.",), ("d1",))

@@ -135,7 +135,7 @@ class QuestionSession:
         if self._part.is_worker and self._fixtures.in_last_item:
             self._key_of_last_item = step.key
         taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
-        if taken is None:
+        if taken is None or (taken.record.error_kind == EARLIER_TURN and self._was_rerun(question, backends)):
             return self._asked_now(question, backends, AGAIN)
         return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
 
@@ -185,6 +185,12 @@ class QuestionSession:
         conversation = self._conversation_of(question, backends)
         asked = self._waiting.run(self._asker.ask, key, prepared, why, conversation, question=question, to_go=to_go)
         return self._with_evidence(asked, backends)
+
+    def _was_rerun(self, question: Question, backends: Backends) -> bool:
+        """Return True if a rerun of the turn before this one got an answer, so that the conversation can go on."""
+        client, name, conversation = self._on_demand
+        is_same = client is backends.client and name == (question.dataset_name, question.conversation)
+        return is_same and conversation.begun + 1 == question.turn and conversation.stopped_by() is None
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
         """Return the conversation of a turn, continued from the last item if client and conversation match."""

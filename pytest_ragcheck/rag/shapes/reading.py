@@ -42,7 +42,7 @@ class IdsMismatch(ReplyMismatch):
 
 
 class SessionMismatch(ReplyMismatch):
-    """The session is not a text; another setting for answer and contexts does not help."""
+    """The session is not a text or a number; another setting for answer and contexts does not help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,13 +246,15 @@ def _contexts(value: object, label: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _session(value: object, label: str) -> str | None:
-    """Return the session as text; None if the reply names none."""
+def _session(value: object, label: str) -> str | float | None:
+    """Return the session as the reply has it, since a server may check its type; None if the reply names none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise SessionMismatch(f"{label} is {named(value)}, not a string", "Name the id of the conversation.")
-    text = "" if value is None else str(value)
-    _refuse_lone_surrogates(text, label)
-    return text or None
+        raise SessionMismatch(
+            f"{label} is {named(value)}, not a string or a number", "Name the id of the conversation."
+        )
+    if isinstance(value, str):
+        _refuse_lone_surrogates(value, label)
+    return None if value == "" else value
 
 
 def _key_of_text(value: object) -> str | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.conversation_state import ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")
-_MESSAGES = "{history}"
+_MESSAGES, _SESSION = "{history}", "{session}"
 _GET = re.compile(r"GET\s+")
 _EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
 
@@ -85,6 +85,7 @@ class JsonTemplate:
         Return the JSON value; a string that is only a placeholder becomes the value itself.
 
         The value of `{history}` is an array of messages; as an element of an array it becomes elements of that array.
+        Without a session, a key or an element that is only `{session}` is left out, because many servers reject null.
         """
         whole = {"query": query, "top_k": top_k, "history": conversation.messages, "session": conversation.session}
         return _filled(self._value, whole, _texts(query, top_k, conversation))
@@ -140,7 +141,7 @@ def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str,
         "query": query,
         "top_k": str(top_k),
         "history": conversation.text,
-        "session": conversation.session or "",
+        "session": "" if conversation.session is None else str(conversation.session),
     }
 
 
@@ -151,9 +152,14 @@ def _filled(part: Any, whole: Mapping[str, Any], texts: Mapping[str, str]) -> An
             return whole[match[1]]
         return _PLACEHOLDER.sub(lambda match: texts[match[1]], part)
     if isinstance(part, dict):
-        return {key: _filled(value, whole, texts) for key, value in part.items()}
+        return {key: _filled(value, whole, texts) for key, value in part.items() if _is_sent(value, whole)}
     if isinstance(part, list):
-        filled = [_filled(value, whole, texts) for value in part]
-        spliced = (each if value == _MESSAGES else [each] for value, each in zip(part, filled, strict=True))
+        kept = [value for value in part if _is_sent(value, whole)]
+        filled = [_filled(value, whole, texts) for value in kept]
+        spliced = (each if value == _MESSAGES else [each] for value, each in zip(kept, filled, strict=True))
         return [element for elements in spliced for element in elements]
     return part
+
+
+def _is_sent(part: Any, whole: Mapping[str, Any]) -> bool:
+    return part != _SESSION or whole["session"] is not None

@@ -116,12 +116,7 @@ def asked(shape: str, url_end: str = "", **options) -> Request:
 
 def test_each_named_shape_sends_its_request():
     assert asked("query").json == {"query": "Сколько дней?", "top_k": 2}
-    assert asked("server").json == {
-        "query": "Сколько дней?",
-        "top_k": 2,
-        "include_chunks": True,
-        "session_id": None,
-    }
+    assert asked("server").json == {"query": "Сколько дней?", "top_k": 2, "include_chunks": True}
     assert asked("openai-chat").json == {"messages": [{"role": "user", "content": "Сколько дней?"}]}
     get = asked("search-rag", "?token=tok-98765")
     assert get.method == "GET"
