@@ -8,7 +8,7 @@ Each run has saved runs, a run of today, and the gate's own session, whose reque
 The results file has a line for each cell and is written as the runs are made: the command goes on where it ended, and
 makes only the runs that a cell lacks. After a change of the procedure, begin with a new file.
 `--certain` goes on to 10,000 runs in each cell with a rate whose interval reaches above 1.3 %.
-`--tables` prints the tables of docs/explanation/statistics.md from the results file alone.
+`--tables` prints the tables of docs/explanation/gate-simulation.md from the results file alone.
 Beside the gate stand three tests of the last saved run and today at 1 %: the paired t test, the test of McNemar, and,
 for changes, a test of the mean that is told the noise: its level is taken from runs of the same model without a change.
 """

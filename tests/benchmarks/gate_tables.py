@@ -1,35 +1,32 @@
-"""The figures of docs/explanation/statistics.md, from the results of the simulation of the gate."""
+"""The figures of docs/explanation/gate-simulation.md, from the results of the simulation of the gate."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.gate_results import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tests.benchmarks.gate_results import Key, Results
 
     Rows = Iterable[tuple[Key, Tally]]
+    ByFields = Mapping[tuple[object, ...], Tally]
 
 
 def tables(results: Results) -> Iterator[str]:
-    """The lines of all tables, each with its heading."""
+    """The lines of all tables, each with its heading. Cells that differ in what a table leaves out are added up."""
     parts: dict[str, list[tuple[Key, Tally]]] = defaultdict(list)
     for key, tally in results.items():
         parts[key[0]].append((key, tally))
-    nothing = parts["nothing"]
-    yield from ("### Nothing changed", "", *sum_lines(nothing), "", *_by_size(nothing), "", t_line(nothing), "")
-    outside = parts["outside"]
-    yield from ("### Outside of the promise", "", *_by_size(outside), "")
-    warned = [(key, replace(tally, red=tally.warned)) for key, tally in outside]
-    yield from ("### Warnings of documents that share noise", "", *_by_size(warned), "")
-    yield from ("### Something changed", "", *_with_other_tests(parts["changed"]), "")
-    yield from ("### What is stated is seen", "", *_stated(parts["stated"]), "")
-    yield from ("### One question is enough: `confirmed`", "", *_confirmed(parts["confirmed"]))
+    nothing, confirmed = parts["nothing"], dict(_added_up(parts["confirmed"], 1))
+    models = _by_model(nothing, confirmed)
+    yield from ("## Nothing changed", "", *sum_lines(nothing), "", *models, "", t_line(nothing), "")
+    yield from ("## Outside of the promise", "", *_with_warnings(parts["outside"], confirmed), "")
+    yield from ("## Something changed", "", *_beside_the_t_test(parts["changed"]), "")
+    yield from ("## The stated changes are found", "", *_stated(parts["stated"]))
 
 
 def sum_lines(rows: Sequence[tuple[Key, Tally]]) -> Iterator[str]:
@@ -40,13 +37,28 @@ def sum_lines(rows: Sequence[tuple[Key, Tally]]) -> Iterator[str]:
         models[model] += tally
         sizes[size] += tally
     every = sum(models.values(), Tally())
-    varying = sum((tally for model, tally in models.items() if "same answers" not in model), Tally())
+    same = {model: tally for model, tally in models.items() if _same_answers(model)}
+    varying = sum((tally for model, tally in models.items() if model not in same), Tally())
     highest = max(models, key=lambda model: models[model].red / models[model].runs)
     yield f"Of all {every.runs:,} runs {every.red:,} were red: {_percent(every)}."
-    yield f"Without the models whose answers stay the same, which cannot be red, the rate is {_percent(varying)}."
+    yield f"{_sentence(same)} keep their answers: {sum(tally.red for tally in same.values())} runs were red."
+    yield f"Without them the rate is {_percent(varying)}."
     yield f"The model with the highest rate over all sizes has {_percent(models[highest])}: {highest}."
-    for size, pooled in sorted(sizes.items()):
-        yield f"With {size} questions {pooled.red:,} of {pooled.runs:,} runs were red: {_percent(pooled)}."
+    yield ""
+    yield from _table(
+        ("questions", "red", "rate and its 95 % interval"),
+        ((size, _rate(tally), _percent(tally)) for size, tally in sorted(sizes.items())),
+    )
+
+
+def _same_answers(model: str) -> bool:
+    return model.endswith(", same answers")
+
+
+def _sentence(models: Iterable[str]) -> str:
+    """The names of models whose answers stay the same, in one enumeration."""
+    *first, last = (f'"{model.removesuffix(", same answers")}"' for model in models)
+    return f"The models {', '.join(first)} and {last}"
 
 
 def t_line(rows: Sequence[tuple[Key, Tally]]) -> str:
@@ -64,46 +76,45 @@ def t_line(rows: Sequence[tuple[Key, Tally]]) -> str:
 
 def _percent(tally: Tally) -> str:
     low, high = tally.ends
-    return f"{100 * tally.red / tally.runs:.2f} % (95 % interval {100 * low:.2f} to {100 * high:.2f} %)"
+    return f"{100 * tally.red / tally.runs:.2f} % ({100 * low:.2f} to {100 * high:.2f} %)"
 
 
-def _by_size(rows: Rows) -> Iterator[str]:
-    by_model: dict[tuple[str, int], dict[int, Tally]] = defaultdict(dict)
-    for (_, model, size, known), tally in rows:
-        by_model[model, known][size] = tally
-    sizes = sorted({size for cells in by_model.values() for size in cells})
+def _by_model(rows: Rows, confirmed: ByFields) -> Iterator[str]:
     body = (
-        (model, known, *(_rate(cells.get(size, Tally()))[0] for size in sizes))
-        for (model, known), cells in by_model.items()
+        (*key, _rate(tally), _rate(confirmed[key]), f"{confirmed[key].asks / confirmed[key].runs:.1f}")
+        for key, tally in _added_up(rows, 1)
+        if not _same_answers(str(key[0]))
     )
-    return _table(("model", "saved runs", *(f"{size} questions" for size in sizes)), body)
+    return _table(("model", "`regression`", "`confirmed`", "its further asks"), body)
 
 
-def _with_other_tests(rows: Rows) -> Iterator[str]:
-    head = ("model", "questions", "saved runs", "red", "95 % interval", "paired t", "McNemar", "told the noise")
+def _with_warnings(rows: Rows, confirmed: ByFields) -> Iterator[str]:
     body = (
-        (*key[1:], *_rate(tally), *map(tally.share, (tally.t_red, tally.mcnemar_red, tally.told_red)))
-        for key, tally in rows
+        (*key, _rate(tally), f"{tally.warned}/{tally.runs}", _rate(confirmed[key])) for key, tally in _added_up(rows, 1)
     )
-    return _table(head, body)
+    return _table(("model", "`regression`", "with the warning", "`confirmed`"), body)
+
+
+def _beside_the_t_test(rows: Rows) -> Iterator[str]:
+    body = ((*key, _rate(tally), tally.share(tally.t_red)) for key, tally in _added_up(rows, 1, 3))
+    return _table(("model", "saved runs", "red", "paired t"), body)
+
+
+def _added_up(rows: Rows, *fields: int) -> Iterable[tuple[tuple[object, ...], Tally]]:
+    """Rows by these fields of their keys, in the order of their first ones."""
+    sums: dict[tuple[object, ...], Tally] = defaultdict(Tally)
+    for key, tally in rows:
+        sums[tuple(key[field] for field in fields)] += tally
+    return sums.items()
 
 
 def _stated(rows: Rows) -> Iterator[str]:
-    head = ("model", "questions", "saved runs", "red", "95 % interval")
-    return _table(head, ((*key[1:], *_rate(tally)) for key, tally in rows))
+    head = ("model", "questions", "saved runs", "red")
+    return _table(head, ((*key[1:], _rate(tally)) for key, tally in rows))
 
 
-def _confirmed(rows: Rows) -> Iterator[str]:
-    head = ("model", "red", "95 % interval", "asks", "judgements")
-    body = (
-        (key[1], *_rate(tally), f"{tally.asks / tally.runs:.1f}", f"{tally.judgements / tally.runs:.0f}")
-        for key, tally in rows
-    )
-    return _table(head, body)
-
-
-def _rate(tally: Tally) -> tuple[str, str]:
-    return f"{tally.red}/{tally.runs}", "{:.4f} to {:.4f}".format(*tally.ends)
+def _rate(tally: Tally) -> str:
+    return f"{tally.red}/{tally.runs}"
 
 
 def _table(head: tuple[str, ...], body: Iterable[tuple[object, ...]]) -> Iterator[str]:

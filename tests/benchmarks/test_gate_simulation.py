@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RESULTS_OF_THE_PAGE = read_results(RESULTS)
-PAGE = (DOCS / "explanation" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "explanation" / "gate-simulation.md").read_text(encoding="utf-8")
 
 
 def cell(model: Model, size: int, known: int) -> Cell:

@@ -59,6 +59,7 @@ HELD = {
     "reference/tiers-and-routes.md": "tests/docs/test_tiers_page.py",
     "explanation/architecture.md": "tests/docs/test_architecture_page.py",
     "explanation/speed.md": "tests/docs/test_speed_page.py",
+    "explanation/gate-simulation.md": "tests/benchmarks/test_gate_simulation.py",
     "explanation/statistics.md": "tests/docs/test_statistics_page.py",
     "explanation/how-it-runs.md": "tests/docs/test_how_it_runs_page.py",
 }
