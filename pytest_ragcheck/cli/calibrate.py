@@ -1,11 +1,11 @@
-"""`ragcheck calibrate FILE`: measures how far a judge agrees with people."""
+"""`ragcheck calibrate FILE`: measures how far judges agree with people."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
@@ -13,21 +13,24 @@ from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.report.terminal.calibration_lines import Measured
 
 _OPTIONS = {
-    "judge": "rag_judge",
-    "judge_model": "rag_judge_model",
     "judge_url": "rag_judge_url",
     "judge_prompt": "rag_judge_prompt",
     "threshold": "rag_threshold",
     "concurrency": "rag_concurrency",
     "disable": "rag_disable",
 }
-"""The setting of each argument."""
+"""The setting of each argument that is the same for all judges."""
+
+_WITH_MODEL = ("openai", "ragas")
+_MOST_WRITTEN = 50
+"""Disagreements of each judge in the file."""
 
 _JUDGE_VARIABLES = frozenset(
     {"RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL"}
@@ -38,9 +41,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "calibrate",
-        help="measure how far a judge agrees with people",
+        help="measure how far judges agree with people",
         description="Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
-        " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. "
+        " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. With several judges"
+        " it reports their paired differences, and the cheapest judge that is as good as the best one. "
         "Exit status: 0 measured, 1 some answers could not be judged, 2 wrong usage.",
     )
     parser.add_argument(
@@ -65,7 +69,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--show", metavar="NUMBER", type=int, default=5, help="disagreements shown (default: 5)")
     parser.add_argument(
-        "--output", metavar="FILE.json", type=Path, help="write the numbers to FILE.json, and the curve to FILE.svg"
+        "--output",
+        metavar="FILE.json",
+        type=Path,
+        help="write the numbers to FILE.json, and the curve of a single judge to FILE.svg",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="NUMBER",
+        type=float,
+        default=0.05,
+        help="how much worse than the best of several judges counts as as good (default: 0.05)",
     )
     parser.set_defaults(run=_run)
 
@@ -75,57 +89,102 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge",
         metavar="NAME",
-        help="openai, offline or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE)",
+        action="append",
+        help="openai, offline or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE); give it "
+        "again for each further judge",
     )
-    parser.add_argument("--judge-model", metavar="MODEL", help="model of the openai or ragas judge")
+    parser.add_argument(
+        "--judge-model",
+        metavar="MODEL",
+        action="append",
+        help="model of the openai or ragas judge; give it again for each further model",
+    )
     parser.add_argument("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
     parser.add_argument("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
 
 
 def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.cli.judge_measurement import measure_judge
-    from pytest_ragcheck.report.terminal.calibration_lines import calibration_lines
 
-    settings = _settings(chosen)
+    if not 0 <= chosen.margin <= 1:
+        raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
+    judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
     if chosen.output is not None:
         _check_writable(chosen.output)
-    label = f"label_{chosen.label}" if chosen.label else None
-    answers = read_labelled_answers(chosen.file, label=label)
-    measured = measure_judge(answers, chosen.file, _judge(chosen, settings), settings)
+    answers = read_labelled_answers(chosen.file, label=f"label_{chosen.label}" if chosen.label else None)
+    measured = [measure_judge(answers, chosen.file, judge, settings) for settings, judge in judges]
+    settings = judges[0][0]
+    if len(measured) == 1:
+        _report_one(measured[0], chosen, settings)
+    else:
+        _report_several(measured, chosen, settings)
+    return 1 if any(each.errors for each in measured) else 0
+
+
+def _report_one(measured: Measured, chosen: argparse.Namespace, settings: Settings) -> None:
+    from pytest_ragcheck.report.terminal.calibration_lines import calibration_document, calibration_lines, curve_svg
+
     say(*map(settings.redactor.text, calibration_lines(measured, most_shown=max(0, chosen.show))))
     if chosen.output is not None:
-        say(*(f"written: {path}" for path in _write(measured, chosen.output, settings)))
-    return 1 if measured.errors else 0
+        _write(chosen.output, calibration_document(measured, most_shown=_MOST_WRITTEN), settings)
+        if measured.calibration.curve:
+            _write_text(chosen.output.with_suffix(".svg"), curve_svg(measured))
 
 
-def _settings(chosen: argparse.Namespace) -> Settings:
+def _report_several(measured: list[Measured], chosen: argparse.Namespace, settings: Settings) -> None:
+    from pytest_ragcheck.report.terminal.judge_comparison_lines import comparison_document, comparison_lines
+    from pytest_ragcheck.summary.calibration.judge_comparison import compare_judges
+
+    comparison = compare_judges(
+        [each.judged for each in measured],
+        [each.cost.judge_usd for each in measured],
+        threshold=settings.gate.threshold,
+        margin=chosen.margin,
+    )
+    say(*map(settings.redactor.text, comparison_lines(measured, comparison)))
+    if chosen.output is not None:
+        _write(chosen.output, comparison_document(measured, comparison, most_shown=_MOST_WRITTEN), settings)
+
+
+def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]:
+    """Yield the name and the settings of each judge; a judge with a model once for each model."""
+    for name in chosen.judge or [None]:
+        settings = _settings(chosen, name, None)
+        has_model = settings.judge.name in _WITH_MODEL and not _is_own(name)
+        for model in chosen.judge_model if has_model and chosen.judge_model else [None]:
+            yield name, _settings(chosen, name, model)
+
+
+def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -> Settings:
     """Return the settings of the arguments; of the environment, only the judge's variables count."""
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.config.table import TABLE
 
     others = {option.environment for option in TABLE} - _JUDGE_VARIABLES
-    environment = {name: value for name, value in os.environ.items() if name not in others}
+    environment = {variable: value for variable, value in os.environ.items() if variable not in others}
+    values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
+    values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     given = {
-        setting: Given(getattr(chosen, argument), f"--{argument.replace('_', '-')}")
-        for argument, setting in _OPTIONS.items()
-        if getattr(chosen, argument) is not None and not (argument == "judge" and _is_own(chosen))
+        setting: Given(values[argument], f"--{argument.replace('_', '-')}")
+        for argument, setting in (_OPTIONS | {"judge": "rag_judge", "judge_model": "rag_judge_model"}).items()
+        if values[argument] is not None
     }
     settings = read_settings(given, environment=environment)
-    if settings.judge.name in (None, "none") and not _is_own(chosen):
+    if settings.judge.name in (None, "none") and not _is_own(name):
         raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
     return settings
 
 
-def _is_own(chosen: argparse.Namespace) -> bool:
-    return ":" in (chosen.judge or "")
+def _is_own(name: str | None) -> bool:
+    return ":" in (name or "")
 
 
-def _judge(chosen: argparse.Namespace, settings: Settings) -> Judge | None:
+def _judge(name: str | None, settings: Settings) -> Judge | None:
     from pytest_ragcheck.cli.own_judge import own_judge
     from pytest_ragcheck.judging.judge_choice import choose_judge
 
-    return own_judge(chosen.judge) if _is_own(chosen) else choose_judge(settings)
+    return own_judge(name) if name is not None and _is_own(name) else choose_judge(settings)
 
 
 def _check_writable(path: Path) -> None:
@@ -136,21 +195,16 @@ def _check_writable(path: Path) -> None:
         raise UsageError(f"--output: there is no folder {path.parent}. Make it, or choose another file.")
 
 
-def _write(measured: Measured, path: Path, settings: Settings) -> list[Path]:
+def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:
     from pytest_ragcheck.report.files.json_writer import rounded
-    from pytest_ragcheck.report.terminal.calibration_lines import calibration_document, curve_svg
 
-    document = settings.redactor.document(rounded(calibration_document(measured, most_shown=50)))
-    texts = {path: json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"}
-    if measured.calibration.curve:
-        texts[path.with_suffix(".svg")] = curve_svg(measured)
-    for target, text in texts.items():
-        _write_one(target, text)
-    return list(texts)
+    document = settings.redactor.document(rounded(document))
+    _write_text(path, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
-def _write_one(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--output: {path} cannot be written ({error.strerror}). Choose another file.") from None
+    say(f"written: {path}")

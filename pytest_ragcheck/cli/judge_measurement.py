@@ -13,7 +13,9 @@ from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
+from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
 from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibrate
 
@@ -40,32 +42,36 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
         StepFailed: The judge's preflight failed.
         UsageError: None of the answers could be measured.
     """
-    judgements = _judged(answers, judge, settings)
-    scored: list[tuple[LabelledAnswer, Judgement, float]] = []
+    with metered() as uses:
+        judgements = _judged(answers, judge, settings)
+    scored: dict[int, tuple[LabelledAnswer, Judgement, float]] = {}
     errors: list[str] = []
     n_unscored = 0
-    for row, judgement in zip(answers.rows, judgements, strict=True):
+    for number, (row, judgement) in enumerate(zip(answers.rows, judgements, strict=True)):
         if isinstance(judgement, MeasurementError):
             errors.append(f"{row.id}: {settings.redactor.text(str(judgement))}")
         elif (value := getattr(judgement, answers.score)) is None:
             n_unscored += 1
         else:
-            scored.append((row, judgement, float(value)))
+            scored[number] = (row, judgement, float(value))
     if not scored:
         why = errors[0] if errors else f"the judge scores no {answers.score}"
         raise UsageError(f"{path}: none of {len(answers.rows)} answers could be measured. {why}")
-    judged = [Judged(score=value, good=row.good, group=row.group) for row, _, value in scored]
+    judged = {number: Judged(score=value, good=row.good, group=row.group) for number, (row, _, value) in scored.items()}
+    identity = judge_identity(judge) or JudgeIdentity(kind="none")
     return Measured(
         file=path.name,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         label=answers.label,
         score=answers.score,
-        judge=judge_identity(judge) or JudgeIdentity(kind="none"),
+        judge=identity,
         timestamp=datetime.now(timezone.utc),
-        calibration=calibrate(judged, threshold=settings.gate.threshold),
+        calibration=calibrate(list(judged.values()), threshold=settings.gate.threshold),
+        judged=judged,
+        cost=Cost(judge_usd=0.0) if identity.kind == "offline" else with_judge(Cost(), uses, {}),
         n_unscored=n_unscored,
         errors=errors,
-        disagreements=_disagreements(scored, settings),
+        disagreements=_disagreements(list(scored.values()), settings),
     )
 
 

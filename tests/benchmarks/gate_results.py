@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
-from pytest_ragcheck.summary.gate.wilson_interval import wilson
+from pytest_ragcheck.summary.wilson_interval import wilson
 
 RESULTS = Path(__file__).with_name("gate_results.jsonl")
 
@@ -50,7 +50,7 @@ class Tally:
     @property
     def ends(self) -> tuple[float, float]:
         """The 95 % interval of Wilson of the rate of red runs; 0 to 1 without a run."""
-        return wilson(self.red, self.runs) if self.runs else (0.0, 1.0)
+        return wilson(self.red / self.runs, self.runs) if self.runs else (0.0, 1.0)
 
 
 Results = Mapping[Key, Tally]

@@ -11,11 +11,12 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judge_names import judge_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity
-    from pytest_ragcheck.summary.calibration.confusion import Confusion
+    from pytest_ragcheck.metrics.cost import Cost
+    from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
     from pytest_ragcheck.summary.calibration.judge_calibration import Calibration
 
 _WIDTH, _HEIGHT = 40, 12
@@ -54,6 +55,12 @@ class Measured:
     judge: JudgeIdentity
     timestamp: datetime
     calibration: Calibration
+    judged: Mapping[int, Judged]
+    """The scored answers by the number of their row in the file, from 0."""
+
+    cost: Cost
+    """The cost of the judge's models, those of its preflight included."""
+
     n_unscored: int
     """Answers that the score does not apply to; no number includes them."""
 

@@ -12,7 +12,7 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     findings_lines,
     held_lines,
 )
-from pytest_ragcheck.summary.gate.wilson_interval import wilson
+from pytest_ragcheck.summary.wilson_interval import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +99,6 @@ def _rate_line(rate: Rate) -> str:
 def _share(rate: Rate) -> str:
     """Return the rate with its interval, which does not affect the decision."""
     n = rate.passed + rate.failed
-    low, high = wilson(rate.passed, n)
+    low, high = wilson(rate.passed / n, n)
     # Truncated, so that 0.8996 is not shown as 0.90.
     return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"

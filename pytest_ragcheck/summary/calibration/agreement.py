@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
@@ -44,13 +45,12 @@ def read_agreements(paths: Iterable[Path]) -> tuple[Agreement, ...]:
         UsageError: A file is not from `ragcheck calibrate --output`, or two have the same score and judge.
     """
     found: list[Agreement] = []
-    for path in paths:
-        agreement = _read(path)
+    for agreement in chain.from_iterable(map(_read, paths)):
         for other in found:
             if (other.score, other.judge) == (agreement.score, agreement.judge):
                 raise UsageError(
-                    f"rag_calibration: {other.path} and {path} are both of {agreement.score} by the same judge. "
-                    f"Name one of them."
+                    f"rag_calibration: {other.path} and {agreement.path} are both of {agreement.score} by the same "
+                    "judge. Name one of them."
                 )
         found.append(agreement)
     return tuple(found)
@@ -61,23 +61,27 @@ def agreements_of(agreements: Iterable[Agreement], judges: Sequence[JudgeIdentit
     return {each.score: each for each in agreements if [each.judge] == list(judges)}
 
 
-def _read(path: Path) -> Agreement:
+def _read(path: Path) -> list[Agreement]:
     try:
         document: Any = json.loads(path.read_bytes())
-        balanced = document.get("balanced_accuracy")
-        return Agreement(
-            path=path,
-            score=str(document["score"]),
-            judge=JudgeIdentity(**document["judge"]),
-            n=int(document["n"]),
-            accuracy=float(document["accuracy"]),
-            balanced_accuracy=None if balanced is None else float(balanced),
-            threshold=float(document["threshold"]),
-        )
+        return [_agreement(path, each) for each in document.get("judges", [document])]
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     except (ValueError, KeyError, TypeError, AttributeError):
         problem = "is not what ragcheck calibrate writes"
     raise UsageError(
         f"rag_calibration: {path} {problem}. Make it with: ragcheck calibrate LABELLED.jsonl --output {path}"
+    )
+
+
+def _agreement(path: Path, document: Any) -> Agreement:
+    balanced = document.get("balanced_accuracy")
+    return Agreement(
+        path=path,
+        score=str(document["score"]),
+        judge=JudgeIdentity(**document["judge"]),
+        n=int(document["n"]),
+        accuracy=float(document["accuracy"]),
+        balanced_accuracy=None if balanced is None else float(balanced),
+        threshold=float(document["threshold"]),
     )

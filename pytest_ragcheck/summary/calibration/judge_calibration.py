@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.calibration.bootstrap import estimates
 from pytest_ragcheck.summary.calibration.confusion import Judged, confusion
+from pytest_ragcheck.summary.calibration.score_intervals import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_ragcheck.summary.calibration.bootstrap import RateEstimate
     from pytest_ragcheck.summary.calibration.confusion import Confusion
+    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 
 __all__ = ["Calibration", "CurvePoint", "Judged", "calibrate"]
 

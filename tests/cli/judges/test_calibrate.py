@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_ragcheck.summary.calibration.agreement import read_agreements
 from tests.servers.canary_judge import RIGHT, canary_of, says_of_canaries
-from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, verdict_text
+from tests.servers.openai_server import OpenAIServer, Reply, Request, completion, error, json_reply, verdict_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +111,64 @@ def test_the_numbers_and_the_curve_are_written(tmp_path: Path, ragcheck: Ragchec
     assert picture.find("{*}title").text.startswith("groundedness: area 0.750 (")  # type: ignore[union-attr]
 
 
+MINE = """
+from pytest_ragcheck import Judgement
+
+def lenient(question, answer):
+    return Judgement(groundedness=1.0)
+"""
+
+
+def test_several_judges_are_compared_on_the_same_answers(
+    tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = f"judges_beside_{tmp_path.name.replace('-', '_')}".lower()
+    (tmp_path / f"{module}.py").write_text(MINE, encoding="utf-8")
+    labelled = str(write(tmp_path / "l.jsonl", [{**row, "id": f"{row['id']}{n}"} for n in range(30) for row in ROWS]))
+    output = tmp_path / "c.json"
+    status, printed, errors = ragcheck(
+        "calibrate", labelled, f"--judge={module}:lenient", "--judge=offline", f"--output={output}"
+    )
+    assert (status, errors) == (0, "")
+    lines = printed.splitlines()
+    assert lines[0] == "groundedness against label_grounded of l.jsonl: 120 answers scored by all judges"
+    # The offline judge is wrong about "odd" alone, the lenient one about all that is not grounded.
+    (first,) = (line for line in lines if line.startswith("1. lenient ") and "  unknown" in line)
+    assert "  0.500 (" in first
+    (second,) = (line for line in lines if line.startswith("2. offline (") and line.endswith("  none"))
+    assert "  0.750 (" in second
+    assert any(line.startswith("1. lenient") and "  -0.250 (" in line for line in lines)
+    assert lines[-3].startswith("best by balanced_accuracy: 2. offline (")
+    assert lines[-2:] == ["no other judge is shown to be as good within 0.05", f"written: {output}"]
+    told = json.loads(output.read_text(encoding="utf-8"))
+    assert (told["best"], told["cheapest"], told["n"]) == (1, 1, 120)
+    assert [judge["judge"]["kind"] for judge in told["judges"]] == ["lenient", "offline"]
+    assert {each.judge.kind for each in read_agreements([output])} == {"lenient", "offline"}
+
+
+def billed(request: Request) -> Reply:
+    """The scripted judge, which reports 100 tokens in and 20 out."""
+    reply = json.loads(scripted(request).body)
+    return json_reply({**reply, "usage": {"prompt_tokens": 100, "completion_tokens": 20}})
+
+
+def test_each_model_is_a_judge_of_its_own(tmp_path: Path, ragcheck: Ragcheck, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGCHECK_JUDGE_API_KEY", "sk-of-the-judge-0123456789")
+    with OpenAIServer(billed) as server:
+        status, printed, _ = ragcheck(
+            *("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), "--judge=openai", f"--judge-url={server.url}"),
+            *("--judge-model=large", "--judge-model=small", "--judge=offline", "--disable=preflight"),
+        )
+        models = [json.loads(request.body)["model"] for request in server.requests]
+    assert status == 0
+    assert (models.count("large"), models.count("small")) == (4, 4)
+    assert [line[:12] for line in printed.splitlines()[3:6]] == ["1. openai (l", "2. openai (s", "3. offline ("]
+    assert printed.count("400 tokens in, 80 out; price unknown") == 2
+    # The same verdicts on four answers do not show that one is as good as the other.
+    assert printed.endswith("\nno other judge is shown to be as good within 0.05\n")
+
+
 def scripted(request: Request) -> Reply:
     """A judge that is right about everything but refuses to reply to one answer."""
     answer = request.block("answer")
@@ -148,6 +207,7 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
             ("--judge=offline", "--disable=judge"),
             "--disable: 'judge' is not a step that can be left out; choose from preflight, cache, prefetch",
         ),
+        (("--judge=offline", "--margin=2"), "--margin: 2 is not a number from 0 to 1; write one such as 0.05"),
         (("--judge=offline", "--concurrency=0"), "--concurrency: '0' is not a whole number from 1"),
         (("--judge=offline", "--label=abstained"), "no row has a label_abstained that is 1 or 0."),
         (

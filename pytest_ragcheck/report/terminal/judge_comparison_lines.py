@@ -1,0 +1,101 @@
+"""Renders the comparison of several judges as lines or JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.judging.judge_names import judge_words
+from pytest_ragcheck.report.terminal.calibration_lines import calibration_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ragcheck.report.terminal.calibration_lines import Measured
+    from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
+    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
+
+
+def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) -> Iterator[str]:
+    """Yield the rates of each judge, the paired differences from the best one, and the cheapest that is as good."""
+    first = measured[0]
+    names = [f"{number}. {judge_words(each.judge)}" for number, each in enumerate(measured, start=1)]
+    width = max(map(len, names))
+    yield f"{first.score} against {first.label} of {first.file}: {comparison.n} answers scored by all judges"
+    for name, each in zip(names, measured, strict=True):
+        if each.n_unscored:
+            yield f"{name}: {each.n_unscored} further answers have no {each.score}"
+        if each.errors:
+            yield f"{name}: {len(each.errors)} further answers could not be judged, the first: {each.errors[0]}"
+    yield ""
+    rates = list(comparison.judges[0].estimates)
+    yield f"{'judge':<{width}}" + "".join(f"  {f'{rate} (95 %)':<25}" for rate in rates) + "  cost"
+    for name, each, judge in zip(names, measured, comparison.judges, strict=True):
+        values = "".join(f"  {_estimate(judge.estimates[rate]):<25}" for rate in rates)
+        yield f"{name:<{width}}{values}  {_cost(each)}"
+    yield ""
+    best = names[comparison.best]
+    yield f"{f'minus {comparison.best + 1}.':<{width}}" + "".join(f"  {rate:<25}" for rate in rates).rstrip()
+    for name, judge in zip(names, comparison.judges, strict=True):
+        if judge.differences:
+            yield (
+                f"{name:<{width}}"
+                + "".join(f"  {_estimate(judge.differences[rate], sign='+'):<25}" for rate in rates).rstrip()
+            )
+    yield ""
+    yield f"best by {comparison.ranked_by}: {best}"
+    yield from _choice_lines(names, comparison)
+
+
+def comparison_document(
+    measured: Sequence[Measured], comparison: JudgeComparison, *, most_shown: int
+) -> dict[str, Any]:
+    """Return the JSON document: the document of each judge, and the paired differences."""
+    return {
+        "schema_version": "1",
+        "n": comparison.n,
+        "ranked_by": comparison.ranked_by,
+        "margin": comparison.margin,
+        "best": comparison.best,
+        "cheapest": comparison.cheapest,
+        "judges": [calibration_document(each, most_shown=most_shown) for each in measured],
+        "compared": [
+            {
+                "estimates": {name: asdict(rate) for name, rate in judge.estimates.items()},
+                "differences": {name: asdict(rate) for name, rate in judge.differences.items()},
+                "usd": judge.usd,
+                "as_good": judge.as_good,
+            }
+            for judge in comparison.judges
+        ],
+    }
+
+
+def _choice_lines(names: Sequence[str], comparison: JudgeComparison) -> Iterator[str]:
+    within = f"within {comparison.margin:g}"
+    others = [
+        name
+        for index, (name, judge) in enumerate(zip(names, comparison.judges, strict=True))
+        if judge.as_good and index != comparison.best
+    ]
+    if not others:
+        yield f"no other judge is shown to be as good {within}"
+    elif comparison.cheapest == comparison.best:
+        yield f"as good {within}, but not cheaper: {', '.join(others)}"
+    elif comparison.cheapest is not None:
+        yield f"cheapest that is as good {within}: {names[comparison.cheapest]}"
+    else:
+        yield f"as good {within}, at an unknown cost: {', '.join(others)}"
+
+
+def _estimate(rate: RateEstimate, *, sign: str = "") -> str:
+    return f"{rate.value:{sign}.3f} ({rate.low:{sign}.3f} to {rate.high:{sign}.3f})"
+
+
+def _cost(measured: Measured) -> str:
+    cost = measured.cost
+    if cost.judge_usd is not None:
+        return f"{cost.judge_usd:.4f} USD" if cost.judge_usd else "none"
+    if cost.judge_input_tokens is None or cost.judge_output_tokens is None:
+        return "unknown"
+    return f"{cost.judge_input_tokens:,} tokens in, {cost.judge_output_tokens:,} out; price unknown"

@@ -1,0 +1,101 @@
+"""Compares judges that scored the same labelled answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.calibration.score_intervals import RateSample, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ragcheck.summary.calibration.confusion import Judged
+    from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
+
+_RANKED_BY = ("balanced_accuracy", "accuracy")
+_COMPARED = ("balanced_accuracy", "accuracy", "roc_auc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedJudge:
+    """One of several judges over the answers that all of them scored."""
+
+    estimates: Mapping[str, RateEstimate]
+    """`balanced_accuracy accuracy roc_auc`; a rate that is not defined is absent."""
+
+    differences: Mapping[str, RateEstimate]
+    """The same rates minus those of the best judge; empty for the best judge."""
+
+    usd: float | None
+    """The cost of its judgements in US dollars; None if unknown."""
+
+    as_good: bool
+    """True for the best judge, and for a judge that is worse by less than the margin at both ends of the interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeComparison:
+    """Judges over the same labelled answers, in the order in which they were given."""
+
+    n: int
+    """Answers that all judges scored, >= 1."""
+
+    ranked_by: str
+    """The rate that decides: `balanced_accuracy`, or `accuracy` if people rate all answers alike."""
+
+    margin: float
+    """How much worse a judge may be that counts as as good, 0..1."""
+
+    judges: Sequence[ComparedJudge]
+    best: int
+    """Index of the judge with the highest rate, the first of equals."""
+
+    @property
+    def cheapest(self) -> int | None:
+        """Index of the cheapest judge that is as good; None if a cost of those is unknown."""
+        costs = {index: judge.usd for index, judge in enumerate(self.judges) if judge.as_good}
+        known = {index: usd for index, usd in costs.items() if usd is not None}
+        if len(known) < len(costs):
+            # Nothing is cheaper than a judge without cost.
+            known = {index: usd for index, usd in known.items() if usd == 0}
+        return min(known, key=lambda index: (known[index], index != self.best)) if known else None
+
+
+def compare_judges(
+    judged: Sequence[Mapping[int, Judged]], usd: Sequence[float | None], *, threshold: float, margin: float
+) -> JudgeComparison:
+    """
+    Return the comparison over the answers that all judges scored.
+
+    Args:
+        judged: For each judge its scored answers, by the number of their row in the file; at least two judges.
+        usd: The cost of each judge in US dollars; None if unknown.
+        threshold: The lowest score that passes, 0..1.
+        margin: How much worse a judge may be that counts as as good, 0..1.
+
+    Raises:
+        UsageError: No answer was scored by all judges.
+    """
+    common = sorted(set.intersection(*(set(rows) for rows in judged)))
+    if not common:
+        raise UsageError(
+            "no answer was scored by all judges, so that they cannot be compared. Name judges of this score."
+        )
+    samples = [RateSample([rows[number] for number in common], threshold) for rows in judged]
+    ranked_by = next(name for name in _RANKED_BY if name in samples[0].values)
+    best = max(range(len(samples)), key=lambda index: (samples[index].values[ranked_by], -index))
+    compared: list[ComparedJudge] = []
+    for index, sample in enumerate(samples):
+        names = [name for name in _COMPARED if name in sample.values]
+        differences = {} if index == best else {name: difference(sample, samples[best], name) for name in names}
+        compared.append(
+            ComparedJudge(
+                estimates={name: sample.estimate(name) for name in names},
+                differences=differences,
+                usd=usd[index],
+                as_good=index == best or differences[ranked_by].low >= -margin,
+            )
+        )
+    return JudgeComparison(n=len(common), ranked_by=ranked_by, margin=margin, judges=compared, best=best)

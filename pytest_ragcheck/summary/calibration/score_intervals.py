@@ -1,0 +1,181 @@
+"""Computes the rates of a judge with score intervals, which hold their level near 0 and 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.summary.calibration.confusion import Confusion, confusion
+from pytest_ragcheck.summary.paired import student_quantile
+from pytest_ragcheck.summary.wilson_interval import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_ragcheck.summary.calibration.confusion import Judged
+
+_LARGEST_NUMBER_OF_BLOCKS = 200
+"""With more groups than this, the jackknife leaves out several at a time."""
+
+_RATES: dict[str, Callable[[Confusion], float | None]] = {
+    "accuracy": lambda told: told.accuracy,
+    "balanced_accuracy": lambda told: told.balanced_accuracy,
+    "tpr": lambda told: told.tpr,
+    "tnr": lambda told: told.tnr,
+    "kappa": lambda told: told.kappa,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateEstimate:
+    """A rate with its interval."""
+
+    value: float
+    low: float
+    high: float
+    """`low` to `high`: score interval at 95 % that accounts for groups."""
+
+
+def estimates(judged: Sequence[Judged], threshold: float) -> dict[str, RateEstimate]:
+    """
+    Return each defined rate with its interval: `accuracy balanced_accuracy tpr tnr kappa roc_auc`.
+
+    The interval is Wilson's for as many independent answers as have the variance that the jackknife over groups finds.
+
+    Args:
+        judged: At least one answer.
+        threshold: The lowest score that passes, 0..1.
+
+    Source: Wilson (1927); Korn and Graubard (1998) for the effective number of answers, and Student's quantile with a
+    degree of freedom for each group but one; Kottas, Kuss and Zapf (2014) for the same interval of a ROC area;
+    Quenouille (1956) for the jackknife.
+    """
+    sample = RateSample(judged, threshold)
+    return {name: sample.estimate(name) for name in sample.values}
+
+
+def difference(first: RateSample, second: RateSample, name: str) -> RateEstimate:
+    """
+    Return the rate of *first* minus that of *second*, both over the same answers in the same order.
+
+    Source: Newcombe (1998), method 10 for paired rates, with the correlation that the jackknife over groups finds.
+    """
+    a, b = first.estimate(name), second.estimate(name)
+    r = _correlation(first.jackknife(name), second.jackknife(name))
+
+    def reach(down: float, up: float) -> float:
+        return math.sqrt(max(0.0, down * down - 2 * r * down * up + up * up))
+
+    value = a.value - b.value
+    return RateEstimate(
+        value=value,
+        low=max(-1.0, value - reach(a.value - a.low, b.high - b.value)),
+        high=min(1.0, value + reach(a.high - a.value, b.value - b.low)),
+    )
+
+
+class RateSample:
+    """
+    The answers of one judge by group, with the rates over all of them and without each block of groups.
+
+    Args:
+        judged: At least one answer.
+        threshold: The lowest score that passes, 0..1.
+    """
+
+    def __init__(self, judged: Sequence[Judged], threshold: float) -> None:
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(row.group for row in judged))}
+        self._n_groups = len(numbers)
+        self._n_blocks = min(self._n_groups, _LARGEST_NUMBER_OF_BLOCKS)
+        blocks: list[list[Judged]] = [[] for _ in range(self._n_blocks)]
+        for row in judged:
+            blocks[numbers[row.group] % self._n_blocks].append(row)
+        self._confusions = [confusion(rows, threshold) for rows in blocks]
+        ordered = sorted(judged, key=lambda row: row.score)
+        self._ties = [
+            [(numbers[row.group] % self._n_blocks, row.good) for row in rows]
+            for _, rows in groupby(ordered, key=lambda row: row.score)
+        ]
+        n_good = len({row.group for row in judged if row.good})
+        n_bad = len({row.group for row in judged if not row.good})
+        both = min(self._n_groups, 4 / (1 / n_good + 1 / n_bad)) if n_good and n_bad else 0.0
+        self._independent: Mapping[str, float] = {
+            "accuracy": self._n_groups,
+            "balanced_accuracy": both,
+            "tpr": n_good,
+            "tnr": n_bad,
+            "kappa": self._n_groups,
+            "roc_auc": min(n_good, n_bad),
+        }
+        self._n = {"tpr": sum(row.good for row in judged), "tnr": sum(not row.good for row in judged)}
+        self._n_answers = len(judged)
+        self.values = self._rates(without=None)
+        self._replicates = [self._rates(without=block) for block in range(self._n_blocks)] if self._n_blocks > 1 else []
+
+    def jackknife(self, name: str) -> list[float]:
+        """Return the rate without each block; the rate over all where a block has all answers that it needs."""
+        return [replicate.get(name, self.values[name]) for replicate in self._replicates]
+
+    def estimate(self, name: str) -> RateEstimate:
+        """Return the rate with its interval."""
+        value = self.values[name]
+        if name == "kappa":
+            low, high = self._interval(name, (1 + value) / 2, scale=0.5)
+            low, high = 2 * low - 1, 2 * high - 1
+        else:
+            low, high = self._interval(name, value, scale=1.0)
+        return RateEstimate(value=value, low=min(value, low), high=max(value, high))
+
+    def _interval(self, name: str, share: float, *, scale: float) -> tuple[float, float]:
+        if self._n_blocks == 1:
+            return 0.0, 1.0
+        variance = scale**2 * _variance(self.jackknife(name))
+        n = self._independent[name]
+        if variance > 0:
+            n = min(share * (1 - share) / variance, self._n.get(name, self._n_answers))
+        return wilson(share, n, z=student_quantile(0.975, self._n_blocks - 1))
+
+    def _rates(self, *, without: int | None) -> dict[str, float]:
+        parts = [part for block, part in enumerate(self._confusions) if block != without]
+        told = Confusion(
+            good_passed=sum(part.good_passed for part in parts),
+            good_failed=sum(part.good_failed for part in parts),
+            bad_passed=sum(part.bad_passed for part in parts),
+            bad_failed=sum(part.bad_failed for part in parts),
+        )
+        rates = {**{name: rate(told) for name, rate in _RATES.items()}, "roc_auc": self._roc_auc(without)}
+        return {name: value for name, value in rates.items() if value is not None}
+
+    def _roc_auc(self, without: int | None) -> float | None:
+        """
+        Return the chance that a good answer scores higher than a bad one, ties counting half; None without both.
+
+        Source: Hanley and McNeil (1982): the area under the ROC curve is the Mann-Whitney statistic.
+        """
+        bad_below, wins, good_in_all = 0, 0.0, 0
+        for ties in self._ties:
+            good = sum(is_good for block, is_good in ties if block != without)
+            bad = sum(not is_good for block, is_good in ties if block != without)
+            wins += good * (bad_below + bad / 2)
+            bad_below += bad
+            good_in_all += good
+        return wins / (good_in_all * bad_below) if good_in_all and bad_below else None
+
+
+def _variance(replicates: Sequence[float]) -> float:
+    """Return the variance of a rate by its jackknife replicates."""
+    n = len(replicates)
+    mean = math.fsum(replicates) / n
+    return (n - 1) / n * math.fsum((value - mean) ** 2 for value in replicates)
+
+
+def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return the correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary."""
+    if not first:
+        return 0.0
+    a, b = math.fsum(first) / len(first), math.fsum(second) / len(second)
+    spread = math.sqrt(math.fsum((x - a) ** 2 for x in first) * math.fsum((y - b) ** 2 for y in second))
+    together = math.fsum((x - a) * (y - b) for x, y in zip(first, second, strict=True))
+    return max(-1.0, min(1.0, together / spread)) if spread else 0.0
