@@ -83,12 +83,26 @@ def first_line(record: Failure) -> str:
     if record.verdict is not Verdict.FAIL:
         lines = [cut(line, _TEXT_LIMIT) for line in record.reason.splitlines() if line.strip()]
         return "\n".join(lines[:_LINES_SHOWN]) or f"{record.error_kind}, without a message"
+    return ": ".join(filter(None, (_shortfalls(record), _reason(record))))
+
+
+def crash_line(record: Failure) -> str:
+    """Return the first line with the reason before the scores, since pytest's short summary cuts its end."""
+    if record.verdict is not Verdict.FAIL or not record.reason:
+        return first_line(record).partition("\n")[0]
+    return f"{_reason(record)} ({_shortfalls(record)})"
+
+
+def _shortfalls(record: Failure) -> str:
     lacks = f" (without {', '.join(record.overall_lacks)})" if record.overall_lacks else ""
-    short = ", ".join(
+    return ", ".join(
         f"{metric} {unequal(value, record.thresholds[metric], '<')}{lacks if metric == OVERALL else ''}"
         for metric, value in record.shortfalls.items()
     )
-    return ": ".join(filter(None, (short, cut(record.reason, _TEXT_LIMIT) if record.reason else "")))
+
+
+def _reason(record: Failure) -> str:
+    return cut(record.reason, _TEXT_LIMIT) if record.reason else ""
 
 
 def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:

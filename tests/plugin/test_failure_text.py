@@ -138,7 +138,7 @@ def test_the_short_summary_has_the_first_line_and_no_more(
     run = project.run()
     _, _, rest = run.text.partition("short test summary info")
     assert rest.splitlines()[1:-1] == [
-        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts.",
+        "FAILED billing.rag.yaml::prices - No price is in the contexts. (groundedness 0.41 < 0.70)",
         "ERROR billing.rag.yaml::hours - canned: down.",
     ]
 
@@ -148,7 +148,7 @@ def test_the_traceback_style_changes_nothing_in_the_short_summary(project: Proje
     project.ask(bad("prices"))
     run = project.run(f"--tb={style}")
     assert run.short_summary == [
-        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts."
+        "FAILED billing.rag.yaml::prices - No price is in the contexts. (groundedness 0.41 < 0.70)"
     ]
     assert ("question  What about prices?" in run.lines) == (style not in {"line", "no"})
 

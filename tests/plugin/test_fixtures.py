@@ -107,7 +107,7 @@ def rag_client():
     project.ask(good("terms"))
     run = project.run()
     assert run.short_summary == [
-        "FAILED billing.rag.yaml::terms - answer_correctness 0.50 < 0.70: Half of it is missing."
+        "FAILED billing.rag.yaml::terms - Half of it is missing. (answer_correctness 0.50 < 0.70)"
     ]
     assert run.summary["judge"] == {"kind": "Strict", "model": None, "url": None, "prompt_version": None}
 

@@ -116,7 +116,7 @@ def test_a_megabyte_of_answer_is_cut_in_the_terminal_and_whole_in_the_files(proj
 def test_texts_that_look_like_markup_are_shown_as_they_are(project: Project, text: str) -> None:
     project.ask(bad("prices", reason=text).but(answer=text, question=f"{text}?"))
     run = project.run()
-    assert run.short_summary == [f"FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: {text}"]
+    assert run.short_summary == [f"FAILED billing.rag.yaml::prices - {text} (groundedness 0.41 < 0.70)"]
     assert run.junit["prices"][1] == f"groundedness 0.41 < 0.70: {text}"
     assert f"question  {text}?" in run.lines
 

@@ -167,7 +167,7 @@ def test_blanks_and_other_scripts_in_paths_and_ids_work(project: Project) -> Non
     assert run.verdicts == {"возврат денег": "PASS", "prix élevé": "FAIL"}
     assert "éval à faire__цены_questions.json" in run.files
     assert run.short_summary == [
-        "FAILED éval à faire/цены.rag.yaml::prix élevé - groundedness 0.41 < 0.70: Aucun prix n’est donné."
+        "FAILED éval à faire/цены.rag.yaml::prix élevé - Aucun prix n’est donné. (groundedness 0.41 < 0.70)"
     ]
     selected = project.run("éval à faire/цены.rag.yaml::возврат денег")
     assert selected.asked == ["What about возврат денег?"]
@@ -178,7 +178,7 @@ def test_a_failure_is_located_at_the_line_of_its_question(project: Project) -> N
     lines = (project.folder / "billing.rag.yaml").read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if '"id": "prices"' in text) - 1
     run = project.run("--tb=line")
-    assert f"{project.folder / 'billing.rag.yaml'}:{line}: groundedness 0.41 < 0.70: No price is in the contexts." in (
+    assert f"{project.folder / 'billing.rag.yaml'}:{line}: No price is in the contexts. (groundedness 0.41 < 0.70)" in (
         run.lines
     )
 

@@ -36,7 +36,7 @@ def test_it_runs_once_for_each_question(project: Project) -> None:
     assert run.summary["complete"] is True
     assert run.counts["skipped"] == 1
     assert run.short_summary == [
-        "FAILED test_billing.py::test_billing[prices] - groundedness 0.41 < 0.70: No price is in the contexts.",
+        "FAILED test_billing.py::test_billing[prices] - No price is in the contexts. (groundedness 0.41 < 0.70)",
         "ERROR test_billing.py::test_billing[hours] - canned: the endpoint is down.",
     ]
 

@@ -25,7 +25,7 @@ def test_each_verdict_has_its_outcome_in_pytest_and_in_the_files(project: Projec
     assert "1 PASS, 1 FAIL, 1 ERROR, 1 skipped" in run.lines
     assert sorted(run.asked) == ["What about hours?", "What about prices?", "What about terms?"]
     assert run.short_summary == [
-        "FAILED billing.rag.yaml::prices - groundedness 0.41 < 0.70: No price is in the contexts.",
+        "FAILED billing.rag.yaml::prices - No price is in the contexts. (groundedness 0.41 < 0.70)",
         "ERROR billing.rag.yaml::hours - canned: the endpoint is down.",
     ]
     assert run.junit == {
@@ -62,7 +62,7 @@ def rag_client():
     project.ask(good("terms"))
     run = project.run()
     assert run.verdicts == {"terms": "FAIL"}
-    assert run.short_summary == ["FAILED billing.rag.yaml::terms - groundedness 0.25 < 0.70: 30 days is too short."]
+    assert run.short_summary == ["FAILED billing.rag.yaml::terms - 30 days is too short. (groundedness 0.25 < 0.70)"]
     assert "judge: length_judge" in run.lines
 
 

@@ -51,7 +51,7 @@ def test_a_failed_call_says_the_numbers_in_the_short_summary_and_keeps_its_trace
     project.write("test_it.py", calls("prices"))
     run = project.run()
     assert run.short_summary == [
-        "FAILED test_it.py::test_prices - groundedness 0.41 < 0.70: No price is in the contexts."
+        "FAILED test_it.py::test_prices - No price is in the contexts. (groundedness 0.41 < 0.70)"
     ]
     assert ">       rag_check('What about prices?').assert_passed()".replace("       ", "   ") in run.text.replace(
         "       ", "   "

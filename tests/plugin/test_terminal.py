@@ -10,7 +10,7 @@ from tests.canned import bad, broken, good
 from tests.harness import three_ways
 
 if TYPE_CHECKING:
-    from tests.harness import Project
+    from tests.harness import Project, Run
 
 HEADER = (
     "ragcheck: endpoint from the rag_client fixture; judge from the rag_judge fixture; "
@@ -201,3 +201,93 @@ def test_durations_and_other_reports_go_on_working(project: Project) -> None:
     run = project.run("--durations=0", "-rA", "-vv")
     assert any("call" in line and "billing.rag.yaml::terms" in line for line in run.lines)
     assert "PASSED billing.rag.yaml::terms" in run.lines
+
+
+LONG = "The contexts say nothing about the price of a parcel that a customer sends back from another country. " * 3
+
+
+def rows(run: Run, width: int) -> int:
+    """The rows that the run takes on a terminal, without pytester's own two lines."""
+    return sum(max(1, -(-len(line) // width)) for line in run.progress)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_ten_failures_fit_on_two_screens(project: Project, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.delenv("CI", raising=False)
+    wordy = (bad(f"q{n}", reason=LONG, expected_answer="30 euros").but(answer=LONG) for n in range(10))
+    project.ask(*wordy, *(good(f"p{n}") for n in range(20)))
+    run = project.run()
+    assert rows(run, width) <= 80
+    assert (
+        run.section(" q0 ")
+        == [
+            "groundedness 0.41: The contexts say nothing about the price of a parcel that a "[: width - 4].rstrip()
+            + "...",
+            "question  What about q0?  expected: 30 euros",
+            f"answer    {LONG}"[: width - 3].rstrip() + "...",
+        ]
+        or width == 120
+    )
+    assert "shortened: 10 of the failures above; -v shows them whole" in run.section(" ragcheck ")
+    # JUnit's file and -v have the whole text.
+    assert " ".join(LONG.split()) in run.junit["q0"][1]
+    whole = project.run("-v")
+    assert any(line.startswith("context 1 ") for line in whole.section(" q9 "))
+    assert "shortened: " not in whole.text
+
+
+def test_few_failures_are_shown_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    project.ask(*(bad(f"q{n}", reason=LONG) for n in range(3)))
+    run = project.run()
+    assert any(line.startswith("context 1 ") for line in run.section(" q2 "))
+    assert "shortened: " not in run.text
+
+
+def test_a_log_of_ci_has_the_whole_reasons(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("COLUMNS", "80")
+    project.ask(*(bad(f"q{n}", reason=LONG) for n in range(20)))
+    run = project.run()
+    assert run.section(" q19 ")[0] == f"groundedness 0.41 < 0.70: {LONG.strip()}"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_reason_is_whole_in_the_short_summary_where_it_fits(
+    project: Project, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.delenv("CI", raising=False)
+    project.ask(bad("prices"))
+    (line,) = project.run().short_summary
+    assert line.startswith("FAILED billing.rag.yaml::prices - No price is in the contexts. (grounded")
+
+
+def test_a_dead_endpoint_fits_on_one_screen(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    project.junit = False
+    project.ask(*(broken(f"refund-window-of-plan-{n}") for n in range(30)))
+    run = project.run()
+    assert rows(run, 80) <= 25
+    assert run.section(" ragcheck ")[0] == (
+        "30 ERROR: canned: the endpoint is down.: refund-window-of-plan-0 and 29 more"
+    )
+
+
+def test_many_unequal_errors_are_shortened_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("CI", raising=False)
+    project.junit = False
+    project.ask(*(broken(f"q{n}", f"canned: request {n} failed.\nTry it again.\nSee {LONG}") for n in range(10)))
+    run = project.run()
+    assert run.section("setup of q9") == ["canned: request 9 failed.", "Try it again.", "question  What about q9?"]
+    assert rows(run, 80) <= 80
+
+
+def test_the_scorecard_has_the_asserted_metrics(project: Project) -> None:
+    project.ask(good("terms", expected_answer="30 days"))
+    project.ask(good("news"), file="news.rag.yaml")
+    assert not any(line.startswith("f1 ") for line in project.run().section(" ragcheck "))
+    assert any(line.startswith("answer_correctness ") for line in project.run().section(" ragcheck ")[4:])
+    assert any(line.startswith("f1 ") for line in project.run("-v").section(" ragcheck ")[8:])

@@ -127,7 +127,7 @@ def test_the_ini_form_of_rag_min_holds_several(project: Project) -> None:
     project.ask(bad("terms", groundedness=1.0, expected_answer="30 days").but(answer="never"))
     run = project.run()
     assert run.short_summary == [
-        "FAILED billing.rag.yaml::terms - f1 0.00 < 0.50, exact_match 0.00 < 0.10: expected '30 days'"
+        "FAILED billing.rag.yaml::terms - expected '30 days' (f1 0.00 < 0.50, exact_match 0.00 < 0.10)"
     ]
 
 

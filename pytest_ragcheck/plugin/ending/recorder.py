@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
     from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.verdict.record import Record
 
 JUDGE_ID = "ragcheck::judge"
 EQUAL_ERRORS = "equal errors"
@@ -55,6 +56,12 @@ class Recorder:
 
         self._errors: dict[str, list[str]] = {}
         """Ids of the questions that ended with an ERROR, by its reason."""
+
+        self._records: dict[str, list[Record]] = {}
+        """By node id the records of the items that are running."""
+
+        self._failed: list[tuple[pytest.TestReport, list[Record]]] = []
+        """The failed reports with the records of their items."""
 
         self._equal_errors: set[str] = set()
         """Node ids of the ERRORs whose reason is that of an earlier one."""
@@ -98,16 +105,7 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if carries_luggage(report):
-            from pytest_ragcheck.plugin.ending.item_report import records_of
-            from pytest_ragcheck.report.terminal.run_lines import score_words
-
-            records = records_of(report, self._config)
-            self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
-            if report.when == "setup" and report.failed and records:
-                equal = self._errors.setdefault(records[0].reason, [])
-                self._equal_errors |= {report.nodeid} if equal else set()
-                equal.append(records[0].question.id)
+        self._take_records(report)
         if not report.passed:
             self._not_passed.add(report.nodeid)
         elif report.when == "call":
@@ -126,6 +124,23 @@ class Recorder:
             self._stop_workers()
         if report.when == "teardown":
             self._scores.pop(report.nodeid, None)
+            self._records.pop(report.nodeid, None)
+
+    def _take_records(self, report: pytest.TestReport) -> None:
+        """Add the records of the report to the run, and keep those of failures for the end."""
+        if carries_luggage(report):
+            from pytest_ragcheck.plugin.ending.item_report import records_of
+            from pytest_ragcheck.report.terminal.run_lines import score_words
+
+            records = records_of(report, self._config)
+            self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
+            self._records.setdefault(report.nodeid, []).extend(records)
+            if report.when == "setup" and report.failed and records:
+                equal = self._errors.setdefault(records[0].reason, [])
+                self._equal_errors |= {report.nodeid} if equal else set()
+                equal.append(records[0].question.id)
+        if report.failed and report.nodeid in self._records:
+            self._failed.append((report, self._records[report.nodeid]))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -198,6 +213,11 @@ class Recorder:
             from pytest_ragcheck.plugin.ending.session_end import finish
 
             self._lines = finish(session, run, not_passed=self._not_passed)
+        # JUnit and the other reports already have the whole texts.
+        if shown := [(report, records) for report, records in self._failed if report.nodeid not in self._equal_errors]:
+            from pytest_ragcheck.plugin.ending.failure_display import shorten_failures
+
+            self._lines += shorten_failures(self._config, shown)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._lines:

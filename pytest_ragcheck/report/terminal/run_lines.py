@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 _MOST_IDS_NAMED = 5
+_ROW = 80
+"""Characters of a narrow terminal's row."""
 
 _TIERS = {
     GENERATION: "the passages are sent with the questions, nothing is retrieved",
@@ -128,9 +130,10 @@ def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = T
         all_metrics: False to leave out the metrics that no question asserts, if any question asserts one.
     """
     asserted = {metric for record in outcomes.records for metric in record.thresholds}
-    shown = summary.totals.metrics if all_metrics else asserted & summary.totals.metrics.keys()
-    yield from _metric_lines(summary, shown or summary.totals.metrics)
-    yield from scorecard_lines(summary)
+    shown = summary.totals.metrics.keys() if all_metrics else asserted & summary.totals.metrics.keys()
+    shown = shown or summary.totals.metrics.keys()
+    yield from _metric_lines(summary, shown)
+    yield from scorecard_lines(summary, shown)
     yield from _limit_lines(outcomes, summary)
     if summary.repeats is not None:
         yield from _repeat_lines(summary.repeats)
@@ -152,12 +155,21 @@ def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for reason, ids in errors.items():
         if len(ids) > 1:
             first, _, _ = reason.partition("\n")
-            yield f"{len(ids)} ERROR: {cut(first, 200)}: {_some(ids)}"
+            said = f"{len(ids)} ERROR: {cut(first, 200)}: "
+            yield said + _some(ids, _named_in(ids, _ROW - len(said)))
 
 
-def _some(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _MOST_IDS_NAMED} more" if len(ids) > _MOST_IDS_NAMED else ""
-    return printable(", ".join(ids[:_MOST_IDS_NAMED]) + more)
+def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return printable(", ".join(ids[:most]) + more)
+
+
+def _named_in(ids: Sequence[str], room: int) -> int:
+    """Return how many ids fit into *room* characters, between 1 and the most that are named."""
+    for named in range(_MOST_IDS_NAMED, 1, -1):
+        if len(_some(ids, named)) <= room:
+            return named
+    return 1
 
 
 def _metric_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from pytest_ragcheck.summary.aggregate import Summary, Totals
 
@@ -16,12 +16,16 @@ _MOST = 2 * _BESIDE
 _LONGEST_NAME = 20
 
 
-def scorecard_lines(summary: Summary) -> Iterator[str]:
+def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
     """
     Yield a table with a column for each dataset: means, rates of abstention, counts.
 
     A metric that does not apply leaves a blank cell, and no row if it applies to none of the datasets. One dataset
     alone has no scorecard. The numbers of very many datasets are in the summary file only.
+
+    Args:
+        summary: The summary of the run.
+        shown: The metrics to show.
     """
     datasets = summary.datasets
     if len(datasets) < 2:
@@ -32,7 +36,9 @@ def scorecard_lines(summary: Summary) -> Iterator[str]:
     names = list(datasets)
     for start in range(0, len(names), _BESIDE):
         beside = names[start : start + _BESIDE]
-        yield from _block({name: datasets[name] for name in beside}, list(summary.totals.metrics))
+        yield from _block(
+            {name: datasets[name] for name in beside}, [metric for metric in summary.totals.metrics if metric in shown]
+        )
 
 
 def _block(datasets: Mapping[str, Totals], metrics: list[str]) -> Iterator[str]:

@@ -7,7 +7,8 @@ from tests.making import a_question, a_record, an_error, some_outcomes
 
 
 def lines(*records: object, **said: object) -> list[str]:
-    return list(scorecard_lines(aggregate(some_outcomes(*records, **said))))  # type: ignore[arg-type]
+    summary = aggregate(some_outcomes(*records, **said))  # type: ignore[arg-type]
+    return list(scorecard_lines(summary, summary.totals.metrics))
 
 
 def test_datasets_stand_beside_each_other_and_what_does_not_apply_is_left_out() -> None:

@@ -1,0 +1,74 @@
+"""Shortens failure texts so that all failures of a run fit on a few screens."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ROWS = 46
+"""Rows for all failures of a run. With pytest's own lines, ten failures take less than 80 rows."""
+
+_FEWEST = 3
+"""Rows of a failure in a run with many: reason, question and answer."""
+
+_LABEL = re.compile(r"(blame|turn \d+|question|expected|answer|see) +(?=\S)")
+_DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
+"""Lines that are left out first, in this order."""
+
+
+def rows_of_each(n_failures: int) -> int:
+    """Return how many rows each failure may have below its heading."""
+    return max(_FEWEST, (_ROWS - n_failures) // max(1, n_failures))
+
+
+def brief(lines: Sequence[str], *, rows: int, width: int) -> list[str]:
+    """
+    Return a failure text that fits into *rows*, as far as its first lines, question and answer allow.
+
+    Args:
+        lines: The lines of the text.
+        rows: Rows of the terminal, >= 3.
+        width: Characters of a row, >= 20.
+    """
+    shown = list(lines)
+    for dropped in _DROPPED:
+        if _height(shown, width) <= rows:
+            return shown
+        shown = [line for line in shown if not dropped.match(line)]
+    if _height(shown, width) <= rows:
+        return shown
+    reason = [line for line in shown if not _LABEL.match(line)]
+    labelled = [_cut(line, width) for line in shown if _LABEL.match(line)]
+    if 1 + len(labelled) > rows:
+        labelled = _merged(labelled, width)
+    left = max(1, rows - len(labelled))
+    first, *further = reason or [""]
+    if _height([first], width) > left:
+        # The header of the run has the minimums.
+        first = re.sub(r" < [\d.]+(?=(, \w+ [\d.]+ < [\d.]+)*: )", "", first)
+    shown = [_cut(first, left * width)]
+    for line in further:
+        if _height([*shown, line], width) <= left:
+            shown.append(line)
+    return [*shown, *labelled]
+
+
+def _height(lines: Iterable[str], width: int) -> int:
+    return sum(max(1, ceil(len(line) / width)) for line in lines)
+
+
+def _merged(labelled: Sequence[str], width: int) -> list[str]:
+    """Return the lines with question and expected answer on one, and without the blame and the earlier turns."""
+    texts = {line.split()[0]: line for line in labelled if line.split()[0] in {"question", "expected", "answer"}}
+    if "question" in texts and "expected" in texts:
+        expected = _cut(f"  expected: {texts.pop('expected')[10:]}", width // 2)
+        texts["question"] = _cut(texts["question"], width - len(expected)) + expected
+    return list(texts.values())
+
+
+def _cut(line: str, length: int) -> str:
+    return line if len(line) <= length else f"{line[: length - 3].rstrip()}..."
