@@ -97,14 +97,26 @@ def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:
     return replace(recorded, **typed)
 
 
-def _read_baseline(given: str) -> Baseline:
+def place_of(given: str, argument: str) -> BaselinePlace:
+    """
+    Return the place that an argument names: a path, or `git:REV:PATH`.
+
+    Raises:
+        UsageError: The text is neither.
+    """
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_value
+
+    place: BaselinePlace = read_value(_BASELINE, Given(given, argument))
+    return place
+
+
+def _read_baseline(given: str) -> Baseline:
     from pytest_ragcheck.report.files.results_reader import predictions_path
     from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
     from pytest_ragcheck.summary.gate.git_revision import InGit
 
-    place: BaselinePlace = read_value(_BASELINE, Given(given, "--baseline"))
+    place = place_of(given, "--baseline")
     path = place.path
     file = predictions_path(path) if place.rev is None else InGit(rev=place.rev, path=path.absolute())
     return read_baseline(file, name=str(place), advice=_ADVICE)

@@ -26,7 +26,7 @@ def write_report(results: Results, path: Path, kind: str = "html") -> None:
     Raises:
         UsageError: The file cannot be written.
     """
-    _write(path, KINDS[kind](results), "w")
+    write_text(path, KINDS[kind](results))
 
 
 def add_markdown(results: Results, path: Path) -> None:
@@ -36,10 +36,16 @@ def add_markdown(results: Results, path: Path) -> None:
     Raises:
         UsageError: The file cannot be written.
     """
-    _write(path, _markdown(results), "a")
+    write_text(path, _markdown(results), "a")
 
 
-def _write(path: Path, text: str, mode: str) -> None:
+def write_text(path: Path, text: str, mode: str = "w") -> None:
+    """
+    Write or append the text of a report; a missing folder is created.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # A lone surrogate in a model's text must not prevent the report.

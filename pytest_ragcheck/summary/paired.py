@@ -41,13 +41,23 @@ def mean_difference(before: Sequence[float], after: Sequence[float]) -> Differen
     Source: Student (1908), the paired t interval.
     """
     differences = [b - a for a, b in zip(before, after, strict=True)]
-    n = len(differences)
-    mean = math.fsum(differences) / n
+    low, high = mean_interval(differences)
+    return Difference(value=math.fsum(differences) / len(differences), low=low, high=high, n=len(differences))
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """
+    Return the 95 % interval of a mean; both ends are the value itself if there is only one.
+
+    Source: Student (1908), the t interval.
+    """
+    n = len(values)
+    mean = math.fsum(values) / n
     if n == 1:
-        return Difference(value=mean, low=mean, high=mean, n=1)
-    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in differences) / (n - 1))
+        return mean, mean
+    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (n - 1))
     reach = student_quantile(0.975, n - 1) * deviation / math.sqrt(n)
-    return Difference(value=mean, low=mean - reach, high=mean + reach, n=n)
+    return mean - reach, mean + reach
 
 
 def rate_difference(before: Sequence[bool], after: Sequence[bool]) -> Difference:

@@ -96,6 +96,7 @@ def test_read_the_report(reader: Callable[..., Reader]) -> None:
     someone = reader()
     someone.follow(page("how-to/read-the-report.md"))
     assert (someone.folder / "later.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "rag: 2 runs" in (someone.folder / "trend.html").read_text(encoding="utf-8")
 
 
 def test_with_xdist(reader: Callable[..., Reader]) -> None:

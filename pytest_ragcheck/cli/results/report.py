@@ -1,21 +1,24 @@
-"""`ragcheck report RESULTS`: writes results as a page, as Markdown, or as a table."""
+"""`ragcheck report RESULTS`: writes results as a page, as Markdown, or as a table, and several runs as a trend."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output
-from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
+from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.report.files.results_reader import Results
+    from pytest_ragcheck.summary.trend_run import TrendRun
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
 
@@ -24,16 +27,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "report",
-        help="turn the results of a run into a page, Markdown or a table",
+        help="turn the results of a run into a page, Markdown or a table, and of several into a trend",
         description="Turns the result files of a run into one self-contained HTML file, Markdown for a pull request, "
         "or a flat table, with the decision of the run's gate, or of the one given here. "
-        "Exit status: 0 written, whatever was decided; 2 wrong usage.",
+        "Several runs become a page of their trend. Exit status: 0 written, whatever was decided; 2 wrong usage.",
     )
     parser.add_argument(
         "results",
         metavar="RESULTS",
-        type=Path,
-        help="a predictions file, the path without _predictions.json, or a folder with one such file",
+        nargs="+",
+        help="a predictions file, the path without _predictions.json, or a folder with one such file; "
+        "git:REV:PATH is each committed version of a baseline up to REV",
     )
     add_gate_options(parser)
     add_output(
@@ -46,14 +50,50 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
 
     kind = _kind(chosen.output)
-    results = read_results(predictions_path(chosen.results, partial=True))
-    if chosen.baseline is not None or chosen.gate is not None or chosen.settings:
+    places = [place_of(given, "RESULTS") for given in chosen.results]
+    if len(places) > 1 or places[0].rev is not None:
+        return _write_trend(places, chosen, kind)
+    results = read_results(predictions_path(places[0].path, partial=True))
+    if _has_gate(chosen):
         results = _gated(results, chosen)
     from pytest_ragcheck.report.write_report import write_report
 
     write_report(results, chosen.output, kind)
     say(f"written: {chosen.output}")
     return 0
+
+
+def _has_gate(chosen: argparse.Namespace) -> bool:
+    return chosen.baseline is not None or chosen.gate is not None or bool(chosen.settings)
+
+
+def _write_trend(places: Sequence[BaselinePlace], chosen: argparse.Namespace, kind: str) -> int:
+    from pytest_ragcheck.report.html.trend_page import trend_page
+    from pytest_ragcheck.report.write_report import write_text
+    from pytest_ragcheck.summary.trend import trend_of
+
+    if kind != "html":
+        raise UsageError(
+            f"-o: a trend is a page, and {chosen.output} does not end in .html. Give one run, or -o FILE.html."
+        )
+    if _has_gate(chosen):
+        raise UsageError(
+            "a trend shows what the runs recorded. Give one run, or leave --baseline, --gate and --set out."
+        )
+    trend = trend_of(run for place in places for run in _runs(place))
+    write_text(chosen.output, trend_page(trend))
+    say(f"written: {chosen.output}")
+    return 0
+
+
+def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
+    from pytest_ragcheck.report.files.results_reader import predictions_path
+    from pytest_ragcheck.summary.gate.git_revision import InGit
+    from pytest_ragcheck.summary.trend_run import committed_runs, read_run
+
+    if place.rev is None:
+        return [read_run(predictions_path(place.path, partial=True))]
+    return committed_runs(InGit(rev=place.rev, path=place.path.absolute()))
 
 
 def _gated(results: Results, chosen: argparse.Namespace) -> Results:

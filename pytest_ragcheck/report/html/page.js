@@ -1,88 +1,10 @@
-"use strict";
 (() => {
-  const report = JSON.parse(document.getElementById("report").textContent);
   const rows = report.rows;
-  const byId = (id) => document.getElementById(id);
   const PAGE = 50;
   const VERDICTS = ["FAIL", "ERROR", "PASS"];
   const FIELDS = ["text", "dataset", "tag", "blame", "change", "sort"];
   let found = rows;
   let shown = 0;
-
-  // All of a model's text goes into the page as text, never as markup. What cannot be seen, or turns the direction of
-  // what follows, is shown by its code.
-  // Of joiners those within one emoji stay.
-  const HIDDEN = /(?![\n\t\r]|(?<=\p{Emoji}\ufe0f?)\u200d(?=\p{Emoji}))[\p{Cc}\p{Cf}\p{Cs}\u034f\u115f\u1160\u3164\uffa0]/gu;
-
-  function el(name, className, ...children) {
-    const node = document.createElement(name);
-    if (className) node.className = className;
-    for (const child of children) if (child !== null && child !== undefined) node.append(child);
-    return node;
-  }
-
-  function visible(text) {
-    const part = document.createDocumentFragment();
-    let from = 0;
-    for (const match of text.matchAll(HIDDEN)) {
-      part.append(text.slice(from, match.index));
-      const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      part.append(el("span", "char", `U+${code}`));
-      from = match.index + match[0].length;
-    }
-    part.append(text.slice(from));
-    return part;
-  }
-
-  // The text with some of its ranges marked; of two that overlap the earlier one wins. What the reader looks for is
-  // marked inside of the others too.
-  function marked(text, ranges) {
-    const part = document.createDocumentFragment();
-    const hits = hitsIn(text);
-    let from = 0;
-    for (const [start, end, kind, title] of ranges.sort((a, b) => a[0] - b[0])) {
-      if (start < from) continue;
-      part.append(withHits(text, from, start, hits));
-      const mark = el("mark", kind, withHits(text, start, end, hits));
-      if (title) mark.title = title;
-      part.append(mark);
-      from = end;
-    }
-    part.append(withHits(text, from, text.length, hits));
-    return part;
-  }
-
-  function withHits(text, from, to, hits) {
-    const part = document.createDocumentFragment();
-    for (const [start, end] of hits) {
-      if (end <= from || start >= to) continue;
-      const first = Math.max(from, start);
-      const last = Math.min(end, to);
-      part.append(visible(text.slice(from, first)), el("mark", "hit", visible(text.slice(first, last))));
-      from = last;
-    }
-    part.append(visible(text.slice(from, to)));
-    return part;
-  }
-
-  function hitsIn(text) {
-    const wanted = byId("text").value.trim().toLowerCase();
-    const lower = text.toLowerCase();
-    // Where lower case has another length, places would be wrong.
-    if (!wanted || lower.length !== text.length) return [];
-    const hits = [];
-    for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) hits.push([at, at + wanted.length]);
-    return hits;
-  }
-
-  function paragraph(text, ranges = []) {
-    const node = el("p", "text", marked(text, ranges));
-    node.dir = "auto";
-    return node;
-  }
-
-  const count = (value) => value.toLocaleString("en");
-  const number = (value) => value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 3 : 2);
 
   function occurrences(text, parts, kind, title) {
     const ranges = [];
@@ -193,36 +115,6 @@
 
   const isChanged = (row) => row.before && row.before.answer !== null && row.answer !== null && row.before.answer !== row.answer;
 
-  const WORDS = 600;
-
-  // The words of both texts that are not in their longest common subsequence.
-  function differences(old, now) {
-    const split = (text) => [...text.matchAll(/\S+/g)].map((match) => [match.index, match.index + match[0].length]);
-    const [a, b] = [split(old), split(now)];
-    if (a.length > WORDS || b.length > WORDS) return [[], []];
-    const same = (i, j) => old.slice(...a[i]) === now.slice(...b[j]);
-    const most = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-    for (let i = a.length - 1; i >= 0; i -= 1) {
-      for (let j = b.length - 1; j >= 0; j -= 1) most[i][j] = same(i, j) ? most[i + 1][j + 1] + 1 : Math.max(most[i + 1][j], most[i][j + 1]);
-    }
-    const gone = [];
-    const added = [];
-    let i = 0;
-    let j = 0;
-    while (i < a.length || j < b.length) {
-      if (i < a.length && j < b.length && same(i, j)) { i += 1; j += 1; }
-      else if (j < b.length && (i === a.length || most[i][j + 1] > most[i + 1][j])) { added.push([...b[j], "new", "only in the answer now"]); j += 1; }
-      else { gone.push([...a[i], "old", "only in the recorded answer"]); i += 1; }
-    }
-    return [gone, added];
-  }
-
-  function versus(row, unsupported) {
-    const [gone, added] = differences(row.before.answer, row.answer);
-    const side = (title, text, ranges) => el("div", "", el("h3", "", title), text.trim() ? paragraph(text, ranges) : el("p", "small", "The answer is empty."));
-    return el("div", "versus", side("Recorded answer", row.before.answer, gone), side("Answer", row.answer, [...unsupported, ...added]));
-  }
-
   function bodyOf(row) {
     const body = el("div", "body");
     const add = (title, ...nodes) => body.append(el("h3", "", title), ...nodes);
@@ -237,7 +129,7 @@
     if (row.answer !== null) {
       const unsupported = occurrences(row.answer, row.unsupported, "bad", "the judge: not supported by the contexts");
       const loose = row.unsupported.filter((part) => !row.answer.includes(part));
-      if (isChanged(row)) body.append(versus(row, unsupported));
+      if (isChanged(row)) body.append(versus("Recorded answer", row.before.answer, "Answer", row.answer, unsupported));
       else add("Answer", row.answer.trim() ? paragraph(row.answer, unsupported) : el("p", "small", "The answer is empty."));
       if (loose.length) add("Not supported, says the judge", ...loose.map((text) => paragraph(text)));
     }

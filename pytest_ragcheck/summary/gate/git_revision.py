@@ -32,19 +32,46 @@ class InGit:
         Raises:
             Unusable: The revision has no such file, or git is not installed.
         """
-        folder = next(folder for folder in self.path.parents if folder.is_dir())
-        place = f"{self.rev}:./{self.path.relative_to(folder).as_posix()}"
-        try:
-            done = _git(folder, "show", place)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unusable(f"git cannot be run: {error}. Give the path of a file.") from None
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0] or "no reason given"
-            raise Unusable(
-                f"git does not have it ({said}). Give git:REV:PATH of a file that is committed there; "
-                "a shallow clone has to fetch REV first."
-            )
-        return done.stdout
+        folder, place = _folder_and_place(self.path)
+        return _output(folder, "show", f"{self.rev}:./{place}")
+
+
+def versions(file: InGit) -> list[InGit]:
+    """
+    Return the file in each commit up to its revision that changed it, oldest first.
+
+    The revision may be a range such as `v1..main`. Of a merge the first parent's line is followed, as the main branch
+    had the file.
+
+    Raises:
+        Unusable: There is no such version, or git is not installed.
+    """
+    folder, place = _folder_and_place(file.path)
+    options = ("--first-parent", "-m", "--diff-filter=AMT", "--reverse", "--format=%h")
+    found = _output(folder, "log", *options, file.rev, "--", place).decode("ascii", "replace").split()
+    if not found:
+        raise Unusable(f"no commit of {file.rev} has it. Give git:REV:PATH of a file that is committed there.")
+    return [InGit(rev=rev, path=file.path) for rev in found]
+
+
+def _folder_and_place(path: Path) -> tuple[Path, str]:
+    """Return the nearest existing folder, and the path from there."""
+    folder = next(folder for folder in path.parents if folder.is_dir())
+    return folder, path.relative_to(folder).as_posix()
+
+
+def _output(folder: Path, *arguments: str) -> bytes:
+    try:
+        done = _git(folder, *arguments)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unusable(f"git cannot be run: {error}. Give the path of a file.") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0] or "no reason given"
+        raise Unusable(
+            f"git does not have it ({said}). Give git:REV:PATH of a file that is committed there; "
+            "a shallow clone has to fetch REV first."
+        )
+    return done.stdout
 
 
 def committed(path: Path) -> datetime | None:

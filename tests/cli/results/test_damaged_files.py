@@ -32,6 +32,7 @@ VALUES: tuple[Any, ...] = (
 COMMANDS = {
     "report": ("report", "run", "-o", "made.html"),
     "report of a baseline": ("report", "whole", "--baseline=run", "--gate=regression", "-o", "made.html"),
+    "trend": ("report", "run", "whole", "-o", "made.html"),
     "baseline": ("baseline", "save", "run", "-o", "made.json"),
     "compare": ("compare", "run/rag_predictions.json", "whole/rag_predictions.json"),
     "merge": ("merge", "run", "-o", "made"),

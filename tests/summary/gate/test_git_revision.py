@@ -11,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
-from pytest_ragcheck.summary.gate.git_revision import InGit, committed
+from pytest_ragcheck.summary.gate.git_revision import InGit, committed, versions
 from tests.baselines import passed, predictions
 
 if TYPE_CHECKING:
@@ -49,6 +49,30 @@ def test_what_git_does_not_have_says_what_to_give(repository: Path, rev: str, na
     text = str(caught.value)
     assert text.startswith(f"git:{rev}:{name}: git does not have it (fatal: ")
     assert text.endswith("Give git:REV:PATH of a file that is committed there; a shallow clone has to fetch REV first.")
+
+
+def test_the_versions_of_a_merge_are_those_of_the_main_line(repository: Path) -> None:
+    path = repository / "tests" / "baseline.json"
+
+    def commit(content: str) -> None:
+        path.write_text(content, encoding="utf-8")
+        git(repository, "commit", "-q", "-a", "-m", content)
+
+    git(repository, "checkout", "-q", "-b", "main")
+    git(repository, "checkout", "-q", "-b", "side")
+    commit("draft")
+    commit("accepted")
+    git(repository, "checkout", "-q", "main")
+    git(repository, "merge", "-q", "--no-ff", "-m", "merge", "side")
+    git(repository, "rm", "-q", "tests/baseline.json")
+    git(repository, "commit", "-q", "-m", "gone")
+    (repository / "tests").mkdir(exist_ok=True)
+    path.write_text("anew", encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "anew")
+    found = [version.read_bytes() for version in versions(InGit(rev="HEAD", path=path))]
+    assert found[1:] == [b"accepted", b"anew"]
+    assert len(found) == 3
 
 
 def test_without_git_the_text_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,73 @@
+"""Fills the template of a page with escaped text, its data, its style and its script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import unicodedata
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck._version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+"""Characters that could close the data's element or end a line in it, and those that UTF-8 cannot encode."""
+
+
+def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.css",), **markup: str) -> str:
+    """
+    Return a whole page with its style and script.
+
+    Args:
+        name: The name of the template, and of its script.
+        title: The text of the heading.
+        styles: The names of the style sheets.
+        data: The JSON value for the script.
+        markup: The values of the template's other places, escaped by the caller.
+    """
+    style, script = "".join(map(_part, styles)), _part("shared.js") + _part(f"{name}.js")
+    return Template(_part(f"{name}.html")).substitute(
+        # The policy allows this file's own style and script only, whatever the data contains.
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+        version=escaped(__version__),
+        title=escaped(f"{title} - pytest-ragcheck"),
+        heading=escaped(title),
+        style=style,
+        script=script,
+        report=_json(data),
+        **markup,
+    )
+
+
+def folded(title: str, content: str) -> str:
+    """Return markup that is hidden below its title until it is opened."""
+    return f'<details class="fold"><summary>{title}</summary>{content}</details>'
+
+
+def escaped(text: str) -> str:
+    """Return the text escaped for an element or attribute, with invisible characters shown by their code."""
+    return html.escape("".join(char if _is_shown(char) else f"[U+{ord(char):04X}]" for char in text))
+
+
+def _is_shown(char: str) -> bool:
+    return char in "\n\t" or unicodedata.category(char) not in {"Cc", "Cf", "Cs"}
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _part(name: str) -> str:
+    return files("pytest_ragcheck.report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

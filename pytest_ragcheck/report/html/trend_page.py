@@ -1,0 +1,217 @@
+"""Renders a `Trend` as one HTML file: a chart a metric, and the outcome of each question in each run."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck._version import __version__
+from pytest_ragcheck.report.html.markup import escaped, filled, folded
+from pytest_ragcheck.summary.trend import PASS_RATE
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ragcheck.summary.trend import Trend, TrendLine, TrendPoint, TrendQuestion
+    from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
+
+_LETTERS = {Verdict.PASS: "P", Verdict.FAIL: "F", Verdict.ERROR: "E"}
+_HEIGHT = 100
+_DIGITS = 3
+
+
+def trend_page(trend: Trend) -> str:
+    """Return the whole file. Text from models, questions and servers stays text, never markup or script."""
+    first = [line for line in trend.lines if line.asserted]
+    further = [line for line in trend.lines if not line.asserted]
+    agents = ", ".join(dict.fromkeys(run.agent_name for run in trend.runs))
+    n_runs = f"{len(trend.runs)} run{'s' if len(trend.runs) > 1 else ''}"
+    return filled(
+        "trend",
+        styles=("page.css", "trend.css"),
+        title=f"{agents}: {n_runs}",
+        latest=escaped(_latest(trend)),
+        lines=_cards(first, trend)
+        + (folded("Metrics that are not asserted", _cards(further, trend)) if further else ""),
+        changes=_changes(trend),
+        runs=folded("All runs", _runs(trend)),
+        footer=escaped(f"Written by pytest-ragcheck {__version__}."),
+        data={
+            "runs": [
+                {"title": _run_title(number, run), "changed": bool(changes)}
+                for number, (run, changes) in enumerate(zip(trend.runs, trend.changes, strict=True), start=1)
+            ],
+            "metrics": [line.name for line in trend.lines if line.name != PASS_RATE],
+            "several": len({question.latest.dataset_name for question in trend.questions}) > 1,
+            "rows": [_row(question) for question in trend.questions],
+        },
+    )
+
+
+def _latest(trend: Trend) -> str:
+    last = len(trend.runs) - 1
+    run = trend.runs[last]
+    failing = [question for question in trend.questions if question.rows[last] and question.state == "failing"]
+    newly = sum(question.first_bad == last and question.last_good is not None for question in failing)
+    counts = ", ".join(f"{_count(run, verdict)} {verdict.value}" for verdict in Verdict if _count(run, verdict))
+    return f"{_time(run)}: {counts or 'no question'}" + (f"; {newly} newly failing" if newly else "")
+
+
+def _count(run: TrendRun, verdict: Verdict) -> int:
+    return sum(row.verdict is verdict for row in run.rows.values())
+
+
+def _time(run: TrendRun) -> str:
+    return run.ended.strftime("%Y-%m-%d %H:%M")
+
+
+def _run_title(number: int, run: TrendRun) -> str:
+    return f"{number}: {_time(run)}, {run.name}" + ("" if run.complete else ", partial")
+
+
+def _cards(lines: Iterable[TrendLine], trend: Trend) -> str:
+    return f'<div class="lines">{"".join(_card(line, trend) for line in lines)}</div>'
+
+
+def _card(line: TrendLine, trend: Trend) -> str:
+    latest = line.points[-1]
+    mean = f"{latest.mean:.3f}" if latest else "not measured"
+    note = f"{latest.low:.3f} to {latest.high:.3f}, {latest.n:,} questions" if latest else "in the latest run"
+    return (
+        f'<article class="metric"><h3>{escaped(line.name)}</h3><p class="mean">{mean}</p><p>{note}</p>'
+        f"{_chart(line, trend)}</article>"
+    )
+
+
+def _chart(line: TrendLine, trend: Trend) -> str:
+    points = [point for point in line.points if point]
+    bottom, top = _scale([point.low for point in points], [point.high for point in points])
+
+    def x(n: float) -> str:
+        return f"{(n + 0.5) / len(trend.runs) * 100:.2f}"
+
+    def y(value: float) -> str:
+        return f"{(top - value) / (top - bottom) * _HEIGHT:.2f}"
+
+    shapes = [f'<line x1="0" x2="100" y1="{at}" y2="{at}"/>' for at in (0, _HEIGHT)]
+    for n, changes in enumerate(trend.changes):
+        if changes:
+            title = escaped(f"run {n + 1}: {'; '.join(changes)}")
+            at = f'x1="{x(n)}" x2="{x(n)}" y1="0" y2="{_HEIGHT}"'
+            shapes.append(f'<line class="mark" {at}><title>{title}</title></line>')
+    for part in _parts(line.points):
+        if len(part) == 1:
+            ((n, point),) = part
+            shapes.append(f'<path class="reach" d="M{x(n)} {y(point.low)}V{y(point.high)}"/>')
+        else:
+            upper = [f"{x(n)} {y(point.high)}" for n, point in part]
+            lower = [f"{x(n)} {y(point.low)}" for n, point in reversed(part)]
+            shapes.append(f'<path class="band" d="M{"L".join(upper + lower)}Z"/>')
+            shapes.append(f'<path d="M{"L".join(f"{x(n)} {y(point.mean)}" for n, point in part)}"/>')
+    shapes += [
+        f'<path class="dot" d="M{x(n)} {y(point.mean)}h0"><title>{escaped(_said(n, point))}</title></path>'
+        for n, point in enumerate(line.points)
+        if point
+    ]
+    label = f"{line.name} by run: " + "; ".join(_said(n, point) for n, point in enumerate(line.points) if point)
+    return (
+        f'<div class="chart"><span class="scale" aria-hidden="true"><span>{top:g}</span><span>{bottom:g}</span></span>'
+        f'<svg viewBox="0 0 100 {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
+        f'{"".join(shapes)}</svg><span class="axis" aria-hidden="true"><span>run 1</span>'
+        f"<span>{f'run {len(trend.runs)}' if len(trend.runs) > 1 else ''}</span></span></div>"
+    )
+
+
+def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, TrendPoint]]]:
+    """Yield the consecutive points, so that no line bridges a run without a value."""
+    part: list[tuple[int, TrendPoint]] = []
+    for n, point in enumerate(points):
+        if point is not None:
+            part.append((n, point))
+        elif part:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the axis: the next tenths, or the values themselves far beyond 0..1."""
+    bottom, top = min(lows), max(highs)
+    if top - bottom <= 2:
+        bottom, top = math.floor(bottom * 10 + 1e-9) / 10, math.ceil(top * 10 - 1e-9) / 10
+    return (bottom, top) if top > bottom else (bottom - 0.1, top + 0.1)
+
+
+def _said(n: int, point: TrendPoint) -> str:
+    return f"run {n + 1}: {point.mean:.3f} ({point.low:.3f} to {point.high:.3f}, {point.n})"
+
+
+def _changes(trend: Trend) -> str:
+    items = [
+        f'<li><span class="changed">run {number}*</span> {escaped("; ".join(changes))}</li>'
+        for number, changes in enumerate(trend.changes, start=1)
+        if changes
+    ]
+    return (
+        f'<ul class="changes" aria-label="Runs under other conditions than before">{"".join(items)}</ul>'
+        if items
+        else ""
+    )
+
+
+def _runs(trend: Trend) -> str:
+    names = [line.name for line in trend.lines]
+    head = "".join(f"<th>{escaped(name)}</th>" for name in ("run", "ended", "file", "PASS", "FAIL", "ERROR", *names))
+    lines = []
+    for n, run in enumerate(trend.runs):
+        points = [line.points[n] for line in trend.lines]
+        cells = [
+            f"{n + 1}{'*' if trend.changes[n] else ''}",
+            _time(run),
+            run.name + ("" if run.complete else " (partial)"),
+            *(str(_count(run, verdict)) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR)),
+            *(f"{point.mean:.3f}" if point else "" for point in points),
+        ]
+        lines.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
+    return (
+        '<div class="table" tabindex="0" role="region" aria-label="Runs"><table class="scores runs">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _row(question: TrendQuestion) -> dict[str, Any]:
+    """Return one question as the page's script reads it."""
+    latest, rows = question.latest, question.rows
+    bad = _at(rows, question.first_bad)
+    good = _at(rows, question.last_good)
+    texts = [(n, row.question) for n, row in enumerate(rows) if row is not None]
+    return {
+        "dataset": latest.dataset_name,
+        "id": latest.id,
+        "question": latest.question,
+        "state": question.state,
+        "outcomes": "".join(" " if row is None else _LETTERS[row.verdict] for row in rows),
+        "scores": _scores(rows),
+        "bad": question.first_bad,
+        "good": question.last_good,
+        "badReason": bad.reason if bad else "",
+        "badAnswer": bad.answer if bad else None,
+        "goodAnswer": good.answer if good else None,
+        "reason": latest.reason,
+        "reworded": [n for (_, before), (n, now) in pairwise(texts) if before != now],
+    }
+
+
+def _at(rows: Sequence[TrendRow | None], n: int | None) -> TrendRow | None:
+    return None if n is None else rows[n]
+
+
+def _scores(rows: Sequence[TrendRow | None]) -> dict[str, list[float | None]]:
+    names = dict.fromkeys(metric for row in rows if row is not None for metric in row.metrics)
+    return {
+        name: [None if row is None or name not in row.metrics else round(row.metrics[name], _DIGITS) for row in rows]
+        for name in names
+    }

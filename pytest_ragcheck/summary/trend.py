@@ -1,0 +1,203 @@
+"""Lines up runs by time: means with intervals, and the outcome of each question in each run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pytest_ragcheck.summary.gate.wilson_interval import wilson
+from pytest_ragcheck.summary.paired import mean_interval
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_ragcheck.summary.trend_run import Key, TrendRow, TrendRun
+
+PASS_RATE = "pass rate"  # noqa: S105 - no password
+"""The first line of a trend: the share of PASS among PASS and FAIL."""
+
+_SHOWN = 3
+
+State = Literal["failing", "not measured", "passing again", "passing", "not in the latest run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """A mean of one run, over the questions that have a value."""
+
+    mean: float
+    low: float
+    """Lower end of the 95 % interval; equal to `mean` for a single value."""
+
+    high: float
+    n: int
+    """The number of values, >= 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendLine:
+    """One metric over all runs."""
+
+    name: str
+    asserted: bool
+    points: tuple[TrendPoint | None, ...]
+    """A point for each run; None if the run has no value, since an empty mean is not 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendQuestion:
+    """One question over all runs."""
+
+    rows: tuple[TrendRow | None, ...]
+    """A row for each run; None if the run does not have the question."""
+
+    state: State
+    """By its latest PASS or FAIL; `not measured` if no run has one."""
+
+    first_bad: int | None
+    """The run with the first FAIL after the last PASS before the latest FAIL, from 0; None if it never failed."""
+
+    @property
+    def latest(self) -> TrendRow:
+        """The row of the latest run that has the question."""
+        return next(row for row in reversed(self.rows) if row is not None)
+
+    @property
+    def last_good(self) -> int | None:
+        """The last run with a PASS before the first bad one; None if there is none."""
+        before = range(self.first_bad or 0)
+        return max((n for n in before if _verdict(self.rows[n]) is Verdict.PASS), default=None)
+
+    @property
+    def n_fails(self) -> int:
+        """The number of runs in which it failed."""
+        return sum(_verdict(row) is Verdict.FAIL for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """Several runs, oldest first."""
+
+    runs: tuple[TrendRun, ...]
+    changes: tuple[tuple[str, ...], ...]
+    """For each run the differences of judge, prompt, minimums and the like from the runs before."""
+
+    lines: tuple[TrendLine, ...]
+    questions: tuple[TrendQuestion, ...]
+    """Failing ones first, most recently broken first."""
+
+
+def trend_of(runs: Iterable[TrendRun]) -> Trend:
+    """Return the trend over the runs, at least one; of a run that is given twice the last one counts."""
+    distinct = {(run.ended, run.agent_name): run for run in runs}
+    ordered = tuple(sorted(distinct.values(), key=lambda run: run.ended))
+    keys = dict.fromkeys(key for run in ordered for key in run.rows)
+    complete = [n for n, run in enumerate(ordered) if run.complete]
+    # A partial run does not have every question.
+    since = complete[-1] if complete else 0
+    questions = [_question(tuple(run.rows.get(key) for run in ordered), since) for key in keys]
+    return Trend(
+        runs=ordered,
+        changes=tuple(_changes(ordered)),
+        lines=tuple(_lines(ordered)),
+        questions=tuple(sorted(questions, key=_rank)),
+    )
+
+
+def _verdict(row: TrendRow | None) -> Verdict | None:
+    return None if row is None else row.verdict
+
+
+def _question(rows: tuple[TrendRow | None, ...], since: int) -> TrendQuestion:
+    measured = [(n, row.verdict) for n, row in enumerate(rows) if row is not None and row.verdict is not Verdict.ERROR]
+    first_bad = before = None
+    for n, verdict in measured:
+        if verdict is Verdict.FAIL and before is not Verdict.FAIL:
+            first_bad = n
+        before = verdict
+    return TrendQuestion(
+        rows=rows, state=_state(rows, before, since, has_failed=first_bad is not None), first_bad=first_bad
+    )
+
+
+def _state(rows: Sequence[TrendRow | None], latest: Verdict | None, since: int, *, has_failed: bool) -> State:
+    if not any(rows[since:]):
+        return "not in the latest run"
+    if latest is None:
+        return "not measured"
+    if latest is Verdict.FAIL:
+        return "failing"
+    return "passing again" if has_failed else "passing"
+
+
+_STATES: tuple[State, ...] = ("failing", "not measured", "passing again", "passing", "not in the latest run")
+
+
+def _rank(question: TrendQuestion) -> tuple[int, int, int]:
+    broken = -1 if question.first_bad is None else question.first_bad
+    return _STATES.index(question.state), -broken, -question.n_fails
+
+
+def _lines(runs: Sequence[TrendRun]) -> Iterator[TrendLine]:
+    yield TrendLine(name=PASS_RATE, asserted=True, points=tuple(map(_pass_rate, runs)))
+    rows = [row for run in runs for row in run.rows.values()]
+    asserted = {metric for row in rows for metric in row.thresholds}
+    for metric in dict.fromkeys(metric for row in rows for metric in row.metrics):
+        yield TrendLine(
+            name=metric,
+            asserted=metric in asserted,
+            points=tuple(
+                _mean([row.metrics[metric] for row in run.rows.values() if metric in row.metrics]) for run in runs
+            ),
+        )
+
+
+def _pass_rate(run: TrendRun) -> TrendPoint | None:
+    passed, failed = (sum(row.verdict is each for row in run.rows.values()) for each in (Verdict.PASS, Verdict.FAIL))
+    n = passed + failed
+    if n == 0:
+        return None
+    low, high = wilson(passed, n)
+    return TrendPoint(mean=passed / n, low=low, high=high, n=n)
+
+
+def _mean(values: Sequence[float]) -> TrendPoint | None:
+    if not values:
+        return None
+    low, high = mean_interval(values)
+    if min(values) >= 0 and max(values) <= 1:
+        low, high = max(0.0, low), min(1.0, high)
+    return TrendPoint(mean=math.fsum(values) / len(values), low=low, high=high, n=len(values))
+
+
+def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
+    """Compare each question with its latest earlier row, since not every run has all questions."""
+    known: dict[Key, tuple[int, Mapping[str, str]]] = {}
+    reported: dict[tuple[str, str, str], int] = {}
+    models: set[str] = set()
+    for n, run in enumerate(runs):
+        pairs: dict[tuple[str, str, str], None] = {}
+        for key, row in run.rows.items():
+            seen, before = known.get(key, (n, {}))
+            for name, value in row.circumstances.items():
+                pair = (name, before.get(name, value), value)
+                # A question that an earlier change missed, such as by an ERROR, repeats that change.
+                if pair[1] != value and reported.get(pair, -1) <= seen:
+                    pairs[pair] = None
+            if row.circumstances:
+                known[key] = (n, {**before, **row.circumstances})
+        reported.update(dict.fromkeys(pairs, n))
+        served = {row.served_by for row in run.rows.values()} - {""}
+        # A server may have several models at once.
+        if models and served and not models & served:
+            pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = None
+        models = served or models
+        yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
+
+
+def _change(name: str, pairs: Iterable[tuple[str, str, str]]) -> str:
+    shown = [f"{before} -> {now}" for of, before, now in pairs if of == name]
+    more = len(shown) - _SHOWN
+    return f"{name}: {', '.join(shown[:_SHOWN])}" + (f", and {more} more" if more > 0 else "")

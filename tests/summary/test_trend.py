@@ -1,0 +1,137 @@
+"""Runs in the order of their time: which questions broke, when, and what else changed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendQuestion, trend_of
+from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
+from pytest_ragcheck.verdict.verdict import Verdict
+
+FIRST = datetime(2026, 11, 1, tzinfo=timezone.utc)
+VERDICTS = {"P": Verdict.PASS, "F": Verdict.FAIL, "E": Verdict.ERROR}
+
+
+def a_row(name: str, letter: str = "P", **said: Any) -> TrendRow:
+    return TrendRow(
+        **{"dataset_name": "billing", "id": name, "question": f"{name}?", "verdict": VERDICTS[letter], **said}
+    )
+
+
+def a_run(day: int, *rows: TrendRow, **said: Any) -> TrendRun:
+    known = {row.key: row for row in rows}
+    default = {"name": f"run-{day}", "ended": FIRST + timedelta(days=day), "agent_name": "rag", "complete": True}
+    return TrendRun(**{**default, "rows": known, **said})
+
+
+def a_trend(**letters: str) -> Trend:
+    """Of each question one letter a run; a blank for a run without the question."""
+    n_runs = max(map(len, letters.values()))
+    rows = [[a_row(name, line[n]) for name, line in letters.items() if line[n] != " "] for n in range(n_runs)]
+    return trend_of(a_run(n, *each) for n, each in enumerate(rows))
+
+
+def one(letters: str) -> TrendQuestion:
+    """A question with these outcomes, beside one that passes in every run."""
+    return next(each for each in a_trend(q=letters, other="P" * len(letters)).questions if each.latest.id == "q")
+
+
+@pytest.mark.parametrize(
+    ("letters", "state", "first_bad", "last_good"),
+    [
+        ("PPPP", "passing", None, None),
+        ("PPFF", "failing", 2, 1),
+        ("FPFF", "failing", 2, 1),
+        ("FFFF", "failing", 0, None),
+        ("PFFP", "passing again", 1, 0),
+        # An ERROR says nothing: neither that it broke nor that it was mended.
+        ("PEFE", "failing", 2, 0),
+        ("PFEF", "failing", 1, 0),
+        ("EEEE", "not measured", None, None),
+        ("P FF", "failing", 2, 0),
+        ("PFF ", "not in the latest run", 1, 0),
+    ],
+)
+def test_the_first_bad_run_begins_the_latest_failures(
+    letters: str, state: str, first_bad: int | None, last_good: int | None
+) -> None:
+    found = one(letters)
+    assert (found.state, found.first_bad, found.last_good) == (state, first_bad, last_good)
+
+
+def test_what_broke_last_comes_first_and_what_always_passed_last() -> None:
+    trend = a_trend(steady="PPPP", old="PFFF", mended="FFPP", new="PPPF", gone="PFF ", often="FPFF", dark="EEEE")
+    assert [question.latest.id for question in trend.questions] == [
+        "new", "often", "old", "dark", "mended", "steady", "gone",
+    ]  # fmt: skip
+
+
+def test_a_question_that_a_partial_run_left_out_still_fails() -> None:
+    whole = a_run(0, a_row("q", "F"), a_row("other"))
+    trend = trend_of([whole, a_run(1, a_row("other"), complete=False)])
+    assert [(each.latest.id, each.state) for each in trend.questions] == [("q", "failing"), ("other", "passing")]
+
+
+def test_runs_are_in_the_order_of_their_time_and_the_same_run_counts_once() -> None:
+    trend = trend_of([a_run(2), a_run(0), a_run(1, name="committed"), a_run(1, name="folder")])
+    assert [run.name for run in trend.runs] == ["run-0", "folder", "run-2"]
+
+
+def test_means_and_intervals_by_hand() -> None:
+    values = (0.5, 0.6, 0.7, 0.6)
+    rows = [a_row(f"q{n}", metrics={"f1": value}, thresholds={"f1": 0.1}) for n, value in enumerate(values)]
+    failed, dark = a_row("q4", "F", metrics={"rouge_l": 0.2}), a_row("q5", "E")
+    trend = trend_of([a_run(0, *rows, failed, dark), a_run(1, dark)])
+    lines = {line.name: line for line in trend.lines}
+    assert list(lines) == [PASS_RATE, "f1", "rouge_l"]
+    assert [line.asserted for line in lines.values()] == [True, True, False]
+    f1, none = lines["f1"].points
+    assert f1 is not None
+    # Mean 0.6, deviation sqrt(0.02 / 3) = 0.08165, over sqrt(4) 0.04082, times 3.1824 (3 degrees) 0.1299.
+    assert [f1.mean, f1.low, f1.high, f1.n] == pytest.approx([0.6, 0.4701, 0.7299, 4], abs=3e-4)
+    assert none is None, "a run with ERRORs only has no mean"
+    passed, nothing = lines[PASS_RATE].points
+    assert passed is not None
+    # Wilson's interval of 4 of 5.
+    assert [passed.mean, passed.low, passed.high, passed.n] == pytest.approx([0.8, 0.3755, 0.9638, 5], abs=1e-4)
+    assert nothing is None
+
+
+def test_an_interval_of_shares_stays_among_shares() -> None:
+    rows = [a_row(f"q{n}", metrics={"f1": value, "own": value * 10}) for n, value in enumerate((1.0, 1.0, 0.7))]
+    lines = {line.name: line.points[0] for line in trend_of([a_run(0, *rows)]).lines}
+    f1, own = lines["f1"], lines["own"]
+    assert f1 is not None
+    assert own is not None
+    assert f1.high == 1.0
+    assert own.high > 10
+
+
+def judged(name: str, judge: str, letter: str = "P", served_by: str = "") -> TrendRow:
+    said = {} if letter == "E" else {"circumstances": {"judge": judge, "prompt": "en-2"}, "served_by": served_by}
+    return a_row(name, letter, **said)
+
+
+def test_another_judge_is_named_once_even_if_a_question_was_an_error_then() -> None:
+    trend = trend_of(
+        [
+            a_run(0, judged("a", "gpt-5"), judged("b", "gpt-5")),
+            a_run(1, judged("a", "gpt-6"), judged("b", "gpt-6", "E")),
+            a_run(2, judged("a", "gpt-6"), judged("b", "gpt-6"), judged("new", "gpt-6")),
+            a_run(3, judged("a", "gpt-5"), judged("b", "gpt-5")),
+            a_run(4, judged("a", "gpt-6"), judged("b", "gpt-6")),
+        ]
+    )
+    there, back = ("judge: gpt-5 -> gpt-6",), ("judge: gpt-6 -> gpt-5",)
+    assert trend.changes == ((), there, (), back, there)
+
+
+def test_another_model_behind_the_same_judge_is_named_unless_some_are_as_before() -> None:
+    served = ["m fp_1", "m fp_1", "m fp_2", "", "m fp_2"]
+    runs = [a_run(n, judged("a", "gpt", served_by=each)) for n, each in enumerate(served)]
+    mixed = a_run(9, judged("a", "gpt", served_by="m fp_3"), judged("b", "gpt", served_by="m fp_2"))
+    found = trend_of([*runs, mixed]).changes
+    assert found == ((), (), ("model of the judge's server: m fp_1 -> m fp_2",), (), (), ())
