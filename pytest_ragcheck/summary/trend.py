@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_ragcheck.summary.gate.wilson_interval import wilson
 from pytest_ragcheck.summary.paired import mean_interval
+from pytest_ragcheck.summary.wilson_interval import wilson
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _pass_rate(run: TrendRun) -> TrendPoint | None:
     n = passed + failed
     if n == 0:
         return None
-    low, high = wilson(passed, n)
+    low, high = wilson(passed / n, n)
     return TrendPoint(mean=passed / n, low=low, high=high, n=n)
 
 
