@@ -15,11 +15,11 @@ from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import measure
-from pytest_ragcheck.metrics.weights import weighted
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.weights import weighted
 from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record

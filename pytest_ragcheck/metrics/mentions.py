@@ -65,4 +65,4 @@ def _score(mentions: Sequence[str], is_wrong: Callable[[str], bool]) -> Score:
         wrong = tuple(filter(is_wrong, mentions))
     except MeasurementError as error:
         return Score.unscored(str(error))
-    return Score(1 - len(wrong) / len(mentions), mentions=wrong)
+    return Score(1 - len(wrong) / len(mentions), findings=wrong)

@@ -75,6 +75,9 @@ class Question:
     must_not_mention: tuple[str, ...] = ()
     """Strings, or regular expressions in slashes, that the answer must not contain."""
 
+    must_cite: tuple[str, ...] = ()
+    """Ids of the documents that the answer has to cite."""
+
     gold_passages: tuple[GoldPassage, ...] = ()
     """The passages that answer the question."""
 

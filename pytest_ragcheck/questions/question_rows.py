@@ -63,6 +63,7 @@ def question_row(question: Question) -> dict[str, Any]:
     further = {
         "must_mention": list(question.must_mention),
         "must_not_mention": list(question.must_not_mention),
+        "must_cite": list(question.must_cite),
         "gold_passages": [_passage_row(passage) for passage in question.gold_passages],
         "distractors": [_passage_row(passage) for passage in question.distractors],
         "answerable": None if question.answerable else False,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin, Question, QuestionSet
 
-_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "tags")
+_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "must_cite", "tags")
 _PASSAGES = ("gold_passages", "distractors")
 _MAPPINGS = ("thresholds", "metadata")
 

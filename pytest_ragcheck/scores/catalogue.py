@@ -18,6 +18,15 @@ ABSTAINED = "abstained"
 MENTIONS = ("must_mention", "must_not_mention")
 """Shares of required mentions in the answer, and of forbidden mentions absent from it; asserted at 1.0."""
 
+MUST_CITE = "must_cite"
+"""Share of the documents that the question names and the answer cites; asserted at 1.0."""
+
+CITATION_VALIDITY = "citation_validity"
+"""Share of the answer's citations that resolve to a context."""
+
+DEMANDED = (*MENTIONS, MUST_CITE)
+"""The metrics with the name of the question's key that asserts them at 1.0."""
+
 OVERLAP = ("exact_match", "f1")
 """Overlap with the acceptable answers by the rules of SQuAD v2."""
 
@@ -100,11 +109,12 @@ METRICS = (
     *BERTSCORE,
     *RETRIEVAL,
     ABSTAINED,
-    *MENTIONS,
+    *DEMANDED,
+    CITATION_VALIDITY,
 )
 """All metrics in display order; higher is better for each."""
 
-ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *MENTIONS})
+ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *DEMANDED})
 """The metrics that `--rag-min` and a question's `thresholds` accept; other keys of a question assert the rest."""
 
 OF_ANSWERS = frozenset(METRICS).difference(RETRIEVAL)
@@ -125,5 +135,5 @@ def recall_at_most(top_k: int) -> str:
 
 
 def group_of(metric: str) -> str | None:
-    """Return the group that measures the metric; None for mentions, the weighted score and users' metrics."""
+    """Return the group that measures the metric; None for those of every run, the weighted score and users' metrics."""
     return next((group for group, metrics in GROUPS.items() if metric in metrics), None)

@@ -28,8 +28,8 @@ class Score:
     reason: str = ""
     """The reason why the metric could not be measured; empty if it was."""
 
-    mentions: tuple[str, ...] = ()
-    """The mentions that lower the value, as written in the question; only the failure text shows them."""
+    findings: tuple[str, ...] = ()
+    """The texts that lower the value: mentions or documents of the question, or citations; for the failure text."""
 
     def __post_init__(self) -> None:
         if self.value is not None and not abs(self.value) <= LARGEST:

@@ -23,7 +23,10 @@ class CannedRag:
         canned = CANNED[question.question]
         if canned["endpoint_error"]:
             raise EndpointError(canned["endpoint_error"], url="canned")
-        return RagAnswer(text=canned["answer"], contexts=tuple(canned["contexts"]), latency_seconds=0.25)
+        ids = None if canned["source_ids"] is None else tuple(canned["source_ids"])
+        return RagAnswer(
+            text=canned["answer"], contexts=tuple(canned["contexts"]), source_ids=ids, latency_seconds=0.25
+        )
 
 
 class CannedJudge:

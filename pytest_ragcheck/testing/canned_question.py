@@ -25,6 +25,9 @@ class CannedQuestion:
     contexts: tuple[str, ...] = ("Refunds are possible for 30 days.",)
     """The texts that the system retrieved."""
 
+    source_ids: tuple[str, ...] | None = None
+    """The document ids of the contexts, in their order; None if the system gives none."""
+
     answer_correctness: float | None = 1.0
     """The judge's score, 0..1; None if the judge gives none."""
 

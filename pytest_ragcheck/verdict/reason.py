@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
-from pytest_ragcheck.scores.catalogue import ABSTAINED, JUDGED, LEXICAL, MENTIONS, OVERLAP, RETRIEVAL
+from pytest_ragcheck.scores.catalogue import ABSTAINED, CITATION_VALIDITY, DEMANDED, JUDGED, LEXICAL, OVERLAP, RETRIEVAL
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ def reason_for(
     short = shortfalls(scores, decision.thresholds)
     if ABSTAINED in short or not short.keys().isdisjoint(JUDGED):
         reasons += _judged_reasons(question, answer, judgement, short)
-    for metric, text in zip(MENTIONS, ("does not mention", "mentions"), strict=True):
-        if metric in scores and (mentions := scores[metric].mentions):
-            reasons.append(f"the answer {text} {', '.join(map(repr, mentions))}")
+    for metric, text in zip(DEMANDED, ("does not mention", "mentions", "does not cite"), strict=True):
+        if metric in scores and (findings := scores[metric].findings):
+            reasons.append(f"the answer {text} {', '.join(map(repr, findings))}")
+    if CITATION_VALIDITY in short:
+        reasons += scores[CITATION_VALIDITY].findings
     if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     if not short.keys().isdisjoint(RETRIEVAL):

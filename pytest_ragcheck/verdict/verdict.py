@@ -10,10 +10,11 @@ from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
     BOUNDED,
+    CITATION_VALIDITY,
     DEFAULT_GROUPS,
+    DEMANDED,
     JUDGED,
     LEXICAL,
-    MENTIONS,
     OF_ANSWERS,
     OVERALL,
     OVERLAP,
@@ -115,10 +116,7 @@ def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:
         wanted = {metric: minimum for metric, minimum in wanted.items() if metric not in JUDGED}
         if run.judged:
             wanted = {ABSTAINED: 1.0, **wanted}
-    for metric, mentions in zip(MENTIONS, (question.must_mention, question.must_not_mention), strict=True):
-        if mentions:
-            wanted[metric] = 1.0
-    return wanted
+    return wanted | {metric: 1.0 for metric in DEMANDED if getattr(question, metric)}
 
 
 def decide(question: Question, scores: Mapping[str, Score], run: Thresholds) -> ScoredVerdict:
@@ -159,6 +157,8 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
 
 
 def _why_it_does_not_apply(metric: str, question: Question) -> str:
+    if metric == CITATION_VALIDITY:
+        return "the answer has no citation markers"
     if not question.answerable:
         return "the question is unanswerable"
     if not question.acceptable_answers and metric in _NEED_EXPECTED:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.metrics.blame import BLAMES
+from pytest_ragcheck.metrics.citations import citation_validity
 from pytest_ragcheck.metrics.lexical import chrf, rouge_l
 from pytest_ragcheck.metrics.mentions import mention_scores
 from pytest_ragcheck.metrics.overlap import exact_match, token_f1
@@ -20,15 +21,18 @@ from pytest_ragcheck.metrics.retrieval import (
     reciprocal_rank,
 )
 from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from tests.docs.pages import DOCS
 
 PAGE = (DOCS / "reference" / "metrics.md").read_text(encoding="utf-8")
+CITATIONS = (DOCS / "reference" / "citations.md").read_text(encoding="utf-8")
 
 
-def rows(heading: str) -> list[list[str]]:
+def rows(heading: str, page: str = PAGE) -> list[list[str]]:
     """The cells of the table whose first heading this is."""
-    (table,) = re.findall(rf"(?:^\| {heading} \|.*\n)(?:\|.*\n)+", PAGE, re.MULTILINE)
+    (table,) = re.findall(rf"(?:^\| {heading} \|.*\n)(?:\|.*\n)+", page, re.MULTILINE)
     lines = table.splitlines()[2:]
     return [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
@@ -84,6 +88,14 @@ def test_the_parts_that_are_blamed_are_all_there_in_the_programs_words() -> None
 def test_the_default_weights_are_those_of_the_program() -> None:
     (line,) = re.findall(r"^By default these are the four RAGAS metrics .*$", PAGE, re.MULTILINE)
     assert [float(weight) for weight in re.findall(r"`(0\.\d+)`", line)] == list(DEFAULT_WEIGHTS.values())
+
+
+@pytest.mark.parametrize(("answer", "count", "score"), rows(r"answer \| citations", CITATIONS))
+def test_the_citations_are_counted_and_resolved_as_shown(answer: str, count: str, score: str) -> None:
+    contexts = ("terms.md", "fees.md", "api/limits.md")
+    given = RagAnswer(text=answer, contexts=contexts, source_ids=contexts)
+    cited = cited_answer(given)
+    assert (str(len(cited.citations)), f"{citation_validity(given, cited).value:.3f}") == (count, score)
 
 
 @pytest.mark.parametrize(("answer", "mentions", "score"), rows(r"answer \| must_mention"))

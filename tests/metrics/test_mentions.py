@@ -22,7 +22,7 @@ def test_the_share_of_demanded_mentions_is_measured_and_the_missing_ones_are_nam
     answer = "Refunds are given within 30 days."
 
     # 2 of 4
-    assert mention_scores(answer, question, search) == {"must_mention": Score(0.5, mentions=("receipt", "form"))}
+    assert mention_scores(answer, question, search) == {"must_mention": Score(0.5, findings=("receipt", "form"))}
 
 
 def test_the_share_of_absent_forbidden_mentions_is_measured_and_the_present_are_named(
@@ -33,7 +33,7 @@ def test_the_share_of_absent_forbidden_mentions_is_measured_and_the_present_are_
 
     # 2 of 4 are absent
     assert mention_scores(answer, question, search) == {
-        "must_not_mention": Score(0.5, mentions=("14 days", "/never/i"))
+        "must_not_mention": Score(0.5, findings=("14 days", "/never/i"))
     }
 
 

@@ -9,17 +9,28 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import read_own
-from pytest_ragcheck.scores.catalogue import DEFAULT_GROUPS, EXTRAS, LOCAL_PACKAGES, MENTIONS, OVERLAP, RETRIEVAL
+from pytest_ragcheck.scores.catalogue import (
+    CITATION_VALIDITY,
+    DEFAULT_GROUPS,
+    DEMANDED,
+    EXTRAS,
+    LOCAL_PACKAGES,
+    OVERLAP,
+    RETRIEVAL,
+)
 
 
 def names(*groups: str) -> list[str]:
     return [name for metric in choose_metrics(Settings.of(metrics=groups)) for name in metric.names]
 
 
-def test_the_groups_bring_their_metrics_and_the_mentions_come_with_every_run() -> None:
-    assert names("performance") == list(MENTIONS)
-    assert names("retrieval") == [*RETRIEVAL, *MENTIONS]
-    assert names(*DEFAULT_GROUPS) == [*OVERLAP, *RETRIEVAL, *MENTIONS]
+OF_EVERY_RUN = (*DEMANDED, CITATION_VALIDITY)
+
+
+def test_the_groups_bring_their_metrics_and_some_come_with_every_run() -> None:
+    assert names("performance") == list(OF_EVERY_RUN)
+    assert names("retrieval") == [*RETRIEVAL, *OF_EVERY_RUN]
+    assert names(*DEFAULT_GROUPS) == [*OVERLAP, *RETRIEVAL, *OF_EVERY_RUN]
 
 
 def test_the_users_own_come_last() -> None:

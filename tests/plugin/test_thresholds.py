@@ -157,6 +157,24 @@ def test_what_must_be_said_and_what_must_not_is_asserted(project: Project) -> No
     ]
 
 
+def test_a_demanded_citation_and_the_sentences_of_invented_ones_are_named(project: Project) -> None:
+    contexts = {"contexts": ["30 days.", "9 EUR.", "100 requests."], "source_ids": ["terms.md", "fees.md", "limits.md"]}
+    project.ask(
+        good("terms", must_cite="fees.md").but(answer="It takes 30 days [1]. A return costs 5 EUR [7].", **contexts),
+        good("fees", must_cite="fees.md").but(answer="The fee is 9 EUR [2].", **contexts),
+        good("plain").but(answer="The fee is 9 EUR.", **contexts),
+    )
+    run = project.run("--rag-min=citation_validity=1")
+    assert run.verdicts == {"terms": "FAIL", "fees": "PASS", "plain": "PASS"}
+    assert run.section(" terms ")[0] == (
+        "citation_validity 0.50 < 1.00, must_cite 0.00 < 1.00: the answer does not cite 'fees.md'; "
+        '"A return costs 5 EUR." cites [7], which is none of the 3 contexts'
+    )
+    scores = {row["question_id"]: row["metrics"] for row in run.predictions["predictions"]}
+    assert "citation_validity" not in scores["plain"]
+    assert "citation_validity not asserted on 1: the answer has no citation markers" in run.lines
+
+
 def test_without_a_judge_only_what_needs_none_is_asserted(project: Project) -> None:
     project.conftest("@pytest.fixture\ndef rag_client():\n    return CannedRag()\n")
     project.ask(good("terms", must_mention="30 days"), good("hours"), good("gone", must_mention="never"))

@@ -26,6 +26,7 @@ def called(question: Any = "How long?", **arguments: Any) -> Question:
         "answerable": True,
         "must_mention": (),
         "must_not_mention": (),
+        "must_cite": (),
         "thresholds": None,
         "top_k": None,
         "gold_passages": (),

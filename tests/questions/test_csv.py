@@ -35,6 +35,7 @@ def test_every_kind_of_cell_is_read(tmp_path: Path) -> None:
         "all_acceptable_answers": '["thirty days", 30]',
         "must_mention": "30",
         "must_not_mention": '["14 days", "/[0-9]+ weeks/i"]',
+        "must_cite": '["terms.md", "fees.md"]',
         "gold_passages": '[{"doc_id": "terms.md", "text": "Within 30 days."}, "A bare text."]',
         "distractors": '{"text": "A label is valid for 14 days."}',
         "thresholds": '{"groundedness": 0.9}',
@@ -53,6 +54,7 @@ def test_every_kind_of_cell_is_read(tmp_path: Path) -> None:
     assert (question.dataset_name, question.id, question.line) == ("billing", "terms", 2)
     assert question.acceptable_answers == ("30 days", "thirty days", "30")
     assert (question.must_mention, question.must_not_mention) == (("30",), ("14 days", "/[0-9]+ weeks/i"))
+    assert question.must_cite == ("terms.md", "fees.md")
     assert question.gold_passages[0] == GoldPassage(doc_id="terms.md", text="Within 30 days.")
     assert question.gold_passages[1] == GoldPassage(text="A bare text.")
     assert question.distractors == (GoldPassage(text="A label is valid for 14 days."),)

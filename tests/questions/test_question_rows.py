@@ -55,6 +55,7 @@ def questions(draw: st.DrawFn, question_id: str) -> Question:
         all_acceptable_answers=draw(MANY) if answerable else (),
         must_mention=draw(MENTIONS),
         must_not_mention=draw(MENTIONS),
+        must_cite=draw(MENTIONS),
         gold_passages=draw(passages()),
         distractors=draw(passages()),
         answerable=answerable,
@@ -129,6 +130,7 @@ def test_keys_come_in_one_order_and_only_where_they_say_something() -> None:
             question="Why?",
             must_mention=("a",),
             must_not_mention=("b",),
+            must_cite=("a.md",),
             gold_passages=(GoldPassage(text="t"), GoldPassage(text="u", doc_id="1")),
             distractors=(GoldPassage(text="v"),),
             thresholds={"f1": 0.5},
@@ -141,7 +143,8 @@ def test_keys_come_in_one_order_and_only_where_they_say_something() -> None:
     )
 
     assert list(row)[4:] == [
-        "must_mention", "must_not_mention", "gold_passages", "distractors", "thresholds", "top_k", "tags", "skip",
+        "must_mention", "must_not_mention", "must_cite", "gold_passages", "distractors", "thresholds", "top_k",
+        "tags", "skip",
         "xfail", "metadata",
     ]  # fmt: skip
     assert row["gold_passages"] == [{"text": "t"}, {"doc_id": "1", "text": "u"}]

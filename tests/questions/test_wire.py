@@ -15,6 +15,7 @@ FULL = Question(
     all_acceptable_answers=("30 days", "a month"),
     must_mention=("30",),
     must_not_mention=("/forever/i",),
+    must_cite=("terms.md",),
     lacks_gold=True,
     tier="generation",
     ingest=True,

@@ -3,9 +3,10 @@ from __future__ import annotations
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
     ASSERTABLE,
+    CITATION_VALIDITY,
     DEFAULT_GROUPS,
+    DEMANDED,
     GROUPS,
-    MENTIONS,
     METRICS,
     OVERALL,
     group_of,
@@ -13,15 +14,15 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 
-def test_every_metric_but_the_mentions_and_the_weighted_one_belongs_to_one_group() -> None:
+def test_every_metric_but_those_of_every_run_and_the_weighted_one_belongs_to_one_group() -> None:
     grouped = [metric for metrics in GROUPS.values() for metric in metrics]
     assert len(set(grouped)) == len(grouped)
-    assert sorted((*grouped, *MENTIONS, OVERALL)) == sorted(METRICS)
+    assert sorted((*grouped, *DEMANDED, CITATION_VALIDITY, OVERALL)) == sorted(METRICS)
     assert set(DEFAULT_GROUPS) <= GROUPS.keys()
 
 
 def test_a_question_asserts_by_itself_what_no_threshold_may_name() -> None:
-    assert set(METRICS) - set(ASSERTABLE) == {ABSTAINED, *MENTIONS}
+    assert set(METRICS) - set(ASSERTABLE) == {ABSTAINED, *DEMANDED}
 
 
 def test_a_metrics_group_is_told() -> None:

@@ -51,7 +51,8 @@ OPENAI = JudgeIdentity(
     kind="openai", model="m", url="http://j", prompt_version="en-1", parameters='{"max_tokens": 4096}'
 )
 FULL = a_question(
-    "full", expected_answer="a", must_mention=("a",), must_not_mention=("b",), thresholds={"f1": 0.5}, top_k=1,
+    "full", expected_answer="a", must_mention=("a",), must_not_mention=("b",), must_cite=("c",),
+    thresholds={"f1": 0.5}, top_k=1,
     tags=("t",), gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),),
     answerable=False, skip="s", xfail="x", metadata={"a": 1},
 )  # fmt: skip

@@ -25,6 +25,7 @@ FULL = Record(
         all_acceptable_answers=("a month",),
         must_mention=("30",),
         must_not_mention=("/forever/i",),
+        must_cite=("terms.md",),
         gold_passages=(GoldPassage(text="30 days.", doc_id="b:1"), GoldPassage(text="A month.")),
         distractors=(GoldPassage(text="14 days."),),
         thresholds=MappingProxyType({"f1": 0.5}),

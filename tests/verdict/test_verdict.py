@@ -46,10 +46,10 @@ def test_a_question_wins_over_a_minimum_of_the_run_and_that_over_the_threshold_o
 
 
 def test_mentions_are_asserted_whoever_judges() -> None:
-    question: dict[str, Any] = {"must_mention": ("30 days",), "must_not_mention": ("forever",)}
-    scores = {"must_mention": 1.0, "must_not_mention": 0.0}
+    question: dict[str, Any] = {"must_mention": ("30 days",), "must_not_mention": ("forever",), "must_cite": ("a.md",)}
+    scores = {"must_mention": 1.0, "must_not_mention": 0.0, "must_cite": 1.0}
     decision = decided(scores, UNJUDGED, **question)
-    assert decision.thresholds == {"must_mention": 1.0, "must_not_mention": 1.0}
+    assert decision.thresholds == {"must_mention": 1.0, "must_not_mention": 1.0, "must_cite": 1.0}
     assert decision.verdict is Verdict.FAIL
     assert decided({**GOOD, **scores}, **question).verdict is Verdict.FAIL
 

@@ -47,6 +47,7 @@ class RagCheck:
         answerable: bool = True,
         must_mention: str | Sequence[str] = (),
         must_not_mention: str | Sequence[str] = (),
+        must_cite: str | Sequence[str] = (),
         thresholds: float | Mapping[str, float] | None = None,
         top_k: int | None = None,
         gold_passages: Sequence[str | Mapping[str, str] | GoldPassage] = (),
@@ -61,6 +62,7 @@ class RagCheck:
             answerable: False if the system should decline to answer.
             must_mention: Strings, or regular expressions in slashes, that the answer must contain.
             must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
+            must_cite: Ids of the documents that the answer must cite with a marker.
             thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
             top_k: The number of contexts to ask for, >= 1.
             gold_passages: The passages that answer the question: texts, or mappings with `text`, `doc_id` or both,
@@ -84,6 +86,7 @@ class RagCheck:
                 answerable=answerable,
                 must_mention=must_mention,
                 must_not_mention=must_not_mention,
+                must_cite=must_cite,
                 thresholds=thresholds,
                 top_k=top_k,
                 gold_passages=gold_passages,

@@ -21,7 +21,7 @@ from pytest_ragcheck.questions.fields.file_level import Defaults
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, Vocabulary, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
-from pytest_ragcheck.questions.nodes.node_values import read_text, seen, shortened, wrong
+from pytest_ragcheck.questions.nodes.node_values import read_text, read_texts, seen, shortened, wrong
 from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 
@@ -111,6 +111,7 @@ class EntryReader:
             all_acceptable_answers=read_acceptable_answers(site, entries),
             must_mention=read_mentions(site, entries, "must_mention"),
             must_not_mention=read_mentions(site, entries, "must_not_mention"),
+            must_cite=read_texts(site, entries["must_cite"]) if "must_cite" in entries else (),
             gold_passages=read_passages(site, entries, "gold_passages"),
             distractors=read_passages(site, entries, "distractors"),
             answerable=read_answerable(site, entries),

@@ -46,6 +46,8 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "expressions in slashes, such as /30|thirty/i. Checked without a judge.",
         "must_not_mention": "What the answer must not contain: texts, or regular expressions in slashes. Checked "
         "without a judge.",
+        "must_cite": "Ids of the documents that the answer must cite with a marker, such as [1] or [terms.md]. Checked "
+        "without a judge.",
         "gold_passages": "The passages that answer the question: texts, or mappings with text, doc_id or both.",
         "distractors": "Passages that seem to answer the question but do not: texts, or mappings with text and doc_id.",
         "answerable": "false: the system must decline to answer, and the question has no expected answer.",

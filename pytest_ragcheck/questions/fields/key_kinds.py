@@ -34,6 +34,7 @@ KINDS: Mapping[str, KeyKind] = MappingProxyType(
         "all_acceptable_answers": KeyKind.TEXTS,
         "must_mention": KeyKind.MENTIONS,
         "must_not_mention": KeyKind.MENTIONS,
+        "must_cite": KeyKind.TEXTS,
         "gold_passages": KeyKind.PASSAGES,
         "distractors": KeyKind.PASSAGES,
         "answerable": KeyKind.FLAG,

@@ -82,6 +82,7 @@ QUESTION = Vocabulary(
             ),
             "must_mention": ("must_contain", "must_include"),
             "must_not_mention": ("must_not_contain", "must_not_include"),
+            "must_cite": ("expected_citations",),
             "gold_passages": (
                 "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
                 "supporting_passages", "gold_documents",

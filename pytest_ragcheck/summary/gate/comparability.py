@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.scores.catalogue import MENTIONS
+from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _metrics(measured: Iterable[Change]) -> str:
         if not change.reworded:
             before |= dict.fromkeys(change.before.metrics)
             now |= change.now.scores.keys()
-    lost = [metric for metric in before if metric not in now and metric not in MENTIONS]
+    lost = [metric for metric in before if metric not in now and metric not in DEMANDED]
     return f"metrics: {_some(lost)} then, not measured now" if lost else ""
 
 

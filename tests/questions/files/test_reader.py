@@ -31,6 +31,7 @@ questions:
     all_acceptable_answers: [thirty days, 30 days]
     must_mention: [30, /days?/i]
     must_not_mention: 14 days
+    must_cite: terms.md
     gold_passages:
       - doc_id: terms.md
         text: Refunds are possible within 30 days.
@@ -59,6 +60,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert question.acceptable_answers == ("30 days", "thirty days")
     assert question.must_mention == ("30", "/days?/i")
     assert question.must_not_mention == ("14 days",)
+    assert question.must_cite == ("terms.md",)
     assert question.gold_passages == (
         GoldPassage(doc_id="terms.md", text="Refunds are possible within 30 days."),
         GoldPassage(text="A bare text."),

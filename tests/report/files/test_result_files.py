@@ -62,6 +62,7 @@ def test_written_questions_read_back_are_the_same_questions(tmp_path: Path) -> N
         all_acceptable_answers=("1972", "no"),
         must_mention=("/\\d{4}/",),
         must_not_mention=("forever",),
+        must_cite=("terms.md",),
         gold_passages=(GoldPassage(text="Then.", doc_id="d:1"),),
         distractors=(GoldPassage(text="Not then."),),
         thresholds={"f1": 0.123456789},

@@ -79,9 +79,10 @@ def label_digests(question: Question) -> dict[str, str]:
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
     # In a conversation, other earlier turns may make another answer the right one.
     before = [[turn.question for turn in question.earlier]] if question.earlier else []
+    cited = [list(question.must_cite)] if question.must_cite else []
     parts = {
         EXPECTED: [question.answerable, list(question.acceptable_answers), *before],
         GOLD: gold,
-        MENTIONS: [list(question.must_mention), list(question.must_not_mention)],
+        MENTIONS: [list(question.must_mention), list(question.must_not_mention), *cited],
     }
     return {name: digest_of(part)[:_DIGITS] for name, part in parts.items()}

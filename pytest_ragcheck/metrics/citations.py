@@ -1,0 +1,171 @@
+"""Measures the citations of an answer by its markers alone."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.normalized_text import sentences
+from pytest_ragcheck.rag.cited_answer import CitedAnswer, cited_answer, cites_document
+from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
+from pytest_ragcheck.scores.score import Score
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.rag.citation_markers import Marker
+    from pytest_ragcheck.rag.cited_answer import Citation
+
+NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
+_MOST_FINDINGS = 3
+_LONGEST_QUOTED = 120
+
+
+class Citations:
+    """The metric of answers with citation markers, and of questions with `must_cite`; every run measures it."""
+
+    names = (MUST_CITE, CITATION_VALIDITY)
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """Return the scores that apply to the question and the answer."""
+        cited = cited_answer(answer)
+        scores = {}
+        if question.must_cite:
+            scores[MUST_CITE] = must_cite_score(question, answer, cited)
+        if cited.citations:
+            scores[CITATION_VALIDITY] = citation_validity(answer, cited)
+        return scores
+
+
+def must_cite_score(question: Question, answer: RagAnswer, cited: CitedAnswer) -> Score:
+    """
+    Share of the documents in `must_cite` that a marker of the answer cites.
+
+    Returns:
+        0..1, with the documents that are not cited; 0.0 for an answer without markers. Unscored if the contexts have
+        no ids, so that a number names no document.
+
+    Source: our own.
+    """
+    missing: list[str] = []
+    for document in question.must_cite:
+        cites = [cites_document(citation, document, answer) for citation in cited.citations]
+        if True in cites:
+            continue
+        if None in cites:
+            return Score.unscored(f"no marker names {document!r}, and the endpoint gives its contexts no ids")
+        missing.append(document)
+    return Score(1 - len(missing) / len(question.must_cite), findings=tuple(missing))
+
+
+def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
+    """
+    Share of the citations that resolve to a context.
+
+    Args:
+        answer: The answer.
+        cited: Its citations, at least one; `[1, 2]` has two.
+
+    Returns:
+        0..1, with the first sentences whose citations do not resolve. Unscored if a name cannot be resolved because
+        the contexts have no ids.
+
+    Source: our own.
+    """
+    if any(citation.contexts is None for citation in cited.citations):
+        return Score.unscored(NO_IDS)
+    invalid = [citation for citation in cited.citations if not citation.contexts]
+    n_contexts = len(answer.contexts)
+    none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "which is not the only context"
+    findings = [
+        f"{quoted(sentence.text)} cites {shown(citation)}, {none_of if n_contexts else 'and there are no contexts'}"
+        for sentence in (cited_sentences(answer, cited) if invalid else ())
+        for citation in sentence.citations
+        if not citation.contexts
+    ]
+    return Score(1 - len(invalid) / len(cited.citations), findings=tuple(findings[:_MOST_FINDINGS]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedSentence:
+    """A sentence of the answer with the citations that belong to it."""
+
+    text: str
+    """The sentence without its markers."""
+
+    citations: tuple[Citation, ...]
+
+
+def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentence, ...]:
+    """
+    Return the sentences of the answer in their order, without headings, questions and lines that end with a colon.
+
+    A marker belongs to the sentence that it stands in or follows. At the beginning of a line, and before a word in
+    lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
+    """
+    text, places = _without_markers(answer.text, cited)
+    found: list[str] = []
+    starts: list[int] = []
+    end = 0
+    for sentence in sentences(text):
+        starts.append(text.index(sentence, end))
+        end = starts[-1] + len(sentence)
+        found.append(sentence)
+    if not found:
+        return ()
+    of_sentence: list[list[Citation]] = [[] for _ in found]
+    for place, citations in places:
+        of_sentence[_sentence_at(text, place, starts)].extend(citations)
+    return tuple(
+        CitedSentence(text=sentence, citations=tuple(citations))
+        for sentence, start, citations in zip(found, starts, of_sentence, strict=True)
+        if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_heading(text, start))
+    )
+
+
+def quoted(text: str) -> str:
+    """Return the text on one line, in quotes, shortened if it is long."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= _LONGEST_QUOTED else f'"{line[: _LONGEST_QUOTED - 1].rstrip()}…"'
+
+
+def shown(citation: Citation) -> str:
+    """Return the marker, with the reference if it is one of several."""
+    several = len(citation.marker.targets) > 1
+    return f"{citation.target} in {citation.marker.text}" if several else citation.marker.text
+
+
+def _without_markers(answer: str, cited: CitedAnswer) -> tuple[str, list[tuple[int, list[Citation]]]]:
+    """The answer without markers and definitions, and each marker's place there with its citations."""
+    cuts: list[tuple[int, int, str, Marker | None]]
+    cuts = [(start, end, "", None) for start, end in cited.marked.left_out]
+    cuts += [(each.start, each.end, each.label, each) for each in cited.marked.markers]
+    text, last, places = "", 0, []
+    for start, end, label, marker in sorted(cuts, key=lambda cut: cut[0]):
+        text += answer[last:start]
+        if not label and (end == len(answer) or answer[end] in " \n.,;:!?)。，"):
+            text = text.rstrip(" \t")
+        text += label
+        if marker is not None:
+            places.append((len(text), [each for each in cited.citations if each.marker is marker]))
+        last = end
+    return text + answer[last:], places
+
+
+def _sentence_at(text: str, place: int, starts: list[int]) -> int:
+    """The index of the sentence that a marker at the place belongs to."""
+    line = text.rfind("\n", 0, place) + 1
+    rest = text[place:].partition("\n")[0].lstrip()
+    begins_line = not any(map(str.isalnum, text[line:place])) and any(map(str.isalnum, rest))
+    follows_end = text[:place].rstrip(" ").endswith((".", "!", "?")) and rest[:1].islower()
+    if begins_line or follows_end:
+        return min(bisect_right(starts, place - 1), len(starts) - 1)
+    before = len(text[:place].rstrip())
+    return max(bisect_right(starts, max(0, before - 1)) - 1, 0)
+
+
+def _is_heading(text: str, start: int) -> bool:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return line.lstrip().startswith("#")

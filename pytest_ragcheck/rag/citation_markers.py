@@ -1,0 +1,278 @@
+"""Finds the citation markers in an answer, and passes over texts that only look like one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+_CHARACTERS_READ = 100_000
+_CONTEXTS_READ = 500_000
+_MOST_MARKERS = 1_000
+_WIDEST_RANGE = 20
+"""A wider range, such as `[1-100]`, is an interval."""
+
+_SOURCE = (
+    r"sources?|references?|refs?|citations?|cited|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
+    r"|fontes?|fonti?|bronn?en?|источники?|источника|来源|出典|출처"
+)
+_NUMBERS = re.compile(r"\^?#?\d{1,3}(?:\s*(?:[,;&–—-]|and)\s*\^?#?\d{1,3})*", re.IGNORECASE)
+_RANGE = re.compile(r"(\d{1,3})(?:\s*[–—-]\s*\^?(\d{1,3}))?")
+_PREFIX = re.compile(rf"(?:{_SOURCE})(?:\s*[:：]\s*|[\s#]+(?=\d))", re.IGNORECASE)
+_LOCATOR = re.compile(
+    r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)\.?\s*\d+(?:[.–—-]\d+)*"
+    r"|l\d+(?:[–—-]l?\d+)?|\d{1,4}[–—-]\d{1,4}",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"https?://\S+", re.IGNORECASE)
+
+_MARKER = re.compile(
+    r"\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){1,200})\]\((?P<url>[^()\s]{1,2000})(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
+    r"|【(?P<corner>[^【】\n]{1,200})】"
+    r"|\[(?P<bracket>[^\[\]\n]{1,200})\]"
+    rf"|\((?P<round>(?:{_SOURCE})(?:\s*[:：]|\s+\#?(?=\d))[^()\n]{{1,200}})\)",
+    re.IGNORECASE,
+)
+_OPENERS = ("[", "【", "(")
+
+_NO_PROSE = re.compile(
+    r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code
+    r"|(?:(?<=\n\n)|\A)(?:(?:    |\t)[^\n]*(?:\n|\Z))+"  # indented code
+    r"|(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"  # code in a line
+    r"|\$\$.{1,2000}?\$\$|(?<![\w$])\$[^\s$][^$\n]{0,200}(?<=[^\s$])\$(?![\w$])"  # formulas
+    r"|!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)"  # images
+    r"|^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=\s)",  # task lists
+    re.MULTILINE | re.DOTALL,
+)
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
+)
+_LIST_HEADING = re.compile(
+    rf"^[ \t#*_]*(?:{_SOURCE}|bibliography|footnotes?)[ \t]*[:：]?[*_]*[ \t]*:?[ \t]*$", re.IGNORECASE
+)
+_LISTED = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
+)
+
+_NAME_BEFORE = re.compile(r"[\w.]+$")
+_CODE_NAME = re.compile(
+    r"[_\d]|[a-z][A-Z]|\w\.\w|^\w$|^(?:args?|argv|arr|array|dict|items|list|matrix|rows|tuple|vec)$"
+)
+_CODE_AFTER = re.compile(r"\s*(?:==?|\+=|-=|\.[a-z_]\w*\(?|\()")
+_INTERVAL_BEFORE = re.compile(
+    r"(?:\b(?:interval|range|domain|between|values? in|intervall|intervalle|intervalo|bereich|диапазон\w*|интервал\w*)"
+    r"(?:\s+(?:of|is|from|in|de|von))?|[∈=]|[\"']:)\s*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """One citation marker of an answer, such as `[1, 2]` or `(source: terms.md)`."""
+
+    text: str
+    """The marker as written."""
+
+    start: int
+    end: int
+    """Its place in the answer."""
+
+    targets: tuple[str, ...]
+    """What it refers to, at least one: numbers in digits, and names or addresses of documents."""
+
+    label: str = ""
+    """The words of a Markdown link, which belong to the sentence; empty for other markers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedText:
+    """The markers of an answer."""
+
+    markers: tuple[Marker, ...] = ()
+    """In their order."""
+
+    definitions: Mapping[str, str]
+    """By label, the text of each footnote or list entry that a marker refers to."""
+
+    left_out: tuple[tuple[int, int], ...] = ()
+    """The places of these definitions, which are no sentences of the answer."""
+
+
+def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[[str], bool]) -> MarkedText:
+    """
+    Return the citation markers of the answer.
+
+    A marker in code, in a formula or in an image, a task list, an index such as `rows[0]`, an interval, and a marker
+    that a context has after or before the same words, are not citations.
+
+    Args:
+        answer: The text of the answer; its first 100,000 characters and 1,000 markers are read.
+        contexts: The contexts of the answer, from which it may quote; 500,000 characters are read.
+        is_document: True for a name that may be one of the system's documents, known or not.
+    """
+    text = answer[:_CHARACTERS_READ]
+    if not any(opener in text for opener in _OPENERS):
+        return MarkedText(definitions={})
+    prose = _NO_PROSE.sub(lambda match: " " * len(match[0]), text)
+    prose, defined = _without_definitions(prose)
+    definitions = dict(defined.values())
+    quotes = " \0 ".join(" ".join(context.split()) for context in contexts)[:_CONTEXTS_READ]
+    markers = tuple(
+        marker
+        for found in islice(_MARKER.finditer(prose), _MOST_MARKERS)
+        if (marker := _marker(found, definitions, is_document)) is not None
+        and not _is_index_or_interval(prose, marker)
+        and not _is_quoted(prose, marker, quotes)
+    )
+    return MarkedText(markers=markers, definitions=definitions, left_out=tuple(defined))
+
+
+def numbers_of(target: str) -> tuple[int, ...]:
+    """Return the numbers in the target of a marker, such as 1, 2 and 3 for `1-3`; empty for a name."""
+    return tuple(map(int, expanded)) if (expanded := _expanded(target)) else ()
+
+
+def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: Callable[[str], bool]) -> Marker | None:
+    label = ""
+    if (url := found["url"]) is not None:
+        inner = found["label"].strip("[] ")
+        targets = _expanded(inner) or ((url,) if is_document(url) or _URL.fullmatch(url) or _is_file(url) else ())
+        label = "" if _expanded(inner) else inner
+    elif (corner := found["corner"]) is not None:
+        targets = _corner_targets(corner)
+    elif (inside := found["round"]) is not None:
+        targets = _named_targets(inside, is_document)
+    else:
+        inside = found["bracket"].strip()
+        is_defined = inside.removeprefix("^") in definitions
+        targets = (inside.removeprefix("^"),) if is_defined else _bracket_targets(inside, is_document)
+    if not targets:
+        return None
+    return Marker(text=found[0], start=found.start(), end=found.end(), targets=targets, label=label)
+
+
+def _expanded(text: str) -> tuple[str, ...]:
+    """The numbers of a list such as `1, 3-5`; empty if the text is anything else."""
+    if not _NUMBERS.fullmatch(text.strip()):
+        return ()
+    numbers: list[str] = []
+    for first, last in _RANGE.findall(text):
+        if last and not 0 <= int(last) - int(first) <= _WIDEST_RANGE:
+            return ()
+        numbers += map(str, range(int(first), int(last or first) + 1))
+    return tuple(numbers)
+
+
+def _bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+    if _PREFIX.match(inside):
+        return _named_targets(inside, is_document)
+    if numbers := _expanded(inside):
+        return numbers
+    parts = _parts(inside)
+    if parts and all(part.isdigit() or is_document(part) or _is_file(part) or _URL.fullmatch(part) for part in parts):
+        return () if all(len(part) > 3 and part.isdigit() and not is_document(part) for part in parts) else parts
+    return ()
+
+
+def _named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
+    """The targets after a word such as `source:`, which makes any name a target."""
+    prefix = _PREFIX.match(inside)
+    rest = inside[prefix.end() :] if prefix else inside
+    if numbers := _expanded(rest):
+        return numbers
+    return (rest.strip(),) if is_document(rest.strip()) else _parts(rest)
+
+
+def _corner_targets(inside: str) -> tuple[str, ...]:
+    """The targets of `【1†source】`, `【4:0†terms.md】` (message and result, from 0), `【terms.md】` and `【1】`."""
+    number, dagger, name = (part.strip() for part in inside.partition("†"))
+    if dagger and _is_file(name):
+        return (name,)
+    _, colon, result = number.rpartition(":")
+    if colon and result.isdigit():
+        return (str(int(result) + 1),)
+    return _expanded(number) or _parts(number)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """The names of a list, without pages and sections."""
+    parts = (part.strip(" \t\"'*_`<>") for part in re.split(r"[,;|]\s*|\s+(?:and|und|et|y|и)\s+", text))
+    return tuple(dict.fromkeys(part for part in parts if part and not _LOCATOR.fullmatch(part)))
+
+
+def _is_file(name: str) -> bool:
+    return _FILE.fullmatch(name.partition("#")[0]) is not None
+
+
+def _defined(prose: str) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+    """The place, label and text of each footnote, and of each entry of a numbered list of sources."""
+    for match in _DEFINITION.finditer(prose):
+        yield match.span(), (match["label"].strip(), match["text"].strip())
+    place, in_list = 0, False
+    for line in prose.splitlines(keepends=True):
+        entry = _LISTED.match(line.rstrip("\n")) if in_list else None
+        if _LIST_HEADING.match(line.rstrip("\n")):
+            in_list = True
+        elif entry:
+            yield (place, place + len(line.rstrip("\n"))), (entry["mark"] or entry["number"], entry["text"].strip())
+        elif line.strip():
+            in_list = False
+        place += len(line)
+
+
+def _without_definitions(prose: str) -> tuple[str, dict[tuple[int, int], tuple[str, str]]]:
+    """The text without the definitions that markers refer to, and without all footnotes; and these by place."""
+    defined = dict(_defined(prose))
+    used: set[str] = set()
+    for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", _blanked(prose, defined)):
+        used.update(_expanded(inside) or (inside.strip().removeprefix("^"),))
+    defined = {
+        place: entry
+        for place, entry in defined.items()
+        if entry[0] in used or prose[place[0] : place[1]].lstrip(" \t-*").startswith("[^")
+    }
+    return _blanked(prose, defined), defined
+
+
+def _blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in these places."""
+    pieces: list[str] = []
+    last = 0
+    for start, end in sorted(places):
+        pieces += (text[last:start], " " * (end - max(start, last)))
+        last = max(end, last)
+    return "".join((*pieces, text[last:]))
+
+
+def _is_index_or_interval(prose: str, marker: Marker) -> bool:
+    if not prose.startswith("[", marker.start) or prose.endswith(")", marker.start, marker.end):
+        return False
+    before, after = prose[max(0, marker.start - 60) : marker.start], prose[marker.end : marker.end + 20]
+    if len(marker.targets) > 1 and (_INTERVAL_BEFORE.search(before) or (marker.targets[0] == "0")):
+        return True
+    if marker.text.startswith("[^") or not marker.targets[0].isdigit():
+        return False
+    name = _NAME_BEFORE.search(before)
+    if name is None:
+        return before.endswith(")") and _CODE_AFTER.match(after) is not None
+    return marker.targets == ("0",) or bool(_CODE_NAME.search(name[0].strip("."))) or bool(_CODE_AFTER.match(after))
+
+
+def _is_quoted(prose: str, marker: Marker, quotes: str) -> bool:
+    """True if a context has the marker too, after the same two words or before them."""
+    if marker.text not in quotes:
+        return False
+    before, after = prose[max(0, marker.start - 100) : marker.start], prose[marker.end : marker.end + 100]
+    last, first = before.split()[-2:], after.split()[:2]
+    gap, following = " " * before.endswith((" ", "\n")), " " * after.startswith((" ", "\n"))
+    sought = [f"{' '.join(last)}{gap}{marker.text}"] if len(last) == 2 else []
+    sought += [f"{marker.text}{following}{' '.join(first)}"] if len(first) == 2 else []
+    return any(each in quotes for each in sought)

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_ragcheck.metrics.citations import Citations, cited_sentences
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.cited_answer import cited_answer
+from pytest_ragcheck.scores.score import Score
+
+_DATA = json.loads(Path(__file__).with_name("citation_answers.json").read_text(encoding="utf-8"))
+ANSWERS: list[dict[str, Any]] = _DATA["answers"]
+
+
+def answered(text: str, *ids: str | None, contexts: tuple[str, ...] | None = None) -> RagAnswer:
+    """An answer over one context for each id."""
+    given = tuple(f"Passage {number}." for number, _ in enumerate(ids, 1)) if contexts is None else contexts
+    return RagAnswer(text=text, contexts=given, source_ids=ids or None)  # type: ignore[arg-type]
+
+
+def measured(text: str, *ids: str, contexts: tuple[str, ...] | None = None, **keys: Any) -> dict[str, Score]:
+    question = Question(dataset_name="d", id="q", question="When?", **keys)
+    return asyncio.run(Citations().score(question, answered(text, *ids, contexts=contexts)))
+
+
+def of_row(row: dict[str, Any]) -> RagAnswer:
+    contexts = tuple(row.get("contexts", _DATA["contexts"].values()))
+    return answered(row["answer"], *row.get("ids", _DATA["contexts"]), contexts=contexts)
+
+
+def test_there_are_sixty_hand_made_answers_in_six_marker_styles() -> None:
+    assert Counter(row["style"] for row in ANSWERS) == dict.fromkeys(
+        ("number", "name", "corner", "source", "link", "footnote"), 10
+    )
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=[f"{row['style']}-{n % 10}" for n, row in enumerate(ANSWERS)])
+def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[str, Any]) -> None:
+    found = cited_answer(of_row(row)).citations
+    assert [[citation.target, list(citation.contexts or ())] for citation in found] == row["cites"]
+
+
+def test_validity_is_the_share_of_citations_that_resolve_and_the_sentence_of_the_others_is_named() -> None:
+    scores = measured("It takes 30 days [1]. The fee is 9 EUR [1, 7].", "terms.md", "fees.md")
+    # 2 of 3
+    assert scores["citation_validity"].value == pytest.approx(2 / 3)
+    assert scores["citation_validity"].findings == (
+        '"The fee is 9 EUR." cites 7 in [1, 7], which is none of the 2 contexts',
+    )
+
+
+def test_without_markers_there_is_no_validity() -> None:
+    assert measured("It takes 30 days.", "terms.md") == {}
+
+
+def test_without_contexts_every_citation_is_invalid() -> None:
+    assert measured("It takes 30 days [1].")["citation_validity"] == Score(
+        0.0, findings=('"It takes 30 days." cites [1], and there are no contexts',)
+    )
+
+
+def test_names_are_unscored_if_the_contexts_have_no_ids() -> None:
+    scores = measured("30 days [1], 9 EUR [fees.md].", contexts=("Thirty.",))
+    assert scores["citation_validity"] == Score.unscored(
+        "the answer cites by name, and the endpoint gives its contexts no ids"
+    )
+
+
+def test_the_documents_that_a_question_demands_and_the_answer_does_not_cite_are_named() -> None:
+    scores = measured("30 days [1]. See fees.md.", "terms.md", "fees.md", must_cite=("terms.md", "fees.md", "api.md"))
+    # 1 of 3: a name without a marker is no citation
+    assert scores["must_cite"].value == pytest.approx(1 / 3)
+    assert scores["must_cite"].findings == ("fees.md", "api.md")
+
+
+def test_an_answer_without_markers_cites_none_of_the_demanded_documents() -> None:
+    assert measured("30 days.", "terms.md", must_cite=("terms.md",)) == {
+        "must_cite": Score(0.0, findings=("terms.md",))
+    }
+
+
+def test_a_demanded_document_that_was_not_retrieved_is_not_cited_by_its_name() -> None:
+    assert measured("9 EUR [fees.md].", "terms.md", must_cite=("fees.md",))["must_cite"].value == 0.0
+
+
+def test_a_number_says_nothing_about_documents_if_the_contexts_have_no_ids() -> None:
+    scores = measured("30 days [1].", contexts=("Thirty.",), must_cite=("terms.md",))
+    assert scores["must_cite"] == Score.unscored(
+        "no marker names 'terms.md', and the endpoint gives its contexts no ids"
+    )
+    assert measured("30 days [terms.md].", contexts=("x",), must_cite=("terms.md",))["must_cite"] == Score(1.0)
+
+
+def test_the_id_of_the_server_names_an_uploaded_document_too() -> None:
+    answer = RagAnswer(text="30 days [up-77].", contexts=("x",), source_ids=("terms",), server_source_ids=("up-77",))
+    question = Question(dataset_name="d", id="q", question="When?", must_cite=("terms",))
+    assert asyncio.run(Citations().score(question, answer)) == {
+        "must_cite": Score(1.0),
+        "citation_validity": Score(1.0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "A is so [1]. B is so.[2] C is so. [1] D is so.",
+            [("A is so.", "1"), ("B is so.", "2"), ("C is so.", "1"), ("D is so.", "")],
+        ),
+        ("According to [1], A is so.", [("According to, A is so.", "1")]),
+        ("[1] A is so.\n[2] B is so.", [("A is so.", "1"), ("B is so.", "2")]),
+        ("A is so. [2] says that B is so.", [("A is so.", ""), ("says that B is so.", "2")]),
+        ("# Refunds\nIt says:\n- A is so [1]\n- B is so [2]\nMore?", [("A is so", "1"), ("B is so", "2")]),
+        ("A is [so](a.md).\n\n[^1]: a.md", [("A is so.", "a.md")]),
+        ("A is so[^1].\n\n[^1]: a.md", [("A is so.", "a.md")]),
+        ("日は三十日です【1】。月は一です【2】。", [("日は三十日です。", "1"), ("月は一です。", "2")]),
+    ],
+)
+def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
+    text: str, sentences: list[tuple[str, str]]
+) -> None:
+    answer = answered(text, "a.md", "b.md")
+    found = cited_sentences(answer, cited_answer(answer))
+    assert [(each.text, " ".join(citation.target for citation in each.citations)) for each in found] == sentences
+
+
+def test_a_long_answer_of_nothing_but_brackets_takes_no_long_time() -> None:
+    for hostile in ("[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000):
+        cited_answer(answered(hostile, "a.md"))
