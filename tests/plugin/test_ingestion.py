@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -360,6 +362,62 @@ def test_a_system_of_the_same_name_in_every_worker_has_its_documents_in_each(pro
         assert one.documents == other.documents == BEFORE
     assert run.counts["pass"] == 6, run.text
     assert run.summary["documents"] == {"deleted": 6, "kept": 0, "left": []}
+
+
+WAKES = """
+
+import signal
+from pathlib import Path
+
+def pytest_configure(config):
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        Path(worker).write_text(str(os.getpid()))
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    item.is_last = nextitem is None
+    return (yield)
+
+def pytest_runtest_call(item):
+    if item.is_last and (stopped := Path("stopped")).exists():
+        os.kill(int(stopped.read_text()), signal.SIGCONT)
+        stopped.unlink()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="stops a process by a signal")
+def test_documents_of_a_worker_that_ends_before_another_has_its_own_are_deleted(project: Project) -> None:
+    wait = both_workers(project)
+
+    def stops(other: str) -> Callable[[DocumentServer, str], None]:
+        """Stops the other worker, which waits for the documents, until this one ends."""
+
+        def stop(server: DocumentServer, name: str) -> None:
+            wait(server, name)
+            stopped = project.folder / "stopped"
+            if len(server.uploaded) == 3 and not ended:
+                ended.append(other)
+                pid = (project.folder / other).read_text(encoding="utf-8")
+                stopped.write_text(pid, encoding="utf-8")
+                os.kill(int(pid), signal.SIGSTOP)
+
+        return stop
+
+    ended: list[str] = []
+    with (
+        DocumentServer(there=BEFORE, on_upload=stops("gw1")) as one,
+        DocumentServer(there=BEFORE, on_upload=stops("gw0")) as other,
+    ):
+        run = run_many(
+            project,
+            NAMESAKES.format(ports={"gw0": one.port, "gw1": other.port}) + WAKES,
+            "-n2",
+            "-o",
+            "rag_disable=prefetch",
+        )
+        assert one.documents == other.documents == BEFORE, run.text
+    assert run.counts["pass"] == 6, run.text
+    assert run.summary["documents"]["left"] == []
 
 
 def test_what_dead_workers_alone_could_delete_is_told_and_left_to_the_command(project: Project) -> None:

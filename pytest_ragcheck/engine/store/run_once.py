@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.redaction import Redactor
 
-_POLL_SECONDS = 0.03
+POLL_SECONDS = 0.03
+"""Pause between two checks for another process."""
 
 
 class Once:
@@ -79,7 +80,7 @@ class Once:
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._folder / f"{name}.lock")
         while not lock.take():  # noqa: ASYNC110 - no event crosses processes
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         try:
             yield
         finally:

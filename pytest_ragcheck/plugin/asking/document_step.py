@@ -7,10 +7,9 @@ import hashlib
 import os
 import time
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.engine.store.run_once import Once
+from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.plugin.asking.document_outcome import finished, note
 from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of
@@ -23,7 +22,7 @@ from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.rag.client import RagClient
 from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
 from pytest_ragcheck.rag.documents.deletion import clean_up, take_out
-from pytest_ragcheck.rag.documents.ingestion import Ingested, has, ingest, refused
+from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS, Ingested, has, ingest, refused
 from pytest_ragcheck.rag.documents.ledger import Ledger, abandoned, folder_of_documents
 from pytest_ragcheck.rag.documents.uploads import uploads_of
 from pytest_ragcheck.redaction import shown_url
@@ -88,22 +87,33 @@ class RunDocuments:
             await self._finish(ledger, routes, failed=failed)
         shared, self._shared = self._shared, {}
         for name, (ledger, routes) in shared.items():
-            await self._once.undo(_step(name), partial(self._finish_as_last, ledger, routes, failed=failed))
+            await self._leave(name, ledger, routes, failed=failed)
         for ledger in self._held:
             ledger.release()
 
     async def _finish(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
         note(self._config, await finished(ledger, routes, self._limiter, settings=self._settings, failed=failed))
 
-    async def _finish_as_last(self, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> bool:
-        """Delete the documents if no other worker needs them; return True in that case."""
-        if failed:
-            ledger.write(failed=True)
-        ledger.release()
-        if ledger.alive:
-            return False
-        await self._finish(ledger, routes, failed=failed)
-        return True
+    async def _leave(self, name: str, ledger: Ledger, routes: DocumentRoutes, *, failed: bool) -> None:
+        """Delete the documents if no other worker needs them, or leave them to the last that does."""
+        end = time.monotonic() + SETTLING_SECONDS
+
+        async def finish_as_last() -> bool:
+            # A worker that finds the documents missing in its own system could not delete these.
+            if ledger.undecided and time.monotonic() < end:
+                return False
+            if failed:
+                ledger.write(failed=True)
+            ledger.release()
+            if ledger.alive:
+                return False
+            await self._finish(ledger, routes, failed=failed)
+            return True
+
+        await self._once.undo(_step(name), finish_as_last)
+        while ledger.held:
+            await asyncio.sleep(POLL_SECONDS)
+            await self._once.undo(_step(name), finish_as_last)
 
     async def _ingest(self, client: Asks, name: str) -> Ingested:
         uploads = uploads_of(run_of(self._config).questions.selected.values())
@@ -133,7 +143,7 @@ class RunDocuments:
     ) -> Ingested | None:
         """Return the result of the one upload for all workers; None if it went to another system with the same name."""
         ledger = self._ledger(_digest(name))
-        ledger.hold()
+        ledger.hold(undecided=True)
         known = is_client_of_url(self._config, client) and name == shown_url(self._settings.endpoint.url or "")
         # Before the upload: a process that ends in the meantime must delete the documents.
         if known:
@@ -151,11 +161,14 @@ class RunDocuments:
             except OSError as error:
                 return refused(uploads, self._no_ledger(error)).to_json()
 
-        ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
-        if not known and not await has(routes, ingested.ids, self._limiter):
-            del self._shared[name]
-            ledger.release()
-            return None
+        try:
+            ingested = Ingested.from_json(await self._once.do(_step(name), put_in))
+            if not known and not await has(routes, ingested.ids, limits_of(self._config).asking):
+                del self._shared[name]
+                ledger.release()
+                return None
+        finally:
+            ledger.decide()
         return ingested
 
     def _no_ledger(self, error: OSError) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "ledger.jsonl"
+_UNDECIDED = ".undecided"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,22 +72,48 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._held: FileLock | None = None
+        self._undecided: FileLock | None = None
 
-    def hold(self) -> None:
-        """Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile."""
+    def hold(self, *, undecided: bool = False) -> None:
+        """
+        Holds the run's lock until `release` or the end of this process, even if its folder was removed meanwhile.
+
+        Args:
+            undecided: True until `decide` if this process may yet find that the documents are in another system.
+        """
         lock = self.folder / f"{os.getpid()}.lock"
         if self._held is None or not lock.exists():
             self.release()
             self._make_folder()
+            # Another process that looks at a lock holds it for a moment.
+            if undecided:
+                self._undecided = FileLock(lock.with_suffix(_UNDECIDED))
+                self._undecided.wait()
             self._held = FileLock(lock)
-            # Another process that looks at the lock holds it for a moment.
             self._held.wait()
 
+    def decide(self) -> None:
+        """Ends the doubt about the system of the documents."""
+        if self._undecided is not None:
+            self._undecided.free()
+            self._undecided = None
+
     def release(self) -> None:
-        """Releases the lock of this process."""
+        """Releases the locks of this process."""
+        self.decide()
         if self._held is not None:
             self._held.free()
             self._held = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds the lock of the run."""
+        return self._held is not None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a process has yet to find out if the documents are in its system."""
+        return any(is_held(path) for path in self.folder.glob(f"*{_UNDECIDED}"))
 
     def write(self, **line: Any) -> None:
         """Adds a line; it is on disk when this returns."""
