@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_ragcheck.config.baseline_place import BaselinePlace
+    from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules
 
@@ -80,6 +82,28 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
         f"{BASELINE_FILE}"
     )
     return ChosenGate(terms=replace(terms, gate="each"), baseline=None, note=note)
+
+
+def with_own_baseline(results: Results) -> Results:
+    """
+    Return the results compared with the baseline of the run's own gate.
+
+    They stay as they are if the run had none, if its file is not here, or if the file leads to another decision, since
+    it was changed after the run.
+    """
+    from pytest_ragcheck.config.resolve import redactor_of
+    from pytest_ragcheck.report.gated_results import gated
+    from pytest_ragcheck.summary.outcomes_reader import terms_of_summary
+
+    name = results.summary.get("gate", {}).get("baseline")
+    if not name:
+        return results
+    try:
+        baseline = _read_baseline(name)
+    except UsageError:
+        return results
+    compared = gated(results, baseline, terms_of_summary(results.summary), clean=redactor_of(os.environ).text)
+    return compared if compared.gate == results.gate else results
 
 
 def _terms_of(chosen: argparse.Namespace, recorded: GateRules) -> GateRules:

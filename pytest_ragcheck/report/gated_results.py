@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
 from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines
 from pytest_ragcheck.summary.flaky import flaky_in_run
@@ -50,5 +51,6 @@ def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clea
         baseline=baseline,
         notes=(*decision_lines(decision), *flaky_lines(flaky)),
         gate=decision_headline(decision),
+        newly_failing=newly_failing_of(decision),
         xfailed=tolerated(outcomes, terms, baseline, clean=clean),
     )

@@ -21,8 +21,8 @@ _ROOM = 500
 
 _TEXT_CHARS = 300
 
-_NAMED = 10
-"""Most newly failing questions that are named above the folded parts."""
+_NAMED = 5
+"""Most newly failing questions that the first line names."""
 
 _NOTES = 30
 """Most lines of the gate that are shown; the first ones are the reasons why the run is red."""
@@ -33,7 +33,7 @@ _GROUPS = (
     ("Newly failing", lambda row: row["change"] == "newly failing"),
     ("Failing", lambda row: row["verdict"] == "FAIL" and row["change"] != "newly failing" and not row["xfailed"]),
     ("Could not be measured", lambda row: row["verdict"] == "ERROR"),
-    ("Failing, xfailed", lambda row: row["xfailed"] and row["change"] != "newly failing"),
+    ("Failing, tolerated", lambda row: row["xfailed"] and row["change"] != "newly failing"),
     ("Newly passing", lambda row: row["change"] == "newly passing"),
 )
 
@@ -62,13 +62,12 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
 
 def _top(view: View) -> Iterator[str]:
-    yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}"
+    newly = [_cell(row["id"]) for row in view.rows if row["change"] == "newly failing"]
+    more = f" and {len(newly) - _NAMED} more" if len(newly) > _NAMED else ""
+    named = f"; newly failing: {', '.join(newly[:_NAMED])}{more}" if newly else ""
+    yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}{named}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
-    if newly := [f"**{_cell(row['id'])}**" for row in view.rows if row["change"] == "newly failing"]:
-        yield ""
-        more = f" and {len(newly) - _NAMED} more" if len(newly) > _NAMED else ""
-        yield f"Newly failing: {', '.join(newly[:_NAMED])}{more}"
     facts = " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
     table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
     yield from _folded("Metrics", (*table, "", facts))
@@ -127,8 +126,10 @@ def _question(row: Document) -> str:
     lines = [f"- **{_cell(row['dataset'])}::{_cell(row['id'])}** {_cell(row['question'])}"]
     if said:
         lines.append(f"  {_cell(said)}")
-    if row["xfailed"]:
-        lines.append(f"  xfailed: {_cell(row['xfailed'])}")
+    if row["finding"]:
+        lines.append(f"  {_cell(row['finding'])}")
+    elif row["xfailed"]:
+        lines.append(f"  tolerated: {_cell(row['xfailed'])}")
     if row["blame"]:
         lines.append(f"  blame: {row['blame']}")
     return "  \n".join(lines) + "\n"

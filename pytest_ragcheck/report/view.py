@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_ragcheck.report.files.results_reader import Document, Results
+    from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
     from pytest_ragcheck.report.upshot import Upshot
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 
@@ -160,6 +161,7 @@ def _row(number: int, row: Document, results: Results) -> Document:
     """Return one question as the page's script reads it."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
+    found = results.newly_failing.get(key_of(row))
     verdict = row.get("verdict", "ERROR")
     expected = asked.get("all_acceptable_answers", [])
     return {
@@ -183,7 +185,8 @@ def _row(number: int, row: Document, results: Results) -> Document:
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
         "blame": row.get("blame") or "",
-        "change": _change(verdict, before) if results.baseline is not None else "",
+        "change": _change(verdict, before, found) if results.baseline is not None else "",
+        "finding": f"{found.title}: {found.words}" if found is not None else "",
         "xfailed": results.xfailed.get(key_of(row), "") if verdict == "FAIL" else "",
         "before": before and _before(before),
     }
@@ -193,7 +196,9 @@ def _before(row: BaselineRow) -> Document:
     return {"verdict": row.verdict.value, "metrics": dict(row.metrics), "answer": row.answer}
 
 
-def _change(now: str, before: BaselineRow | None) -> str:
+def _change(now: str, before: BaselineRow | None, found: NewlyFailing | None) -> str:
+    if found is not None and not found.counts:
+        return found.title
     if before is None:
         return "new"
     passed = before.verdict is Verdict.PASS

@@ -13,8 +13,8 @@ def test_regressions_come_first_then_failures_then_errors() -> None:
     baseline = a_baseline(terms="FAIL", prices="PASS", old="FAIL", hours="PASS")
     text = markdown_of(view_of(results_of(PASSED, other, ERRORED, FAILED, baseline=baseline)))
     assert text.startswith(
-        "## ❌ rag: billing: 2 FAIL (1 newly failing), 1 ERROR\n\n"
-        "1 PASS, 2 FAIL, 1 ERROR\n\nNewly failing: **prices**\n\n<details>\n"
+        "## ❌ rag: billing: 2 FAIL (1 newly failing), 1 ERROR; newly failing: prices\n\n"
+        "1 PASS, 2 FAIL, 1 ERROR\n\n<details>\n"
     )
     headings = [line for line in text.splitlines() if line.startswith("### ")]
     assert headings == [

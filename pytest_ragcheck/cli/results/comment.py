@@ -34,12 +34,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.cli.gate_arguments import with_own_baseline
     from pytest_ragcheck.cli.results.pull_request import NotPosted, discussion_of, keep_comment
     from pytest_ragcheck.report.files.results_reader import predictions_path, read_results
     from pytest_ragcheck.report.markdown import COMMENT_CHARS, markdown_of
     from pytest_ragcheck.report.view import view_of
 
-    results = read_results(predictions_path(chosen.results, partial=True))
+    results = with_own_baseline(read_results(predictions_path(chosen.results, partial=True)))
     # Several systems in one workflow have a comment each.
     marker = f"<!-- pytest-ragcheck: {results.predictions['agent_name'].replace('--', '- -')} -->"
     text = markdown_of(view_of(results), most_chars=COMMENT_CHARS - len(marker) - 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output
-from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of
+from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of, with_own_baseline
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
@@ -54,8 +54,7 @@ def _run(chosen: argparse.Namespace) -> int:
     if len(places) > 1 or places[0].rev is not None:
         return _write_trend(places, chosen, kind)
     results = read_results(predictions_path(places[0].path, partial=True))
-    if _has_gate(chosen):
-        results = _gated(results, chosen)
+    results = _gated(results, chosen) if _has_gate(chosen) else with_own_baseline(results)
     from pytest_ragcheck.report.write_report import write_report
 
     write_report(results, chosen.output, kind)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 
 Document = dict[str, Any]
@@ -46,6 +47,9 @@ class Results:
 
     xfailed: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """By identity, the reason of an expected FAIL (xfail)."""
+
+    newly_failing: Mapping[tuple[str, str], NewlyFailing] = field(default_factory=dict)
+    """By identity, what the gate found about a newly failing question."""
 
     asked: Mapping[tuple[str, str], Document] = field(init=False)
     """The rows of the questions files, by dataset name and id."""

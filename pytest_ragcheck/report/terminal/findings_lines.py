@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice, questions
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
@@ -41,6 +43,29 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
         else:
             groups[_TITLES[each.outcome]].append((change, _words(each, change)))
     return {title: group for title, group in groups.items() if group}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewlyFailing:
+    """What the gate found about a newly failing question."""
+
+    title: str
+    words: str
+    counts: bool
+    """True if the question counts against the run."""
+
+
+def newly_failing_of(decision: Decision) -> dict[tuple[str, str], NewlyFailing]:
+    """Return the findings by dataset name and id; empty if the gate examined no question."""
+    if decision.comparison is None or decision.findings is None:
+        return {}
+    return {
+        (change.now.question.dataset_name, change.now.question.id): NewlyFailing(
+            title=title, words=printable(words), counts=title in _HELD
+        )
+        for title, group in examined_groups(decision.comparison, decision.findings).items()
+        for change, words in group
+    }
 
 
 def findings_headline(comparison: Comparison, findings: GateFindings, decision: Decision) -> str:
