@@ -44,7 +44,6 @@ from pytest_ragcheck.config.readers import (
     read_shape,
     read_step,
     read_stream,
-    read_switch,
     read_tier,
     read_url,
     read_weight,
@@ -81,49 +80,105 @@ MODEL_AND_LAYER = (
     "such as +bertscore=roberta-large@17"
 )
 
-REFUSED: dict[Callable[[str], object], str] = {
-    read_url: "localhost:8000",
-    read_base_url: "localhost:8000",
-    read_fraction: "70 %",
-    read_minimum: "f2=0.5",
-    read_maximum: "f1=2",
-    read_judge: "gpt",
-    read_parameters: "max_tokens=4096",
-    read_group: "+raga",
-    read_weight: "f1",
-    read_name: " ",
-    read_path: " ",
-    read_report: "report.pdf",
-    read_header: "Bearer abc",
-    read_embedding_model: "local:",
-    read_shape: "chat",
-    read_tier: "search",
-    read_request: '{"input": "{question}"}',
-    read_stream: "always",
-    read_response: "answer=result.text contexts=references[",
-    read_count: "0",
-    read_seconds: "60 s",
-    read_delay: "-1",
-    read_number: "two",
-    read_switch: "perhaps",
-    read_sample: "200@x",
-    read_step: "judge",
-    read_price: "0.25",
-    read_usd: "free",
-    read_shard: "5/4",
-    read_gate: "rate:2",
-    read_baseline_place: "git:main",
-    read_difference: "judge",
-    read_dataset: "ragbench covidqa",
+REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
+    read_url: ("localhost:8000", "'localhost:8000' is not a URL; write it whole, such as http://localhost:8000/query"),
+    read_base_url: (
+        "localhost:8000",
+        "'localhost:8000' is not a URL; write it whole, such as http://localhost:8000/v1",
+    ),
+    read_fraction: ("70 %", "'70 %' is not a number from 0 to 1; write one such as 0.7"),
+    read_minimum: (
+        "f2=0.5",
+        f"'f2=0.5' names no metric that can be asserted; choose one of {listed(ASSERTABLE)}",
+    ),
+    read_maximum: (
+        "f1=2",
+        "'f1=2' names no metric with a maximum; choose one of latency_seconds, first_token_seconds, cost_usd",
+    ),
+    read_judge: (
+        "gpt",
+        "'gpt' is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+    ),
+    read_parameters: (
+        "max_tokens=4096",
+        "'max_tokens=4096' is not a JSON object; write it such as {\"max_tokens\": 4096}",
+    ),
+    read_group: ("+raga", "'+raga' is not a group of metrics; did you mean 'ragas'?"),
+    read_weight: ("f1", "'f1' is not of the form METRIC=WEIGHT; write it such as f1=2"),
+    read_name: (" ", "' ' is blank; write a name, or leave it out"),
+    read_path: (" ", "' ' is blank; write a path, or leave it out"),
+    read_report: ("report.pdf", "'report.pdf' ends in neither .html nor .md; name the report such as report.html"),
+    read_header: (
+        "Bearer abc",
+        "a line is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",
+    ),
+    read_embedding_model: (
+        "local:",
+        "'local:' names no model; write it such as local:sentence-transformers/all-MiniLM-L6-v2",
+    ),
+    read_shape: (
+        "chat",
+        (
+            "'chat' is not a shape; choose one of query, search-rag, server, openai-chat, dify, ragflow, "
+            "open-webui, or describe another by rag_request and rag_response"
+        ),
+    ),
+    read_tier: ("search", "'search' is not a tier; choose generation or retrieval or end_to_end"),
+    read_request: (
+        '{"input": "{question}"}',
+        (
+            '\'{"input": "{question}"}\' has no place for the question; write {query} where it goes, such as '
+            '{"input": "{query}", "k": "{top_k}"}'
+        ),
+    ),
+    read_stream: ("always", "'always' is not known; write auto or off"),
+    read_response: (
+        "answer=result.text contexts=references[",
+        "'answer=result.text contexts=references[' has a mistake: contexts=references[ ends too early",
+    ),
+    read_count: ("0", "'0' is not a whole number from 1; write one such as 5"),
+    read_seconds: ("60 s", "'60 s' is not a number of seconds above 0; write one such as 60"),
+    read_delay: ("-1", "'-1' is not a number of seconds from 0; write one such as 0.1"),
+    read_number: ("two", "'two' is not a whole number from 0; write one such as 2"),
+    read_sample: ("200@x", "'200@x' is not of the form NUMBER or NUMBER@SEED; write it such as 200 or 200@7"),
+    read_step: (
+        "judge",
+        (
+            "'judge' is not a step that can be left out; choose from preflight, cache, prefetch, cleanup, "
+            "cleanup-on-failure"
+        ),
+    ),
+    read_price: ("0.25", "'0.25' is not two amounts of US dollars from 0; write them such as 0.25 2.00"),
+    read_usd: ("free", "'free' is not an amount of US dollars above 0; write one such as 0.50"),
+    read_shard: ("5/4", "'5/4' is not part I of N; write it such as 1/4, 2/4, 3/4, 4/4"),
+    read_gate: (
+        "rate:2",
+        (
+            "'rate:2' is not a gate; choose each, confirmed, regression, or one with a number from 0 to 1: "
+            "regression:0.02 for a larger drop of a mean, rate:0.9 for a share of passing questions"
+        ),
+    ),
+    read_baseline_place: (
+        "git:main",
+        "'git:main' is not git:REV:PATH; write it such as git:origin/main:tests/baseline.json",
+    ),
+    read_difference: ("judge", "'judge' cannot be allowed; choose from missing-questions, other-settings"),
+    read_dataset: (
+        "ragbench covidqa",
+        (
+            "'ragbench covidqa' is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as "
+            "squad_v2=dev-v2.0.json or ragbench:covidqa@test"
+        ),
+    ),
 }
-"""A text that each reader refuses."""
+"""A text that each reader refuses, and what it answers."""
 
 BY_NAME = {setting.name: setting for setting in TABLE}
 
 
 def refusal(setting: Setting) -> str:
     """The error text for what the option refuses, given where it can be given."""
-    text: Any = REFUSED[setting.read]
+    text: Any = REFUSED[setting.read][0]
     given = Given(text if setting.kind == "text" else [text], place(setting))
     with pytest.raises(UsageError) as caught:
         read_settings({setting.name: given}, environment={})
@@ -136,31 +191,30 @@ def place(setting: Setting) -> str:
 
 def described(setting: Setting) -> str:
     """The option's section of the page."""
-    ways = [f"`{setting.option}`" if setting.kind == "switch" else f"`{setting.option}={setting.metavar}`"]
-    ways = (ways if setting.on_command_line else []) + [f"ini `{setting.name}`"]
-    ways += [f"environment `{setting.environment}`"] if setting.environment else []
-    several = {
-        "words": "Several may be given: on the command line by repeating it, in the ini file separated by spaces.",
-        "lines": "Several may be given, one per line.",
-    }
-    lines = [
-        f"#### {setting.name}",
-        "",
-        setting.help,
-        f"Given by {', '.join(ways)}.",
-        f"Default: {setting.shown_default or 'none'}.",
-        *filter(None, [several.get(setting.kind)]),
+    ways = []
+    if setting.on_command_line:
+        ways.append(f"`{setting.option}`" if setting.kind == "switch" else f"`{setting.option}={setting.metavar}`")
+    if setting.environment:
+        ways.append(f"`{setting.environment}`")
+    several = {"words": "several", "lines": "several, one per line"}.get(setting.kind, "")
+    facts = [
+        " or ".join(ways),
+        f"default {setting.shown_default}" if setting.shown_default and setting.kind != "switch" else "",
+        several if "one per line" not in setting.help else "",
     ]
-    if setting.kind != "switch":
-        lines += ["", "```text", refusal(setting), "```"]
-    return "\n".join(lines) + "\n"
+    line = "; ".join(filter(None, facts))
+    return (
+        "\n".join([f"#### {setting.name}", "", *([f"{line[0].upper()}{line[1:]}."] if line else []), setting.help])
+        + "\n"
+    )
 
 
 def sections() -> str:
-    parts = [HEADING, "| purpose | settings |", "| --- | --- |"]
-    for purpose, keywords in PURPOSES.items():
-        links = ", ".join(f"[`rag_{keyword}`](#rag_{keyword})" for keyword in keywords.split())
-        parts.append(f"| [{purpose.lower()}](#{purpose.lower().replace(' ', '-').replace(',', '')}) | {links} |")
+    links = []
+    for purpose in PURPOSES:
+        anchor = purpose.lower().replace(" ", "-").replace(",", "")
+        links.append(f"[{purpose.lower()}](#{anchor})")
+    parts = [HEADING, f"By what you want to do: {', '.join(links)}."]
     for purpose, keywords in PURPOSES.items():
         parts += [f"\n### {purpose}\n"]
         parts.append("\n".join(described(BY_NAME[f"rag_{keyword}"]) for keyword in keywords.split()).rstrip("\n"))
@@ -170,6 +224,11 @@ def sections() -> str:
 def test_the_reference_page_says_what_the_options_say() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page[page.index(HEADING) :] == sections(), "run: python -m tests.config.test_options"
+
+
+@pytest.mark.parametrize("setting", [each for each in TABLE if each.kind != "switch"], ids=lambda each: each.name)
+def test_an_invalid_value_is_refused_with_its_place_and_what_to_write(setting: Setting) -> None:
+    assert refusal(setting) == f"{place(setting)}: {REFUSED[setting.read][1]}"
 
 
 def test_every_setting_has_one_purpose() -> None:
@@ -182,7 +241,7 @@ def test_there_are_at_most_fifty_settings() -> None:
 
 
 def test_every_environment_variable_that_is_read_is_on_the_page() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8") + PAGE.with_name("secrets.md").read_text(encoding="utf-8")
     variables = {setting.environment for setting in TABLE if setting.environment}
     for variable in variables | {"RAGCHECK_JUDGE_API_KEY", "OPENAI_API_KEY"}:
         assert f"`{variable}`" in page

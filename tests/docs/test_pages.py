@@ -12,6 +12,8 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/probe.md": "tests/cli/test_command_line_page.py",
+    "reference/results-commands.md": "tests/cli/test_command_line_page.py",
     "index.md": "tests/docs/test_pages.py",
     "tutorial/first-run.md": "tests/docs/test_tutorial.py",
     "how-to/add-questions.md": "tests/docs/test_how_to_pages.py",
@@ -54,9 +56,12 @@ HELD = {
     "reference/options.md": "tests/config/test_options.py",
     "reference/other-plugins.md": "tests/matrix/test_page.py",
     "reference/outcomes.md": "tests/docs/test_outcomes_page.py",
+    "reference/predictions-file.md": "tests/summary/test_schemas.py",
     "reference/public-names.md": "tests/test_public_names.py",
     "reference/question-files.md": "tests/questions/test_question_files_page.py",
     "reference/result-files.md": "tests/summary/test_schemas.py",
+    "reference/secrets.md": "tests/config/test_options.py",
+    "reference/summary-file.md": "tests/summary/test_schemas.py",
     "reference/tiers-and-routes.md": "tests/docs/test_tiers_page.py",
     "explanation/architecture.md": "tests/docs/test_architecture_page.py",
     "explanation/speed.md": "tests/docs/test_speed_page.py",

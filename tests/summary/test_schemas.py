@@ -1,5 +1,5 @@
 """
-The schemas of the result files, and their reference page, which is written from them:
+The schemas of the result files, and their reference pages, which are written from them:
 
     python -m tests.summary.test_schemas
 """
@@ -45,7 +45,11 @@ FILES = {
     "predictions": "{agent}_predictions.json",
     "summary": "{agent}_summary.json",
 }
-HEADING = f"## {FILES['predictions']}\n"
+PAGES = {"predictions": "predictions-file.md", "summary": "summary-file.md"}
+BASES = {"error": "prediction", "dataset": "summary"}
+"""The section that a section repeats in part; that of a whole file has the file's name."""
+
+HEADING = "## "
 SCHEMAS: dict[str, dict[str, Any]] = {name: json.loads(read_schema(name)) for name in FILES}
 OPENAI = JudgeIdentity(
     kind="openai", model="m", url="http://j", prompt_version="en-1", parameters='{"max_tokens": 4096}'
@@ -58,27 +62,35 @@ FULL = a_question(
 )  # fmt: skip
 
 
-def sections() -> str:
-    """The part of the page that the schemas say."""
-    return "\n".join(section for name in FILES for section in sections_of(name))
-
-
-def sections_of(name: str) -> Iterator[str]:
+def sections(name: str) -> str:
+    """The part of the file's page that the schema says."""
     schema = SCHEMAS[name]
     definitions = schema["$defs"]
-    yield f"## {FILES[name]}\n\n{schema['description']}\n\n{table(schema, definitions)}"
-    for part, definition in definitions.items():
-        if "properties" in definition:
-            described = f"{definition['description']}\n\n" if "description" in definition else ""
-            yield f"### {part}\n\n{described}{table(definition, definitions)}"
+    parts = {name: schema, **{part: found for part, found in definitions.items() if "properties" in found}}
+    described = []
+    for part, definition in parts.items():
+        heading = f"## {FILES[name] if part == name else part}"
+        base = BASES.get(part, part)
+        same = parts[base]["properties"] if base in parts and base != part else {}
+        absent = {value["description"].partition(" Absent: ")[2] for value in definition["properties"].values()}
+        each = f"Any key may be absent: {absent.pop()}" if len(absent) == 1 and "" not in absent else ""
+        keys = "\n".join(rows(definition, definitions, base, same))
+        keys = re.sub(r" Absent: .+", "", keys) if each else keys
+        described.append("\n\n".join(filter(None, [heading, definition.get("description"), each, keys])))
+    return "\n\n".join(described) + "\n"
 
 
-def table(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
-    rows = ["| key | type | meaning | if absent |", "| --- | --- | --- | --- |"]
-    for key, value in schema["properties"].items():
+def rows(definition: dict[str, Any], definitions: dict[str, Any], base: str, same: dict[str, Any]) -> Iterator[str]:
+    """A row for each key; keys that mean the same as in the base share one for each reason to be absent."""
+    shared: dict[str, list[str]] = {}
+    for key, value in definition["properties"].items():
         meaning, _, absent = value["description"].partition(" Absent: ")
-        rows.append(f"| `{key}` | {type_of(value, definitions)} | {meaning} | {absent.rstrip('.') or 'never'} |")
-    return "\n".join(rows) + "\n"
+        if key in same and same[key]["description"].partition(" Absent: ")[0] == meaning:
+            shared.setdefault(absent, []).append(f"`{key}`")
+        else:
+            yield f"- `{key}` ({type_of(value, definitions)}): {value['description']}"
+    for absent, keys in shared.items():
+        yield f"- As in the {base}: {', '.join(keys)}." + (f" Absent: {absent}" if absent else "")
 
 
 def type_of(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
@@ -91,7 +103,7 @@ def type_of(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    names = {"array": "list", "string": "text", "integer": "whole number"}
+    names = {"array": "list", "string": "text"}
     words = " or ".join(names.get(kind, kind) for kind in kinds)
     if "items" in schema:
         words = words.replace("list", f"list of {type_of(schema['items'], definitions)}")
@@ -273,11 +285,14 @@ def test_the_reference_page_has_every_key_of_the_questions_file_and_no_other() -
     assert [key for key, absent in passage.items() if absent == "never"] == list(row["distractors"][0])
 
 
-def test_the_reference_page_says_what_the_schemas_say() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert page[page.index(HEADING) :] == sections(), "run: python -m tests.summary.test_schemas"
+@pytest.mark.parametrize("name", PAGES)
+def test_the_reference_page_says_what_the_schema_says(name: str) -> None:
+    page = PAGE.with_name(PAGES[name]).read_text(encoding="utf-8")
+    assert page[page.index(HEADING) :] == sections(name), "run: python -m tests.summary.test_schemas"
 
 
 if __name__ == "__main__":
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(text[: text.index(HEADING)] + sections(), encoding="utf-8")
+    for written, page_name in PAGES.items():
+        path = PAGE.with_name(page_name)
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text[: text.index(HEADING)] + sections(written), encoding="utf-8")
