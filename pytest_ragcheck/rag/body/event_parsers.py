@@ -92,8 +92,8 @@ class ServerSentEvents:
 
     @property
     def is_within_event(self) -> bool:
-        """True if a line or an event has begun that no end follows."""
-        return bool(self._data or self._lines.rest)
+        """True if a line or an event has begun that no end follows; a comment belongs to no event."""
+        return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":"}
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
         """Yield the events that end in this chunk."""

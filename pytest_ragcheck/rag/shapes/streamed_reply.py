@@ -178,11 +178,12 @@ class StreamedReply:
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
         error, kind = (value.get("error"), value.get("event")) if isinstance(value, dict) else (None, None)
-        if "error" in (event.type, kind):
+        is_error = "error" in (event.type, kind)
+        if is_error:
             error = error or value
         if not error and self._reading.error is not None:
             error = self._reading.error.find(value)
-        if not error:
+        if not (error or is_error):
             return
         if isinstance(error, dict):
             error = error.get("message") or error.get("detail") or error

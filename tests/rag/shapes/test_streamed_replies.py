@@ -71,6 +71,7 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(streamed([WHOLE.replace(b"\n", b"\r\n")]), {}, id="CR LF"),
         pytest.param(streamed([b"\xef\xbb\xbf", WHOLE]), {}, id="byte order mark"),
         pytest.param(streamed([WHOLE.replace(b"\n\n", b"\n\n: ping\n\n")]), {}, id="interleaved comments"),
+        pytest.param(streamed([WHOLE, b": bye"]), {}, id="a comment without a line end"),
         pytest.param(streamed([WHOLE, sse("[DONE]")]), {}, id="[DONE]"),
         pytest.param(streamed([WHOLE, sse("[DONE]"), sse({"answer": "!"})]), {}, id="an event after [DONE]"),
         pytest.param(
@@ -233,6 +234,20 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             "endpoint_stream",
             'event 2 of the stream reports an error: "out of memory"',
             id="an event of the type error",
+        ),
+        pytest.param(
+            streamed([WHOLE, sse({}, event="error")]),
+            {},
+            "endpoint_stream",
+            "event 5 of the stream reports an error: an object with no keys",
+            id="an event of the type error without details",
+        ),
+        pytest.param(
+            streamed([WHOLE, b"event: error\ndata\n\n"]),
+            {},
+            "endpoint_stream",
+            'event 5 of the stream reports an error: ""',
+            id="an event of the type error without data",
         ),
         pytest.param(
             streamed([sse("overloaded", event="error")]),
