@@ -7,7 +7,7 @@ from typing import Literal
 
 PLUGINS = (
     "pytest_rerunfailures", "pytest_randomly", "pytest_timeout", "pytest_asyncio", "anyio", "pytest_repeat",
-    "pytest_cov", "pytest_html", "hypothesis", "syrupy", "xdist",
+    "pytest_cov", "pytest_html", "allure_pytest", "pytest_split", "hypothesis", "syrupy", "xdist",
 )  # fmt: skip
 """The modules of all that is installed together."""
 
@@ -80,6 +80,12 @@ OTHER_PLUGINS = (
         options=("--html=report.html", "--self-contained-html"),
         leaves=("report.html",),
         note="A question's row has its scores in the last column and its failure text below.",
+    ),
+    Row(
+        name="allure-pytest",
+        options=("--alluredir=allure",),
+        leaves=("allure",),
+        note="A question has its texts attached, and its scores as parameters.",
     ),
     Row(name="hypothesis", options=("--hypothesis-show-statistics",), note="A property test stands beside."),
     Row(name="syrupy", options=("--snapshot-update",), note="A snapshot test stands beside."),

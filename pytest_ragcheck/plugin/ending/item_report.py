@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.plugin.collecting.preconditions import NO_ENDPOINT
 from pytest_ragcheck.plugin.ending.tolerance import tolerate
+from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
 from pytest_ragcheck.plugin.item_records import taken_records
@@ -39,7 +40,9 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
         luggage["own_failure"] = True
     if run is not None and run.judge_problem:
         luggage["judge_problem"] = run.judge_problem
-    add_properties(item, report, [one.record for one in evaluated])
+    records = add_properties(item, report, [one.record for one in evaluated])
+    if report.when == "teardown":
+        attach(item.config, records)
     if luggage:
         put_on(report, luggage)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):

@@ -40,9 +40,11 @@ KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] =
 _MOST_KNOWN = 1_000
 
 
-def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> None:
+def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequence[Record]) -> Sequence[Record]:
     """
     Add the properties of the item's records to the report, as the `record_property` fixture does.
+
+    Returns the records of all phases of the item so far.
 
     The list of that fixture is not used, because a rerun of the item would add to it.
     """
@@ -60,6 +62,7 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
         report.user_properties += attempt.properties
     if report.when == "teardown":
         del item.stash[ATTEMPT]
+    return attempt.records
 
 
 def properties(records: Sequence[Record]) -> Iterator[tuple[str, str | float]]:
