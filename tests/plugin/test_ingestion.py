@@ -169,7 +169,7 @@ def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(p
     assert run.exit_status == 1, run.text
     (line,) = run.short_summary
     assert "/upload: status 404 Not Found" in line
-    assert "the system takes no documents" in run.text
+    assert "the system takes no further documents" in run.text
     assert run.document("rag.partial_summary.json")["counts"] == {"pass": 0, "fail": 0, "error": 1, "skipped": 0}
     assert "partial: 5 of the collected questions were not run" in run.lines
 
@@ -197,6 +197,23 @@ def test_a_server_whose_worker_is_dead_ends_the_run_with_its_first_question(proj
 
 
 @two_ways
+def test_a_worker_that_dies_between_documents_ends_the_run_with_the_first_that_needs_an_unread_one(
+    project: Project,
+) -> None:
+    def die(server: DocumentServer, _: str) -> None:
+        server.stuck = None if len(server.uploaded) == 1 else ""
+
+    with DocumentServer(on_upload=die) as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", "-orag_timeout=0.4", "-orag_disable=cleanup")
+        assert len(server.uploaded) == 3
+    assert run.exit_status == 1, run.text
+    (line,) = run.short_summary
+    assert "was uploaded, and the server has read nothing for 0.8 s (0 of 1 files)" in line
+    assert "1 PASS, 0 FAIL, 1 ERROR, 0 skipped, 4 not run" in run.lines
+
+
+@two_ways
 def test_a_ledger_that_cannot_be_written_is_an_error_that_says_so(project: Project) -> None:
     project.write("ragcheck-results/.ragcheck", "")
     with DocumentServer() as server:
@@ -204,7 +221,7 @@ def test_a_ledger_that_cannot_be_written_is_an_error_that_says_so(project: Proje
         run = project.run(f"--rag-url={server.url}", "--rag-judge=none")
         assert server.uploaded == []
     assert "the ledger of the uploads cannot be written: Not a directory" in run.text
-    assert "the system takes no documents" in run.text
+    assert "the system takes no further documents" in run.text
     assert "NotADirectoryError" not in run.text
 
 

@@ -50,7 +50,8 @@ class DocumentServer(FakeEndpoint):
         self.texts: dict[str, str] = {}
         self.uploaded: list[str] = []
         self.replies = dict(replies or {})
-        self._failing, self._stuck, self._undeletable = failing, stuck, undeletable
+        self.stuck = stuck
+        self._failing, self._undeletable = failing, undeletable
         self._on_upload = on_upload
         self._lock = threading.Lock()
 
@@ -81,7 +82,7 @@ class DocumentServer(FakeEndpoint):
         self.uploaded.append(name)
         if self._on_upload is not None:
             self._on_upload(self, name)
-        if not any(part is not None and part in name for part in (self._failing, self._stuck)):
+        if not any(part is not None and part in name for part in (self._failing, self.stuck)):
             key = f"id-{len(self.uploaded)}"
             self.documents[key] = name
             self.texts[key] = found[2].decode()
@@ -90,7 +91,7 @@ class DocumentServer(FakeEndpoint):
     def _status(self, name: str) -> tuple[int, Any]:
         if self._failing is not None and self._failing in name:
             return 200, {"total": 1, "completed": 0, "tasks": [{"status": "failed", "error": "no text in it"}]}
-        stuck = self._stuck is not None and self._stuck in name
+        stuck = self.stuck is not None and self.stuck in name
         return 200, {"total": 1, "completed": 0 if stuck else 1, "tasks": []}
 
     def _delete(self, key: str) -> tuple[int, Any]:

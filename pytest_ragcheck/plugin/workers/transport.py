@@ -16,7 +16,7 @@ STOPPED = "ragcheck: the run was stopped"
 USELESS_JUDGE = "the judge did not pass its preflight"
 """Why a worker stops the run when the judge fails its preflight."""
 
-NO_DOCUMENTS = "the system takes no documents"
+NO_DOCUMENTS = "the system takes no further documents"
 """Why the run stops after the first question that needs one."""
 
 NOT_STARTED = "the app of the rag_client did not start"

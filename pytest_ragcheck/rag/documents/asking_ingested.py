@@ -31,7 +31,7 @@ class AsksIngested:
         """The name of the system in results."""
 
         self.lacks_documents = ingested.is_refused
-        """True if the system takes no documents."""
+        """True if the system takes or reads no further documents."""
 
     async def ask(self, question: Question) -> RagAnswer:
         """

@@ -49,7 +49,7 @@ class Ingested:
     """By our id, the reason why the document is not, or may not be, in the system."""
 
     is_refused: bool = False
-    """True if the server takes no document at all, so that a further question would get the same error."""
+    """True if the server takes or reads no further document, so that other questions would get the same error."""
 
     def to_json(self) -> str:
         """One JSON string, for other processes."""
@@ -112,7 +112,8 @@ async def ingest(
         failure = reason or _why_unknown(upload, new, routes)
         if failure is not None:
             failures[upload.doc_id] = failure
-    return Ingested(ids=ids, failures=failures)
+    # A single unread document may be too hard to read.
+    return Ingested(ids=ids, failures=failures, is_refused=bool(batch.stalled) and reasons.count(batch.stalled) > 1)
 
 
 def refused(uploads: Sequence[Upload], why: str) -> Ingested:
