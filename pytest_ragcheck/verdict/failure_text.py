@@ -32,12 +32,15 @@ _LINES_SHOWN = 10
 
 _PAGES = {
     "endpoint": "errors/endpoint",
+    "endpoint_reply": "errors/endpoint-replies",
+    "endpoint_stream": "errors/endpoint-replies",
     "judge": "errors/judge",
+    "judge_reply": "errors/judge-replies",
     "nothing": "outcomes",
     "unscored": "outcomes",
     "replay": "how-to/replay",
 }
-"""The docs page about an ERROR, by the first word of its kind."""
+"""The docs page about an ERROR, by its kind or the first word of that."""
 
 
 class Failure(Protocol):
@@ -147,7 +150,7 @@ def _details(record: Failure) -> Iterator[str]:
         yield f"answer    {cut(record.answer, _TEXT_LIMIT)}"
     if record.has_reply:
         yield from _context_lines(record.contexts)
-    if page := _PAGES.get(record.error_kind.partition("_")[0]):
+    if page := _PAGES.get(record.error_kind) or _PAGES.get(record.error_kind.partition("_")[0]):
         yield f"see       ragcheck docs {page}"
 
 

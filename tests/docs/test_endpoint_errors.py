@@ -1,4 +1,4 @@
-"""The page of the endpoint's errors shows the first line of every one, and none that does not happen."""
+"""The pages of the endpoint's errors show the first line of every one, and none that does not happen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from pytest_ragcheck.rag.http.connections import http_library
 from tests.docs.error_pages import shown_on
 from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "endpoint.md"
+PAGES = [
+    Path(__file__).parents[2] / "docs" / "reference" / "errors" / name
+    for name in ("endpoint.md", "endpoint-replies.md")
+]
+SHOWN = {heading: text for page in PAGES for heading, text in shown_on(page).items()}
 
 
 def returns_text(query):
@@ -115,8 +119,9 @@ def shown(error: EndpointError) -> str:
 
 
 def test_every_block_of_the_page_is_produced_here_and_the_reverse():
-    assert list(shown_on(PAGE)) == [*MISBEHAVIOURS, *CONVERSATIONS, *APPS, *FUNCTIONS]
-    assert len(re.findall("^```text$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == len(shown_on(PAGE))
+    assert sorted(SHOWN) == sorted([*MISBEHAVIOURS, *CONVERSATIONS, *APPS, *FUNCTIONS])
+    blocks = [block for page in PAGES for block in re.findall("(?m)^```text$", page.read_text(encoding="utf-8"))]
+    assert len(blocks) == len(SHOWN)
 
 
 @pytest.mark.parametrize(("name", "misbehaviour"), MISBEHAVIOURS.items(), ids=list(MISBEHAVIOURS))
@@ -125,7 +130,7 @@ def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Mi
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.delenv(variable.upper(), raising=False)
     error = asyncio.run(misbehaviour.fail(http_library(), monkeypatch, tmp_path))
-    assert shown_on(PAGE)[name] == shown(error)
+    assert SHOWN[name] == shown(error)
 
 
 @pytest.mark.parametrize("name", CONVERSATIONS)
@@ -133,14 +138,14 @@ def test_the_page_shows_the_errors_of_conversations(name: str) -> None:
     number, options = CONVERSATIONS[name]
     with pytest.raises(EndpointError) as caught:
         asyncio.run(RagClient("http://rag.example/query", **options).ask(turn(number)))
-    assert shown_on(PAGE)[name] == shown(caught.value)
+    assert SHOWN[name] == shown(caught.value)
 
 
 @pytest.mark.parametrize("name", APPS)
 def test_the_page_shows_what_an_apps_error_says(name):
-    assert shown_on(PAGE)[name] == shown(ask_app(name))
+    assert SHOWN[name] == shown(ask_app(name))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_page_shows_what_a_functions_error_says(name):
-    assert shown_on(PAGE)[name] == shown(ask_function(name))
+    assert SHOWN[name] == shown(ask_function(name))

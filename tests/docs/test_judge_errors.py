@@ -1,4 +1,4 @@
-"""The page of the judge's errors shows the first line of every one, and none that does not happen."""
+"""The pages of the judge's errors show the first line of every one, and none that does not happen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from tests.servers.fake_endpoint import FakeEndpoint, reply
 from tests.servers.openai_server import OpenAIServer, Reply, Script, completion, error, json_reply, says, verdict
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "judge.md"
+PAGES = [
+    Path(__file__).parents[2] / "docs" / "reference" / "errors" / name for name in ("judge.md", "judge-replies.md")
+]
 SHOWN_URL = "http://127.0.0.1:8000/v1"
 NEVER = threading.Event()
 
@@ -157,7 +159,8 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def blocks() -> list[str]:
-    return re.findall(r"(?ms)^```text\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"))
+    pages = (page.read_text(encoding="utf-8") for page in PAGES)
+    return [block for text in pages for block in re.findall(r"(?ms)^```text\n(.*?)\n```$", text)]
 
 
 def first_line(case: Case) -> str:

@@ -12,6 +12,10 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/errors/judge-replies.md": "tests/docs/test_judge_errors.py",
+    "reference/errors/endpoint-replies.md": "tests/docs/test_endpoint_errors.py",
+    "reference/errors/question-values.md": "tests/docs/test_question_file_errors.py",
+    "reference/errors/question-syntax.md": "tests/docs/test_question_file_errors.py",
     "reference/probe.md": "tests/cli/test_command_line_page.py",
     "reference/results-commands.md": "tests/cli/test_command_line_page.py",
     "index.md": "tests/docs/test_pages.py",
@@ -111,7 +115,14 @@ def test_every_link_leads_to_a_page_and_to_a_heading_of_it(path: Path) -> None:
 def test_the_pages_that_error_texts_name_are_there() -> None:
     package = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "pytest_ragcheck").rglob("*.py"))
     named = set(re.findall(r'"(errors/[\w-]+|outcomes)"', package))
-    assert named == {"errors/endpoint", "errors/judge", "errors/question-files", "outcomes"}
+    assert named == {
+        "errors/endpoint",
+        "errors/endpoint-replies",
+        "errors/judge",
+        "errors/judge-replies",
+        "errors/question-files",
+        "outcomes",
+    }
     for name in named:
         assert len([page for page in read_pages() if f"/{page}".endswith(f"/{name}")]) == 1
 

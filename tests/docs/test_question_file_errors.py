@@ -1,4 +1,4 @@
-"""The page of question-file mistakes shows what a user sees, for every kind of mistake that there is."""
+"""The pages of question-file mistakes show what a user sees, for every kind of mistake that there is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from tests.docs.error_pages import shown_on
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors" / "question-files.md"
+ERRORS = Path(__file__).parents[2] / "docs" / "reference" / "errors"
+SHOWN = {
+    heading: text
+    for name in ("question-files.md", "question-syntax.md", "question-values.md")
+    for heading, text in shown_on(ERRORS / name).items()
+}
 METRICS = ("answer_correctness", "groundedness", "exact_match", "f1")
 CSV = "billing.rag.csv"
 MARKERS = ("parametrize", "skip", "slow", "xfail")
@@ -141,12 +146,12 @@ def produced(case: Case, folder: Path) -> str:
 
 
 def test_every_block_of_the_page_has_its_case_and_every_case_its_block() -> None:
-    assert list(shown_on(PAGE)) == list(CASES)
+    assert sorted(SHOWN) == sorted(CASES)
 
 
 @pytest.mark.parametrize("heading", CASES)
 def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
-    assert shown_on(PAGE).get(heading) == produced(CASES[heading], tmp_path)
+    assert SHOWN.get(heading) == produced(CASES[heading], tmp_path)
 
 
 @pytest.mark.parametrize("heading", CASES)
