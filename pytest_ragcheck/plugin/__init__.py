@@ -91,6 +91,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         from pytest_ragcheck.plugin.collecting.sharding import keep_shard
 
         keep_shard(config, items)
+    elif configuration.split_of(config):
+        # pytest-split comes last, because it is registered later.
+        config.stash[configuration.IS_SPLIT] = True
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -98,7 +101,10 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     if any(map(configuration.calls_rag_check, items)):
         from pytest_ragcheck.plugin.run_state import run_of
 
-        run_of(items[0].config).cut_short = "tests that use rag_check were deselected"
+        config = items[0].config
+        run = run_of(config)
+        if configuration.IS_SPLIT not in config.stash:
+            run.cut_short = "tests that use rag_check were deselected"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -26,6 +26,9 @@ DATASETS_PLUGIN = "ragcheck-datasets"
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
+IS_SPLIT: pytest.StashKey[bool] = pytest.StashKey()
+"""Set while items are deselected that other parts of the run have."""
+
 _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
 """pytest's ini types by the kind of a setting; text for any other kind."""
 
@@ -61,12 +64,15 @@ def check_given(config: pytest.Config) -> None:
 def settings_of(config: pytest.Config) -> Settings:
     """Return the run's settings, which are read once."""
     if SETTINGS not in config.stash:
+        from pytest_ragcheck.config.given import Given
         from pytest_ragcheck.config.resolve import read_settings
         from pytest_ragcheck.errors import UsageError
 
-        own = names_of_own_metrics(config)
+        own, given = names_of_own_metrics(config), given_options(config)
+        if "rag_shard" not in given and (split := split_of(config)):
+            given["rag_shard"] = Given(split, "--splits")
         try:
-            config.stash[SETTINGS] = read_settings(given_options(config), folder=config.rootpath, own_metrics=own)
+            config.stash[SETTINGS] = read_settings(given, folder=config.rootpath, own_metrics=own)
         except UsageError as error:
             raise pytest.UsageError(f"ragcheck: {error}") from None
     return config.stash[SETTINGS]
@@ -98,6 +104,12 @@ def has_gate(config: pytest.Config) -> bool:
 def names_shard(config: pytest.Config) -> bool:
     """Return True if the run is one of several shards."""
     return config.getoption("rag_shard") is not None or config.getini("rag_shard") is not None
+
+
+def split_of(config: pytest.Config) -> str:
+    """Return the part that pytest-split runs, as `I/N`; empty without it."""
+    number, count = config.getoption("group", None), config.getoption("splits", None)
+    return f"{number}/{count}" if isinstance(number, int) and isinstance(count, int) else ""
 
 
 def names_dataset(config: pytest.Config) -> bool:

@@ -209,10 +209,25 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
         known = by_number.setdefault(shard.number, shard)
         if known is not shard:
             raise UsageError(f"{known.path} and {shard.path} are both shard {shard.number}. Give each once.")
+    _check_disjoint(by_number.values())
     missing = [str(number) for number in range(1, first.count + 1) if number not in by_number]
     if missing:
         raise UsageError(f"of {first.count} shards, {', '.join(missing)} is missing. {_GIVE}")
     return [by_number[number] for number in sorted(by_number)]
+
+
+def _check_disjoint(shards: Iterable[Shard]) -> None:
+    """Refuse a question that two parts ran, as if pytest-split had other durations on another machine."""
+    known: dict[tuple[str, str], Shard] = {}
+    for shard in shards:
+        for record in shard.outcomes.records:
+            key = (record.question.dataset_name, record.question.id)
+            other = known.setdefault(key, shard)
+            if other is not shard:
+                raise UsageError(
+                    f"{other.path} and {shard.path} both have {'::'.join(key)}. Split the tests alike on all machines; "
+                    "pytest-split needs the same durations file everywhere."
+                )
 
 
 def _differences(first: Shard, other: Shard, names: Iterable[str]) -> str:

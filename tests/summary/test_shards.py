@@ -106,3 +106,13 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         read_shard(path)
     with pytest.raises(UsageError, match=r"it has no shard file \(\{agent\}\.shard-I-of-N\.json\)\."):
         list(find_shards([tmp_path]))
+
+
+def test_a_question_that_two_parts_ran_is_refused(tmp_path: Path) -> None:
+    paths = written(tmp_path, part(1), part(2, records=WHOLE.records))
+    with pytest.raises(UsageError) as caught:
+        merged([read_shard(path) for path in paths], timestamp=NOW)
+    assert str(caught.value) == (
+        f"{paths[0]} and {paths[1]} both have billing::a. Split the tests alike on all machines; "
+        "pytest-split needs the same durations file everywhere."
+    )

@@ -6,8 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.question_items import question_of
-from pytest_ragcheck.plugin.configuration import calls_rag_check, settings_of
-from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.configuration import IS_SPLIT, calls_rag_check, settings_of
 
 if TYPE_CHECKING:
     import pytest
@@ -29,11 +28,9 @@ def keep_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     own = set(ordered[number - 1 :: count])
     others = {item for item, key in keys.items() if key not in own}
     if others:
-        run = run_of(config)
-        before = run.cut_short
+        config.stash[IS_SPLIT] = True
         config.hook.pytest_deselected(items=[item for item in items if item in others])
-        # The other shards run these items.
-        run.cut_short = before
+        del config.stash[IS_SPLIT]
         items[:] = [item for item in items if item not in others]
 
 
