@@ -1,4 +1,4 @@
-"""The page of the metrics has them all, and its numbers are those of the program."""
+"""The pages of the metrics have them all, and their numbers are those of the program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, CUTOFFS, DEFAULT_WEIGHTS, METRICS
 from tests.docs.pages import DOCS
 
-PAGE = (DOCS / "reference" / "metrics.md").read_text(encoding="utf-8")
+PAGE = "".join(
+    (DOCS / "reference" / name).read_text(encoding="utf-8")
+    for name in ("metrics.md", "metrics-text.md", "metrics-retrieval.md", "metrics-sources.md")
+)
 CITATIONS = (DOCS / "reference" / "citations.md").read_text(encoding="utf-8")
 
 

@@ -12,6 +12,9 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/metrics-sources.md": "tests/docs/test_metrics_page.py",
+    "reference/metrics-retrieval.md": "tests/docs/test_metrics_page.py",
+    "reference/metrics-text.md": "tests/docs/test_metrics_page.py",
     "reference/errors/judge-replies.md": "tests/docs/test_judge_errors.py",
     "reference/errors/endpoint-replies.md": "tests/docs/test_endpoint_errors.py",
     "reference/errors/question-values.md": "tests/docs/test_question_file_errors.py",

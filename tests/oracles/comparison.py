@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics-sources.md"
 HEADING = "| metrics | compared with | cases | largest difference |"
 
 

@@ -252,7 +252,7 @@ def test_what_is_wrong_is_refused(name: str, document: dict[str, Any]) -> None:
 
 
 def test_the_ranges_of_the_metrics_are_those_of_their_page() -> None:
-    page = (PAGE.parent / "metrics.md").read_text(encoding="utf-8")
+    page = (PAGE.parent / "metrics-sources.md").read_text(encoding="utf-8")
     lowest = dict(re.findall(r"(?m)^\| `(\w+)` \|[^|]*\| (-[\d.]+) to 1 ", page))
     assert len(lowest) == 6
     scores = Draft202012Validator(SCHEMAS["predictions"]["$defs"]["scores"])
