@@ -12,6 +12,7 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/question-file-forms.md": "tests/questions/test_question_files_page.py",
     "reference/metrics-sources.md": "tests/docs/test_metrics_page.py",
     "reference/metrics-retrieval.md": "tests/docs/test_metrics_page.py",
     "reference/metrics-text.md": "tests/docs/test_metrics_page.py",

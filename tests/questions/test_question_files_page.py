@@ -1,4 +1,4 @@
-"""The reference page of question files says what the reader does."""
+"""The reference pages of question files say what the reader does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from pytest_ragcheck.questions.question_ids import derived_id
 
 from .reading import read, read_one
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "question-files.md").read_text(encoding="utf-8")
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = "".join(
+    (REFERENCE / name).read_text(encoding="utf-8") for name in ("question-files.md", "question-file-forms.md")
+)
 EXAMPLES = re.findall(r"^```(yaml|jsonl?|csv)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 
