@@ -26,6 +26,9 @@ class NamedShape:
     stream_error: str | None = None
     """An expression for the error that an event reports, beyond the key `error` and events of the type `error`."""
 
+    stream_replacement: str | None = None
+    """An expression that is true in an event whose answer replaces the pieces before it; None: no event does."""
+
     leaves_out_contexts: bool = False
     """True if a stream without contexts means that nothing was retrieved."""
 
@@ -68,6 +71,8 @@ NAMED_SHAPES = {
             "source_ids=metadata.retriever_resources[].document_name session=conversation_id"
         ),
         stream_end="event == 'message_end'",
+        # The moderation of Dify replaces an answer that it flags.
+        stream_replacement="event == 'message_replace'",
         leaves_out_contexts=True,
     ),
     # POST /api/v1/chats_openai/{id}/chat/completions. The other route greets instead of answering the first question.

@@ -31,6 +31,9 @@ class StreamReading:
     error: Expression | None = None
     """The error that an event reports, beyond the key `error` and events of the type `error`."""
 
+    replacement: Expression | None = None
+    """True in an event whose answer replaces the pieces before it."""
+
     leaves_out_contexts: bool = False
     """True if a stream without contexts means that nothing was retrieved."""
 
@@ -71,13 +74,18 @@ def read_shape(name: str = CONTRACT, request: str | None = None, response: str |
     reading = _read("response", named.response if response is None else response, Reading.from_text)
     stream = StreamReading(
         parts=Reading.from_text(named.event) if named.event is not None and response is None else reading,
-        end=None if named.stream_end is None else Expression(named.stream_end),
-        error=None if named.stream_error is None else Expression(named.stream_error),
+        end=_expression(named.stream_end),
+        error=_expression(named.stream_error),
+        replacement=_expression(named.stream_replacement),
         leaves_out_contexts=named.leaves_out_contexts and response is None,
     )
     return Shape(
         request=template, reading=reading, stream=stream, reads_the_contract=response is None and name == CONTRACT
     )
+
+
+def _expression(text: str | None) -> Expression | None:
+    return None if text is None else Expression(text)
 
 
 def _read(what: str, text: str, read: Callable[[str], T]) -> T:

@@ -136,6 +136,9 @@ class StreamedReply:
 
     def _keep(self, field: str, found: Any, value: object) -> None:
         if field == "answer":
+            replacement = self._reading.replacement
+            if replacement is not None and replacement.find(value):
+                self._pieces.clear()
             self._found[field] = self._pieces
             self._join(found)
             return

@@ -439,6 +439,12 @@ def test_a_system_that_retrieved_nothing_has_no_contexts() -> None:
     assert (answer.contexts, answer.source_ids) == ((), None)
 
 
+def test_an_answer_that_the_moderation_of_dify_replaces_is_not_joined_to_the_new_one() -> None:
+    events = [{"event": "message", "answer": "A bad "}, {"event": "message", "answer": "word."}]
+    events += [{"event": "message_replace", "answer": "I cannot say."}, {"event": "message_end"}]
+    assert ask(streamed([sse(*events)]), shape="dify").text == "I cannot say."
+
+
 def test_the_first_token_is_timed_apart_from_the_whole_answer() -> None:
     behaviour = streamed(itertools.chain([sse({"role": "assistant"})], pieces("30", " days"), [sse(END)]), SSE, 0.3)
     answer = ask(behaviour)
