@@ -43,8 +43,8 @@ class EarlierTurn:
     """The text of the turn."""
 
     # Tracebacks of a user's client show its values, and texts of the system may hold secrets.
-    answer: str = field(repr=False)
-    """The answer of the system; empty if it abstained."""
+    answer: str | None = field(repr=False)
+    """The answer of the system, empty if it abstained; None in the tier `retrieval`, which asks for no answer."""
 
     contexts: tuple[str, ...] = field(default=(), repr=False)
     """The passages of that answer."""

@@ -45,4 +45,5 @@ class Dialogue:
 
 
 def _turn(question: Question, answer: RagAnswer) -> EarlierTurn:
-    return EarlierTurn(question=question.question, answer=answer.text, contexts=answer.contexts)
+    text = answer.text if question.is_answered else None
+    return EarlierTurn(question=question.question, answer=text, contexts=answer.contexts)

@@ -138,7 +138,8 @@ def _details(record: Failure) -> Iterator[str]:
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
-        yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)} -> {cut(turn.answer, _CONTEXT_LIMIT)}"
+        answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"
+        yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)}{answer}"
     yield f"question  {cut(question.question, _TEXT_LIMIT)}"
     if question.answerable:
         expected = " | ".join(question.acceptable_answers)

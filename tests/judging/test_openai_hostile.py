@@ -91,6 +91,7 @@ def check_the_material_arrived(request: Request, question: Question, answer: Rag
     assert request.block("answer") == with_pairs_joined(answer.text)
     assert request.block("expected_answers") == [with_pairs_joined(text) for text in question.acceptable_answers]
     (turn,) = question.history
+    assert turn.answer is not None
     assert request.block("history") == [
         {
             "question": with_pairs_joined(turn.question),

@@ -585,3 +585,23 @@ def test_an_error_of_the_judge_alone_does_not_stop_the_conversation(project: Pro
     assert ended.outcomes == {"passed": 2, "error": 1}
     # Each repeat of a turn is asked, also after the ERROR of the first.
     assert [int(name[-2]) for _, name, _, _ in asked_by(project)] == [*[1] * repeats, *[2] * repeats, *[3] * repeats]
+
+
+def test_the_tier_retrieval_sends_no_answers_back_and_shows_none(project: Project) -> None:
+    gold = [{"doc_id": "terms.md"}]
+    turns = [{"question": text, "gold_passages": gold} for text in ("In the sale?", "And abroad?")]
+    project.write("talks.rag.json", json.dumps([{"id": "refund", "turns": turns}]))
+    project.write(
+        "pytest.ini",
+        '[pytest]\nrag_request = {"q": "{query}", "past": ["{history}"], "text": "{history}."}\n'
+        "rag_response = contexts=contexts source_ids=ids\n",
+    )
+    with FakeEndpoint(json_reply({"contexts": ["a"], "ids": ["faq.md"]})) as endpoint:
+        ended = project.run(f"--rag-url={endpoint.url}", "--rag-tier=retrieval")
+    assert ended.outcomes == {"failed": 2}
+    assert endpoint.requests[1].json == {
+        "q": "And abroad?",
+        "past": [{"role": "user", "content": "In the sale?"}],
+        "text": "User: In the sale?.",
+    }
+    assert "turn 1    In the sale?" in ended.lines
