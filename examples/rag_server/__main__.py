@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with closing(index):
         if options.corpus is not None:
             read_corpus(index, options.corpus)
-        app = create_app(index, faults, model_from(os.environ))
+        app = create_app(index, faults, model_from(os.environ), cites=os.environ.get("RAG_SERVER_CITATIONS") == "1")
         serve(app, listening, stop_with_stdin=options.stop_with_stdin)
 
 

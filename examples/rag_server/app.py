@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from .llm import LanguageModel
 
 
-def create_app(index: Index, faults: Faults | None = None, model: LanguageModel | None = None) -> Starlette:
-    """The server over *index*; without a *model* answers are quoted from the passages."""
-    routes = _Routes(index, faults or Faults(), model)
+def create_app(
+    index: Index, faults: Faults | None = None, model: LanguageModel | None = None, *, cites: bool = False
+) -> Starlette:
+    """The server over *index*; without a *model* answers are quoted from the passages, with markers if it *cites*."""
+    routes = _Routes(index, faults or Faults(), model, cites=cites)
     return Starlette(
         routes=[
             Route("/health", routes.health, methods=["GET"]),
@@ -67,11 +69,11 @@ class _Json(JSONResponse):
 
 
 class _Routes:
-    def __init__(self, index: Index, faults: Faults, model: LanguageModel | None) -> None:
+    def __init__(self, index: Index, faults: Faults, model: LanguageModel | None, *, cites: bool) -> None:
         self._index = index
         self._faults = faults
         self._batches = Batches(index, faults)
-        self._answerer = Answerer(index=index, model=model, faults=faults)
+        self._answerer = Answerer(index=index, model=model, faults=faults, cites=cites)
         self._conversations = Conversations(forgets=faults.forgets)
         self._questions = 0
 

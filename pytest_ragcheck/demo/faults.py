@@ -34,6 +34,12 @@ class Faults:
     wrong_ids: bool = False
     """Passages have the ids of other documents."""
 
+    citation_wrong: bool = False
+    """Each statement cites another passage than its own."""
+
+    citation_invented: bool = False
+    """Each statement cites a passage that was not found."""
+
     forgets: bool = False
     """Each turn of a conversation is answered as if it were the first."""
 
@@ -54,6 +60,17 @@ class Faults:
         """Whether a stream stops after half of its answer."""
         return self.cut_stream or self.stream_error
 
+    @property
+    def spoils_citations(self) -> bool:
+        """Whether answers carry markers, and wrong ones."""
+        return self.citation_wrong or self.citation_invented
+
+    def cited_rank(self, rank: int, n_passages: int) -> int:
+        """The rank, from 0, that an answer gives for the passage with this rank."""
+        if self.citation_invented:
+            return rank + n_passages
+        return (rank + 1) % n_passages if self.citation_wrong else rank
+
     def spoiled(self, answer: str) -> str:
         """The answer with its fault."""
         return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
@@ -70,6 +87,8 @@ _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "slow": lambda value: {"slow_seconds": float(value or 2)},
     "error": lambda value: {"error_every": int(value or 1)},
     "wrong-ids": lambda _: {"wrong_ids": True},
+    "citation-wrong": lambda _: {"citation_wrong": True},
+    "citation-invented": lambda _: {"citation_invented": True},
     "forgets": lambda _: {"forgets": True},
     "cut": lambda _: {"cut_stream": True},
     "event": lambda _: {"stream_error": True},

@@ -53,6 +53,8 @@ class Answerer:
     """Writes the answers; None: the answer is quoted from the passages."""
 
     faults: Faults
+    cites: bool = False
+    """Whether each statement of an answer ends with the number of its passage, such as `[1]`."""
 
     def from_index(
         self, question: str, *, top_k: int, chunks: bool, session_id: str | None, topic: str = ""
@@ -120,7 +122,7 @@ class Answerer:
             said = answer(question, passages, rarity, least_evidence=0.0)
             said = Answer(text="Yes, that has been so since 1987.") if said.text == REFUSAL else said
         return {
-            "answer": self.faults.spoiled(said.text),
+            "answer": self._with_markers(self.faults.spoiled(said.text), said, len(passages)),
             "contexts": [passage.text for passage in passages],
             "sources": [self._source(passage, text=chunks) for passage in passages],
             "citations": [
@@ -134,6 +136,24 @@ class Answerer:
             "session_id": session_id or str(uuid.uuid4()),
             "metrics": {"answer_seconds": round(time.perf_counter() - started, 6), **metrics},
         }
+
+    def _with_markers(self, text: str, said: Answer, n_passages: int) -> str:
+        """The text with a marker in each quoted statement, before its full stop."""
+        if not (self.cites or self.faults.spoils_citations):
+            return text
+        marked, last, place = "", 0, 0
+        for quote in said.quotes:
+            # A fault alters the digits of a statement, but never its length.
+            start = said.text.find(quote.text, place)
+            if start < 0:
+                continue
+            place = start + len(quote.text)
+            end = place - 1 if said.text[place - 1] in ".!?" else place
+            # Behind the marks that close code, a line must have nothing else.
+            blank = "\n" if quote.text.endswith(("```", "~~~")) else " "
+            marked += f"{text[last:end]}{blank}[{self.faults.cited_rank(quote.rank, n_passages) + 1}]"
+            last = end
+        return marked + text[last:]
 
     def _source(self, passage: Passage, *, text: bool) -> dict[str, Any]:
         document_id = self.faults.id_of(passage.document_id)

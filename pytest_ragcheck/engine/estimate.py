@@ -109,6 +109,8 @@ def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
         yield f"price                {_price(estimated, settings)}"
         if "ragas" in settings.run.metrics:
             yield "further              for RAGAS' metrics a second call and one for embeddings, not in these numbers"
+        if "citations" in settings.run.metrics:
+            yield "further              for citations a call for each answer with markers, not in these numbers"
 
 
 def why_no_price(model: str) -> str:

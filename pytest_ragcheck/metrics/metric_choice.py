@@ -56,6 +56,10 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         metrics.append(BertScore(model, layer))
     if "ragas" in settings.run.metrics:
         metrics.append(_ragas(settings, judge))
+    if "citations" in settings.run.metrics:
+        from pytest_ragcheck.metrics.citation_support import CitationSupport
+
+        metrics.append(CitationSupport(getattr(judge, "chat", None)))
     if "retrieval" in settings.run.metrics:
         from pytest_ragcheck.metrics.retrieval import Retrieval
 

@@ -72,6 +72,8 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
 def cites_document(citation: Citation, document: str, answer: RagAnswer) -> bool | None:
     """Return True if the citation is of a context of the document; None if that cannot be known."""
     ids = _ids(answer)
+    if citation.contexts == ():
+        return False
     if ids is None:
         return True if is_same_document(citation.target, document) else None
     return any(is_same_document(document, name) for at in citation.contexts or () for name in ids[at])

@@ -24,6 +24,9 @@ MUST_CITE = "must_cite"
 CITATION_VALIDITY = "citation_validity"
 """Share of the answer's citations that resolve to a context."""
 
+CITATION_SUPPORT = ("citation_precision", "citation_recall")
+"""Shares of citations that support their sentence, and of sentences that their citations support, as ALCE's."""
+
 DEMANDED = (*MENTIONS, MUST_CITE)
 """The metrics with the name of the question's key that asserts them at 1.0."""
 
@@ -80,6 +83,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ragas": (*RAGAS, *RAGAS_STAND_INS),
         "semantic": SEMANTIC,
         "bertscore": BERTSCORE,
+        "citations": CITATION_SUPPORT,
     }
 )
 """The groups that `rag_metrics` takes, with their metrics; `performance` measures whole runs."""
@@ -95,7 +99,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The packages that the groups with an extra of the same name need."""
 
-JUDGE_GROUPS = frozenset({"judge", "ragas"})
+JUDGE_GROUPS = frozenset({"judge", "ragas", "citations"})
 """The groups that need a choice of judge, even if it is `none`."""
 
 METRICS = (
@@ -111,6 +115,7 @@ METRICS = (
     ABSTAINED,
     *DEMANDED,
     CITATION_VALIDITY,
+    *CITATION_SUPPORT,
 )
 """All metrics in display order; higher is better for each."""
 

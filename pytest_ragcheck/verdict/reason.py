@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.grounding import grounding_contexts
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
-from pytest_ragcheck.scores.catalogue import ABSTAINED, CITATION_VALIDITY, DEMANDED, JUDGED, LEXICAL, OVERLAP, RETRIEVAL
+from pytest_ragcheck.scores.catalogue import (
+    ABSTAINED,
+    CITATION_SUPPORT,
+    CITATION_VALIDITY,
+    DEMANDED,
+    JUDGED,
+    LEXICAL,
+    OVERLAP,
+    RETRIEVAL,
+)
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
 
 if TYPE_CHECKING:
@@ -35,8 +45,8 @@ def reason_for(
     for metric, text in zip(DEMANDED, ("does not mention", "mentions", "does not cite"), strict=True):
         if metric in scores and (findings := scores[metric].findings):
             reasons.append(f"the answer {text} {', '.join(map(repr, findings))}")
-    if CITATION_VALIDITY in short:
-        reasons += scores[CITATION_VALIDITY].findings
+    wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)
+    reasons += dict.fromkeys(chain.from_iterable(wrong))
     if short.keys() & {*OVERLAP, *LEXICAL} and question.expected_answer is not None:
         reasons.append(f"expected {question.expected_answer!r}")
     if not short.keys().isdisjoint(RETRIEVAL):

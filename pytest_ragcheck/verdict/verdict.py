@@ -10,6 +10,7 @@ from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,
     BOUNDED,
+    CITATION_SUPPORT,
     CITATION_VALIDITY,
     DEFAULT_GROUPS,
     DEMANDED,
@@ -157,7 +158,7 @@ def _why_dropped(metric: str, question: Question, run: Thresholds) -> str:
 
 
 def _why_it_does_not_apply(metric: str, question: Question) -> str:
-    if metric == CITATION_VALIDITY:
+    if metric in {CITATION_VALIDITY, *CITATION_SUPPORT}:
         return "the answer has no citation markers"
     if not question.answerable:
         return "the question is unanswerable"

@@ -121,6 +121,35 @@ SHOP = {
 }
 """By the example that is run, with its own settings and questions, and the fault."""
 
+CITED = """\
+defaults: {thresholds: {citation_validity: 1, citation_recall: 1, citation_precision: 1}}
+questions:
+  - id: refund
+    question: Within how many days does the shop give a refund?
+    expected_answer: 30 days
+    must_cite: terms.md
+  - id: closes
+    question: When does the shop close?
+    expected_answer: at 18
+    must_cite: hours.md
+  - id: founder
+    question: Who founded the company?
+    answerable: false
+"""
+
+CITATIONS = {
+    "": Shown(says="3 PASS, 0 FAIL, 0 ERROR, 0 skipped", status=0),
+    "citation-wrong": Shown(
+        fails=dict.fromkeys(("refund", "closes")),
+        says='[2] does not support "The shop gives a refund within 30 days."',
+    ),
+    "citation-invented": Shown(
+        fails=dict.fromkeys(("refund", "closes")),
+        says='"The shop gives a refund within 30 days." cites [3], which is none of the 2 contexts',
+    ),
+}
+"""Of the server with citation markers, by fault."""
+
 QUESTIONS_OF = {
     "search": ("refund-window", "free-delivery", "complaints"),
     "conversation": ("abroad[turn1]", "abroad[turn2]", "abroad[turn3]", "complaints[turn1]", "complaints[turn2]"),
@@ -131,7 +160,9 @@ def test_the_tables_have_every_fault() -> None:
     with pytest.raises(ValueError, match="Known: ") as raised:
         faults_from("none")
     known = str(raised.value).partition("Known: ")[2].rstrip(".").split(", ")
-    assert set(known) == {fault.partition("=")[0] for fault in (*FAULTS, *(fault for _, fault in SHOP)) if fault}
+    assert set(known) == {
+        fault.partition("=")[0] for fault in (*FAULTS, *CITATIONS, *(fault for _, fault in SHOP)) if fault
+    }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -156,6 +187,20 @@ def test_a_fault_turns_an_example_red_with_its_cause(project: Project, folder: s
     with running(EXAMPLES / "shop" / "documents", fault=fault) as server:
         run = project.run(f"--rag-url={server.url}{shown.route}", "-orag_retries=0")
     check(run, shown, QUESTIONS_OF[folder])
+
+
+@pytest.mark.parametrize("fault", CITATIONS)
+def test_a_wrong_citation_turns_the_run_red_with_its_sentence(project: Project, tmp_path: Path, fault: str) -> None:
+    project.write("shop.rag.yaml", CITED)
+    (corpus := tmp_path / "corpus").mkdir()
+    (corpus / "terms.md").write_text("The shop gives a refund within 30 days.", encoding="utf-8")
+    (corpus / "hours.md").write_text("The shop opens at 9 and closes at 18.", encoding="utf-8")
+    shown = CITATIONS[fault]
+    with running(corpus, fault=fault, environment={"RAG_SERVER_CITATIONS": "1"}) as server:
+        run = project.run(
+            f"--rag-url={server.url}/query", "--rag-judge=offline", "-orag_shape=server", "-orag_metrics=+citations"
+        )
+    check(run, shown, EACH)
 
 
 def check(run: Run, shown: Shown, questions: Sequence[str]) -> None:

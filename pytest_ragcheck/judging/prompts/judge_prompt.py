@@ -12,6 +12,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.prompts.fence import fenced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -123,18 +125,28 @@ class JudgePrompt:
         return filled_in(self.text, question, answer, frame=self.frame, history=self.history, nonce=nonce)
 
 
-def filled_in(text: str, question: Question, answer: RagAnswer, *, frame: str, history: str, nonce: str) -> str:
+def filled_in(
+    text: str,
+    question: Question,
+    answer: RagAnswer,
+    *,
+    frame: str,
+    history: str,
+    nonce: str,
+    sentences: Sequence[object] = (),
+) -> str:
     """
     A message to a model: instructions, the frame's first part, the material, and the frame's last part.
 
     Args:
-        text: The text with the placeholders `{question}`, `{contexts}`, `{answer}`, `{expected_answers}` and
-            `{history}`. The instructions are its paragraphs before the first placeholder.
+        text: The text with the placeholders `{question}`, `{contexts}`, `{answer}`, `{expected_answers}`,
+            `{history}` and `{sentences}`. The instructions are its paragraphs before the first placeholder.
         question: Its text and its acceptable answers are filled in.
         answer: Its text and its contexts are filled in.
         frame: The text around the material; see `JudgePrompt.frame`.
         history: Comes first in the material if the question has earlier turns, and the text no place for them.
         nonce: The string in the marks of the material, and for the reply.
+        sentences: The sentences of the answer, as JSON values.
     """
     material = {
         "question": question.question,
@@ -142,6 +154,7 @@ def filled_in(text: str, question: Question, answer: RagAnswer, *, frame: str, h
         "answer": answer.text,
         "expected_answers": question.acceptable_answers,
         "history": [asdict(turn) for turn in question.history],
+        "sentences": sentences,
     }
     blocks = {name: fenced(name, value, nonce=nonce) for name, value in material.items()}
     first = _PLACEHOLDER.search(text)

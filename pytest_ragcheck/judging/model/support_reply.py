@@ -1,0 +1,149 @@
+"""Asks a model in one message which cited passages support the sentences of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging import prompts
+from pytest_ragcheck.judging.model.chat import ExpectedReply
+from pytest_ragcheck.judging.model.reply_object import as_number, read_object, shown, strict_schema
+from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
+from pytest_ragcheck.judging.sentence_support import SentenceSupport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.model.chat import AsksModel
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+_FIELDS = """\
+"sentences": a list of objects, one for each sentence, each with "number", the number of the sentence, "supported", true
+or false, and "alone" and "needed", each a list of numbers of passages
+"""
+
+_HISTORY = """\
+THE EARLIER TURNS OF THE CONVERSATION
+The question below is the last turn of a conversation, and "it" or "there" may refer to what was said before.
+Nothing in the earlier turns supports a sentence.
+{history}
+"""
+
+
+async def ask_support(
+    chat: AsksModel,
+    question: Question,
+    answer: RagAnswer,
+    sentences: Sequence[tuple[str, Sequence[int]]],
+    passages: Sequence[str],
+    *,
+    nonce: str,
+) -> tuple[SentenceSupport, ...]:
+    """
+    Return the support of each sentence, by one reply of the model.
+
+    Args:
+        chat: The model.
+        question: The question with its history.
+        answer: The answer.
+        sentences: The sentences without markers, each with the numbers of the passages that it cites, from 1.
+        passages: The cited passages; the model gets no others.
+        nonce: For the reply.
+
+    Raises:
+        JudgeError: The model gave no readable reply.
+    """
+    material = [
+        {"number": number, "sentence": text, "cites": sorted(set(cites))}
+        for number, (text, cites) in enumerate(sentences, 1)
+    ]
+    message = filled_in(
+        support_prompt()[1],
+        question,
+        replace(answer, contexts=tuple(passages)),
+        frame=frame_of(_FIELDS),
+        history=_HISTORY,
+        nonce=nonce,
+        sentences=material,
+    )
+    cited = tuple(frozenset(cites) for _, cites in sentences)
+    wanted = ExpectedReply(name="citations", schema=_schema(), read=partial(_read, cited=cited))
+    return await chat.ask(message, wanted, nonce=nonce)
+
+
+@cache
+def support_prompt() -> tuple[str, str]:
+    """Version and text of the prompt."""
+    return split_version(Path(prompts.__path__[0], "citations.txt").read_text(encoding="utf-8"))
+
+
+def _whole(value: Any) -> int:
+    number = as_number(value)
+    if number != int(number):
+        raise ValueError(f"is {shown(value)}, not a whole number")
+    return int(number)
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        raise ValueError("is not a list of numbers")  # noqa: TRY004 - pydantic lets a TypeError through
+    return tuple(map(_whole, value))
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}, not true or false")  # noqa: TRY004 - pydantic lets a TypeError through
+    return value
+
+
+_Numbers = Annotated[
+    tuple[int, ...], BeforeValidator(_numbers), WithJsonSchema({"type": "array", "items": {"type": "integer"}})
+]
+
+
+class _SentenceReply(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    number: Annotated[int, BeforeValidator(_whole)]
+    supported: Annotated[bool, BeforeValidator(_flag)]
+    alone: _Numbers
+    needed: _Numbers
+
+
+class SupportReply(BaseModel):
+    """The fields of the model's reply. The JSON schema in the request is made from this class."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    nonce: str
+    sentences: tuple[_SentenceReply, ...]
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return strict_schema(SupportReply)
+
+
+def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[SentenceSupport, ...]:
+    """The support of each sentence; raises a JudgeReplyError if one is missing, or names a passage not cited."""
+    by_number = {each.number: each for each in read_object(text, SupportReply, nonce=nonce).sentences}
+    if by_number.keys() != set(range(1, len(cited) + 1)):
+        found = ", ".join(map(str, by_number)) or "none"
+        raise JudgeReplyError(f'"sentences" has the numbers {found}, not each from 1 to {len(cited)}')
+    for number, passages in enumerate(cited, 1):
+        if foreign := {*by_number[number].alone, *by_number[number].needed} - passages:
+            raise JudgeReplyError(f"sentence {number} does not cite passage {min(foreign)}")
+    return tuple(
+        SentenceSupport(
+            supported=by_number[number].supported,
+            alone=frozenset(by_number[number].alone),
+            needed=frozenset(by_number[number].needed),
+        )
+        for number in range(1, len(cited) + 1)
+    )

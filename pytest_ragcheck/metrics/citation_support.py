@@ -1,0 +1,156 @@
+"""Measures whether the cited passages support the sentences that cite them, as ALCE does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.offline_support import support_by_rules
+from pytest_ragcheck.judging.prompts.fence import Nonces
+from pytest_ragcheck.metrics.citations import NO_IDS, cited_sentences, quoted, shown
+from pytest_ragcheck.rag.cited_answer import cited_answer
+from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
+from pytest_ragcheck.scores.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_ragcheck.judging.model.chat import AsksModel
+    from pytest_ragcheck.judging.sentence_support import SentenceSupport
+    from pytest_ragcheck.metrics.citations import CitedSentence
+    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
+
+_PRECISION, _RECALL = CITATION_SUPPORT
+_MOST_FINDINGS = 3
+
+
+class CitationSupport:
+    """
+    The group `citations`: precision and recall of the citations of an answer.
+
+    Args:
+        chat: The judge's model, which gets the cited passages in one message; None for the rules of the offline judge.
+    """
+
+    names = CITATION_SUPPORT
+
+    def __init__(self, chat: AsksModel | None) -> None:
+        self.local = chat is None
+        self._chat = chat
+        self._nonces = Nonces()
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """
+        Both scores; none for an answer without markers.
+
+        Raises:
+            JudgeError: The model gave no readable reply.
+        """
+        cited = cited_answer(answer)
+        if not cited.citations:
+            return {}
+        if any(citation.contexts is None for citation in cited.citations):
+            return dict.fromkeys(CITATION_SUPPORT, Score.unscored(NO_IDS))
+        sentences = cited_sentences(answer, cited)
+        asked = [each for each in sentences if _is_resolved(each)]
+        numbers: dict[tuple[int, ...], int] = {}
+        cites = [
+            [numbers.setdefault(each.contexts or (), len(numbers) + 1) for each in sentence.citations]
+            for sentence in asked
+        ]
+        passages = ["\n\n".join(answer.contexts[at] for at in places) for places in numbers]
+        texts = [(sentence.text, numbers) for sentence, numbers in zip(asked, cites, strict=True)]
+        supports: Sequence[SentenceSupport] = ()
+        if self._chat is None:
+            supports = support_by_rules(question.question, texts, passages)
+        elif texts:
+            from pytest_ragcheck.judging.model.support_reply import ask_support
+
+            nonce = self._nonces.of(question.question)
+            supports = await ask_support(self._chat, question, answer, texts, passages, nonce=nonce)
+        supported = iter(zip(cites, supports, strict=True))
+        return citation_scores(
+            [_judged(each, *next(supported)) if _is_resolved(each) else _unjudged(each) for each in sentences]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSentence:
+    """A sentence and what its citations are worth."""
+
+    text: str
+    supported: bool
+    """True if all that it cites, taken together, supports it; False without citations or with an invented one."""
+
+    precise: tuple[bool, ...]
+    """For each of its citations True if it supports the sentence and adds something; empty with an invented one."""
+
+    findings: tuple[str, ...] = ()
+    """What is wrong, as sentences for the failure text."""
+
+
+def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:
+    """
+    Precision and recall of the citations.
+
+    Recall is the share of sentences that their citations together support. Precision is the share of citations that
+    are in a supported sentence, and support it alone or are needed for it.
+
+    Args:
+        sentences: The sentences of the answer.
+
+    Returns:
+        0..1 each, with the first findings; nothing without sentences.
+
+    Source: ALCE, Gao et al. (2023), by its `eval.py`. There as here, a sentence with a citation out of range is not
+    supported, and its citations are not in the precision. ALCE gives 0 to an answer without citations, which here has
+    no score, and reads at most three citations a sentence.
+    """
+    if not sentences:
+        return {}
+    precise = [each for sentence in sentences for each in sentence.precise]
+    unsupported = [finding for sentence in sentences if not sentence.supported for finding in sentence.findings]
+    imprecise = [finding for sentence in sentences if not all(sentence.precise) for finding in sentence.findings]
+    if not precise:
+        imprecise = unsupported
+    return {
+        _PRECISION: Score(sum(precise) / len(precise) if precise else 0.0, findings=tuple(imprecise[:_MOST_FINDINGS])),
+        _RECALL: Score(
+            sum(sentence.supported for sentence in sentences) / len(sentences),
+            findings=tuple(unsupported[:_MOST_FINDINGS]),
+        ),
+    }
+
+
+def _is_resolved(sentence: CitedSentence) -> bool:
+    return bool(sentence.citations) and all(citation.contexts for citation in sentence.citations)
+
+
+def _unjudged(sentence: CitedSentence) -> JudgedSentence:
+    """A sentence without citations, or with an invented one."""
+    text = quoted(sentence.text)
+    invented = [shown(citation) for citation in sentence.citations if not citation.contexts]
+    finding = f"{text} cites {', '.join(invented)}, which is no context" if invented else f"{text} cites nothing"
+    return JudgedSentence(text=sentence.text, supported=False, precise=(), findings=(finding,))
+
+
+def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupport) -> JudgedSentence:
+    text = quoted(sentence.text)
+    markers = [shown(citation) for citation in sentence.citations]
+    if not support.supported:
+        does = "does not" if len(markers) == 1 else "do not together"
+        finding = f"{', '.join(markers)} {does} support {text}"
+        return JudgedSentence(text=sentence.text, supported=False, precise=(False,) * len(markers), findings=(finding,))
+    # The only citation of a supported sentence supports it. A repeated one can be left out once.
+    precise = [
+        len(cites) == 1 or number in support.alone or (number in support.needed and cites.count(number) == 1)
+        for number in cites
+    ]
+    extra = [marker for marker, is_precise in zip(markers, precise, strict=True) if not is_precise]
+    return JudgedSentence(
+        text=sentence.text,
+        supported=True,
+        precise=tuple(precise),
+        findings=tuple(f"{marker} adds nothing to {text}" for marker in extra),
+    )
