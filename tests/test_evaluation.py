@@ -205,7 +205,7 @@ def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_o
             assert evaluated.notes == (
                 (
                     f"the judge openai (m, en-2, {server.url}) is weak: of the answers that it was tried on, the "
-                    "instructed answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
+                    "instructed answer passes with groundedness 1. See ragcheck docs reference/judge-preflight."
                 ),
             )
             assert len(server.requests) == 6 + times
@@ -244,7 +244,7 @@ def test_a_judge_that_cannot_tell_good_from_bad_ends_it_before_the_system_is_ask
     )
     assert last == (
         "No question was asked. Choose another judge model or rag_judge_prompt, or run with this one by "
-        'Settings.of(disable="preflight"). See ragcheck docs reference/judge-openai.'
+        'Settings.of(disable="preflight"). See ragcheck docs reference/judge-preflight.'
     )
 
 

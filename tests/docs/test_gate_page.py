@@ -1,4 +1,4 @@
-"""The page about the gate is followed line by line, and shows what comes of it."""
+"""The pages about the gate are followed line by line, and show what comes of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from pytest_ragcheck.cli import main
 if TYPE_CHECKING:
     from tests.harness import Project, Run
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "gate-on-regressions.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join(
+    page.read_text(encoding="utf-8")
+    for page in (DOCS / "how-to" / "gate-on-regressions.md", DOCS / "reference" / "gates.md")
+)
 
 
 def blocks(language: str) -> list[str]:
-    """What stands in the page's blocks of the language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """What stands in the blocks of the language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def follow(project: Project, block: str) -> Run | None:
@@ -77,7 +81,7 @@ def test_the_way_to_a_red_gate_and_out_of_it(followed: Project) -> None:
 
 
 def test_runs_that_are_not_the_whole_say_what_the_page_shows(followed: Project) -> None:
-    _, _, not_run, stopped, rate, _ = (text.strip() for text in blocks("text"))
+    _, _, _, not_run, stopped, rate = (text.strip() for text in blocks("text"))
     assert not_run in followed.run("--rag-judge=none", "-k", "refund").lines
     replace_in(followed, "conftest.py", "30 days", "14 days")
     assert stopped in followed.run("--rag-judge=none", "--rag-gate=each", "-x").lines
@@ -100,4 +104,4 @@ def test_a_saved_run_that_fails_names_the_flaky_question(followed: Project, caps
     followed.run("--rag-judge=none", "--rag-gate=each")
     capsys.readouterr()
     follow(followed, blocks("console")[0].splitlines()[-1])
-    assert capsys.readouterr().out == blocks("text")[-1]
+    assert capsys.readouterr().out == blocks("text")[2]

@@ -12,6 +12,9 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/gates.md": "tests/docs/test_gate_page.py",
+    "reference/judge-preflight.md": "tests/judging/test_openai_docs.py",
+    "reference/judge-requests.md": "tests/judging/test_openai_docs.py",
     "reference/question-file-forms.md": "tests/questions/test_question_files_page.py",
     "reference/metrics-sources.md": "tests/docs/test_metrics_page.py",
     "reference/metrics-retrieval.md": "tests/docs/test_metrics_page.py",

@@ -1,4 +1,4 @@
-"""The page of the openai judge shows what the code does."""
+"""The pages of the openai judge show what the code does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 from tests.servers.canary_judge import says_of_canaries
 from tests.servers.openai_server import OpenAIServer
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judge-openai.md").read_text(encoding="utf-8")
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = "".join(
+    (REFERENCE / name).read_text(encoding="utf-8")
+    for name in ("judge-openai.md", "judge-requests.md", "judge-preflight.md")
+)
 
 
 def blocks(language: str) -> list[str]:

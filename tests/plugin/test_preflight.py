@@ -63,7 +63,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
         "groundedness: right 0.9, ungrounded 0.9, contradicted 0.9, instructed 0.9\n"
         'Of the contradicted answer it says: "Fine.".\n'
         "No question was asked. Choose another judge model or rag_judge_prompt, or run with this one by "
-        "rag_disable = preflight. See ragcheck docs reference/judge-openai.\n"
+        "rag_disable = preflight. See ragcheck docs reference/judge-preflight.\n"
     )
     assert text in ran.text
     assert "the judge did not pass its preflight" in ran.text
@@ -87,7 +87,7 @@ def test_an_unavailable_judge_is_to_be_asked_later(project: Project, endpoint: F
     assert endpoint.requests == []
     assert ran.outcomes == {"error": 1}
     assert "The server says: Overloaded" in ran.lines
-    assert "No question was asked. Run again later. See ragcheck docs reference/judge-openai." in ran.lines
+    assert "No question was asked. Run again later. See ragcheck docs reference/judge-preflight." in ran.lines
     assert "Choose another judge model" not in ran.text
     assert 'name="judge"' in (project.folder / "junit.xml").read_text(encoding="utf-8")
     assert "ragcheck::judge" not in project.run("--lf", "--collect-only", "-q").text
@@ -127,7 +127,7 @@ def test_a_judge_is_tried_once_and_told_of_in_every_run_if_it_is_weak(project: P
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as judge:
         note = (
             f"the judge openai (m, en-2, {judge.url}) is weak: of the answers that it was tried on, the instructed "
-            "answer passes with groundedness 1. See ragcheck docs reference/judge-openai."
+            "answer passes with groundedness 1. See ragcheck docs reference/judge-preflight."
         )
         for runs in (1, 2):
             ran = run(project, endpoint, judge)

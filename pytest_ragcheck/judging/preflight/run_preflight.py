@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 IN_INI = "rag_disable = preflight"
 """The line that switches the preflight off in a pytest run."""
 
-_SEE = "See ragcheck docs reference/judge-openai."
+_SEE = "See ragcheck docs reference/judge-preflight."
 _FILE = Path(".ragcheck", "preflight.json")
 """Path below the folder of the result files."""
 _MOST_KEPT = 50

@@ -256,7 +256,7 @@ def test_a_judge_that_is_not_there_is_asked_once_and_not_about_every_answer(
         f"ragcheck calibrate: the judge openai (m, en-2, {closed_judge.url}) was tried out before the first question: "
     )
     assert "refused the key" in told
-    assert told.endswith("\nNo question was asked. See ragcheck docs reference/judge-openai.\n")
+    assert told.endswith("\nNo question was asked. See ragcheck docs reference/judge-preflight.\n")
 
 
 @pytest.mark.parametrize(("label", "measured"), [("label_grounded", False), ("label_correct", True)])
