@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.docs.pages import Ran, Reader
 
 PAGE = "how-to/in-ci.md"
+ACTION = "how-to/github-action.md"
 WRITES_ARGUMENTS = """
 import json
 
@@ -144,7 +145,7 @@ def test_the_gitlab_jobs_do_the_same(maintainer: Reader) -> None:
 
 
 def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> None:
-    maintainer.follow(page(PAGE, "", "On GitHub", "The gate", "As an action"))
+    maintainer.follow([*page(PAGE, "", "On GitHub", "The gate"), *page(ACTION)])
     merge(maintainer)
     shutil.copytree(PROJECT / "action", maintainer.folder / ".github/actions/ragcheck")
     job = jobs(maintainer, ".github/workflows/ragcheck-action.yml")["ragcheck"]
@@ -156,7 +157,7 @@ def test_the_action_tests_summarises_and_keeps_a_report(maintainer: Reader) -> N
     assert install["run"] == 'python -m pip install "$VERSION"'
     # No input may be read as a part of the script.
     assert not [step for step in (install, test, comment) if "${{" in step["run"]]
-    listed = re.findall(r"^\| (`[\w`, -]+`) \|", "\n".join(text_of(PAGE, "As an action")), re.MULTILINE)
+    listed = re.findall(r"^\| (`[\w`, -]+`) \|", (DOCS / ACTION).read_text(encoding="utf-8"), re.MULTILINE)
     assert {name for row in listed for name in re.findall(r"[\w-]+", row)} == set(inputs)
 
     def run() -> Ran:

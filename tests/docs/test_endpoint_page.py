@@ -1,4 +1,4 @@
-"""The page of the endpoint shows what is sent and read, and its examples run."""
+"""The pages of the endpoint and the client show what is sent and read, and its examples run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from tests.docs.pages import Reader
 
-NAME = "reference/endpoint.md"
-PAGE = (DOCS / "reference" / "endpoint.md").read_text(encoding="utf-8")
+NAMES = ("reference/endpoint.md", "reference/client.md")
+PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in reversed(NAMES))
 
 SERVICE = """\
 from types import SimpleNamespace
@@ -49,7 +49,7 @@ QUESTIONS = "questions:\n- question: What is the refund window?\n  expected_answ
 
 
 def blocks(section: str, language: str) -> list[Block]:
-    return [block for block in page(NAME, section) if block.language == language]
+    return [block for name in NAMES for block in page(name, section) if block.language == language]
 
 
 async def ask(url: str, query: str) -> RagAnswer:

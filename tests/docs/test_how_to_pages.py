@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         (page("how-to/repeats-and-panels.md"), {}),
         (page("how-to/conversations.md"), {}),
         (page("how-to/cost.md"), {"OPENAI_API_KEY": "your-key"}),
-        (page("how-to/own-endpoint-shape.md", "An app in this process"), {}),
+        (page("how-to/test-an-app.md", "An app in this process"), {}),
         (page("how-to/standard-datasets.md"), {}),
         (page("how-to/test-your-own-parts.md"), {}),
     ],

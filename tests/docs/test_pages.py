@@ -12,6 +12,12 @@ from pytest_ragcheck.cli.project.docs import read_pages
 from tests.docs.pages import DOCS, PROJECT
 
 HELD = {
+    "reference/judge-offline-rules.md": "tests/judging/test_offline_docs.py",
+    "how-to/github-action.md": "tests/docs/test_ci_page.py",
+    "how-to/check-an-endpoint.md": "tests/examples/test_endpoints.py",
+    "how-to/test-an-app.md": "tests/docs/test_how_to_pages.py",
+    "reference/client.md": "tests/docs/test_endpoint_page.py",
+    "reference/ingestion.md": "tests/docs/test_tiers_page.py",
     "reference/gates.md": "tests/docs/test_gate_page.py",
     "reference/judge-preflight.md": "tests/judging/test_openai_docs.py",
     "reference/judge-requests.md": "tests/judging/test_openai_docs.py",

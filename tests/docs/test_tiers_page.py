@@ -1,4 +1,4 @@
-"""The page about tiers and routes shows what is sent, what is said, and which routes there are."""
+"""The pages about tiers, routes and ingestion show what is sent, what is said, and which routes there are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from tests.harness import Project
 
-PAGE = (DOCS / "reference" / "tiers-and-routes.md").read_text(encoding="utf-8")
+PAGE = "".join(
+    (DOCS / "reference" / name).read_text(encoding="utf-8") for name in ("tiers-and-routes.md", "ingestion.md")
+)
 
 
 def blocks(language: str) -> list[str]:

@@ -163,8 +163,9 @@ def test_the_lock_file_names_no_host_to_download_from() -> None:
 
 
 def blocks(language: str) -> list[str]:
-    page = (REPOSITORY / "docs" / "how-to" / "expose-an-endpoint.md").read_text(encoding="utf-8")
-    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page)
+    pages = ("expose-an-endpoint.md", "check-an-endpoint.md")
+    text = "".join((REPOSITORY / "docs" / "how-to" / name).read_text(encoding="utf-8") for name in pages)
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", text)
 
 
 def test_the_page_shows_both_examples_whole() -> None:

@@ -76,7 +76,7 @@ def test_another_user_of_the_server(live_server):
         for number in range(20)
     ),
 }
-CONFTESTS = [block.text for block in page("how-to/own-endpoint-shape.md", "A Django project")]
+CONFTESTS = [block.text for block in page("how-to/test-an-app.md", "A Django project")]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """
 However a run ends, the documents that it put in are gone, or a ledger knows them; what was there before stays.
 
-The rows are those of docs/reference/tiers-and-routes.md: `pytest tests/plugin/test_ends.py -v` goes through them.
+The rows are those of docs/reference/ingestion.md: `pytest tests/plugin/test_ends.py -v` goes through them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.harness import Project
     from tests.servers.fake_endpoint import Request
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tiers-and-routes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "ingestion.md"
 
 QUESTIONS = """\
 ingest: true
