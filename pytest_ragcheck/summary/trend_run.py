@@ -66,6 +66,8 @@ class TrendRun:
     """The file, or the commit."""
 
     ended: datetime
+    """In UTC."""
+
     agent_name: str
     complete: bool
     rows: Mapping[Key, TrendRow]
@@ -119,7 +121,7 @@ def _time(head: Fields) -> datetime:
         ended = datetime.fromisoformat(head.text("timestamp"))
     except ValueError:
         raise head.mistake("timestamp") from None
-    return ended if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
+    return ended.astimezone(timezone.utc) if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
 
 
 def _measured(fields: Fields, agent: str) -> TrendRow:

@@ -15,7 +15,7 @@ from tests.browser import Shown
 from tests.chromium import Screen
 from tests.report.hostile import HOSTILE
 from tests.report.results import written
-from tests.report.test_access import contrast
+from tests.report.test_access import FOCUSED, contrast
 from tests.report.test_hostile_page import seen
 from tests.summary.test_trend import FIRST, a_row, a_run
 
@@ -67,7 +67,7 @@ RUNS = [
 def test_each_question_has_its_outcome_in_each_run(tab: Tab, tmp_path: Path) -> None:
     told = show(tab, tmp_path, RUNS)
     assert told.texts("h1") == ["rag: 3 runs"]
-    assert told.texts("p.gate") == ["Latest run 2026-11-03 00:00: 1 PASS, 1 FAIL; 1 newly failing"]
+    assert told.texts("p.gate") == ["Latest run 2026-11-03 00:00 UTC: 1 PASS, 1 FAIL; 1 newly failing"]
     assert tab.run("[...document.querySelectorAll('thead .changed')].map(each => each.textContent)") == ["3*"]
     assert told.texts("li") == ["run 3* judge: gpt-5 -> gpt-6"]
     assert tab.run(NAMES) == [
@@ -104,11 +104,24 @@ def test_an_opened_question_shows_its_first_bad_answer_beside_the_last_good_one(
         "Last good answer, run 1",
         "First bad answer, run 3",
     ]
-    assert tab.run("document.querySelectorAll('.body p')[1].textContent") == "run 3: 2026-11-03 00:00, run-2"
+    assert tab.run("document.querySelectorAll('.body p')[2].textContent") == "run 3: 2026-11-03 00:00 UTC, run-2"
     assert tab.run("['old', 'new'].map(name => document.querySelector(`mark.${name}`).textContent)") == ["30", "45"]
     tab.press("Enter")
     tab.settle()
     assert tab.run("document.querySelectorAll('.body').length") == 0
+
+
+def test_every_part_is_reached_by_the_keyboard_and_is_in_sight(tab: Tab, tmp_path: Path) -> None:
+    show(tab, tmp_path, many_runs(30, 50))
+    # The second is the fold of the metrics that are not asserted.
+    above = ["skip", "summary", "text", "state", "cells", "button", "map"]
+    names = [*above, *["button"] * 30, "summary"]
+    reached = []
+    for _ in names:
+        tab.press("Tab")
+        tab.settle()
+        reached.append(tab.run(FOCUSED))
+    assert reached == [[name, True] for name in names]
 
 
 def test_questions_are_found_by_text_and_state(tab: Tab, tmp_path: Path) -> None:

@@ -34,10 +34,12 @@
     return node;
   }
 
+  const nameOf = (row) => `${report.several ? `${row.dataset}::` : ""}${row.id}`;
+
   function line(row) {
     const note = row.bad === null ? row.state : row.state === "failing" ? `failing since run ${row.bad + 1}` : `${row.state}, failed in run ${row.bad + 1}`;
-    const name = `${report.several ? `${row.dataset}::` : ""}${row.id}`;
-    const button = el("button", "", el("span", "what", visible(row.question)), el("span", "id", visible(`${note} · ${name}`)));
+    const below = el("span", "id", `${note} `, el("span", "own", visible(`· ${nameOf(row)}`)));
+    const button = el("button", "", el("span", "what", visible(row.question)), below);
     Object.assign(button, { type: "button", title: row.question });
     button.setAttribute("aria-expanded", "false");
     const head = el("th", "name", button);
@@ -54,7 +56,7 @@
   }
 
   function detail(row) {
-    const body = el("div", "body", el("h3", "", "Question"), paragraph(row.question));
+    const body = el("div", "body", el("h3", "", "Question"), paragraph(row.question), el("p", "small", visible(nameOf(row))));
     const add = (title, ...nodes) => body.append(el("h3", "", title), ...nodes);
     if (row.bad !== null) {
       add("First bad run", el("p", "text", visible(`run ${runs[row.bad].title}`)));
@@ -70,9 +72,9 @@
     return el("tr", "detail", frame);
   }
 
-  function more() {
-    byId("list").append(...found.slice(shown, shown + PAGE).map(line));
-    shown = Math.min(found.length, shown + PAGE);
+  function more(rowsMore = PAGE) {
+    byId("list").append(...found.slice(shown, shown + rowsMore).map(line));
+    shown = Math.min(found.length, shown + rowsMore);
     byId("more").hidden = shown >= found.length;
     byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
   }
@@ -86,7 +88,7 @@
     byId("shown").textContent = `${found.length === rows.length ? "" : `${count(found.length)} of `}${count(rows.length)} ${rows.length === 1 ? "question" : "questions"}`;
     byId("legend").textContent = byId("cells").value === OUTCOME
       ? "P: PASS, F: FAIL, E: ERROR (not measured). A blank cell: the run does not have the question. *: a run with another judge, prompt or the like than before."
-      : "The score of each run. E: ERROR (not measured). A blank cell: the run does not have the question, or the score.";
+      : "The score of each run, from red (low) to blue (high). E: ERROR (not measured). A blank cell: the run does not have the question, or the score.";
     more();
   }
 
@@ -100,8 +102,8 @@
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").addEventListener("reset", () => setTimeout(apply));
-  byId("more-button").addEventListener("click", more);
-  addEventListener("beforeprint", () => { while (shown < found.length) more(); });
+  byId("more-button").addEventListener("click", () => more());
+  addEventListener("beforeprint", () => more(1000));
   byId("filters").hidden = rows.length === 0;
   apply();
   // The latest runs are on the right.

@@ -36,6 +36,7 @@ def trend_page(trend: Trend) -> str:
         lines=_cards(first, trend)
         + (folded("Metrics that are not asserted", _cards(further, trend)) if further else ""),
         changes=_changes(trend),
+        marks="; dashed: a run under other conditions, listed below" if any(trend.changes) else "",
         runs=folded("All runs", _runs(trend)),
         footer=escaped(f"Written by pytest-ragcheck {__version__}."),
         data={
@@ -64,7 +65,7 @@ def _count(run: TrendRun, verdict: Verdict) -> int:
 
 
 def _time(run: TrendRun) -> str:
-    return run.ended.strftime("%Y-%m-%d %H:%M")
+    return run.ended.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _run_title(number: int, run: TrendRun) -> str:
@@ -119,9 +120,13 @@ def _chart(line: TrendLine, trend: Trend) -> str:
     return (
         f'<div class="chart"><span class="scale" aria-hidden="true"><span>{top:g}</span><span>{bottom:g}</span></span>'
         f'<svg viewBox="0 0 100 {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escaped(label)}">'
-        f'{"".join(shapes)}</svg><span class="axis" aria-hidden="true"><span>run 1</span>'
-        f"<span>{f'run {len(trend.runs)}' if len(trend.runs) > 1 else ''}</span></span></div>"
+        f'{"".join(shapes)}</svg><span class="axis" aria-hidden="true"><span>{_day(1, trend)}</span>'
+        f"<span>{_day(len(trend.runs), trend) if len(trend.runs) > 1 else ''}</span></span></div>"
     )
+
+
+def _day(number: int, trend: Trend) -> str:
+    return f"run {number}, {trend.runs[number - 1].ended:%Y-%m-%d}"
 
 
 def _parts(points: Sequence[TrendPoint | None]) -> Iterator[list[tuple[int, TrendPoint]]]:

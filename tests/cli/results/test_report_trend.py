@@ -59,8 +59,8 @@ def test_several_runs_become_a_trend_in_the_order_of_their_time(folder: Path, ra
     assert ragcheck("report", "tuesday", "monday/rag", "-o", "deep/trend.html") == (0, "written: deep/trend.html\n", "")
     assert outcomes_of(output) == {"prices": "PF", "hours": " E", "terms": "PP"}
     assert [run["title"] for run in data(output)["runs"]] == [
-        "1: 2026-11-02 00:00, monday/rag_predictions.json",
-        "2: 2026-11-03 00:00, tuesday/rag_predictions.json",
+        "1: 2026-11-02 00:00 UTC, monday/rag_predictions.json",
+        "2: 2026-11-03 00:00 UTC, tuesday/rag_predictions.json",
     ]
     bad = data(output)["rows"][0]
     assert (bad["bad"], bad["good"], bad["badReason"]) == (1, 0, "giraffes are nowhere in the contexts")
@@ -98,7 +98,7 @@ def test_the_history_of_a_baseline_comes_from_git(folder: Path, history: Path, r
     )
     assert outcomes_of(folder / "trend.html") == {"prices": "PFFF", "hours": "   E", "terms": "PPPP"}
     titles = [run["title"] for run in data(folder / "trend.html")["runs"]]
-    assert re.fullmatch(r"1: 2026-11-02 00:00, baseline\.json in commit [0-9a-f]{7,}", titles[0])
+    assert re.fullmatch(r"1: 2026-11-02 00:00 UTC, baseline\.json in commit [0-9a-f]{7,}", titles[0])
     assert ragcheck("report", "git:day-2..day-4:tests/baseline.json", "-o", "trend.html")[0] == 0
     assert outcomes_of(folder / "trend.html") == {"prices": "FF", "terms": "PP"}
 
