@@ -68,7 +68,8 @@ def _top(view: View) -> Iterator[str]:
     yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}{named}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")
-    facts = " · ".join(f"{name}: {_cell(said)}" for name, said in view.facts.items())
+    figures = {figure.name.capitalize(): f"{figure.value} ({figure.note})" for figure in view.figures}
+    facts = " · ".join(f"{name}: {_cell(said)}" for name, said in {**view.facts, **figures}.items())
     table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
     yield from _folded("Metrics", (*table, "", facts))
     if view.notes:

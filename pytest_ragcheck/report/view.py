@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.files.results_reader import all_rows, key_of
 from pytest_ragcheck.report.upshot import upshot_of
@@ -11,7 +11,7 @@ from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ragcheck.report.files.results_reader import Document, Results
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
@@ -57,6 +57,15 @@ class MetricView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of the run beside the means, such as its latency or its cost."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """The content of the page."""
 
@@ -66,6 +75,7 @@ class View:
 
     counts: Mapping[str, int]
     metrics: tuple[MetricView, ...]
+    figures: tuple[Figure, ...]
     rows: tuple[Document, ...]
     notes: tuple[str, ...]
     """The gate's lines."""
@@ -78,7 +88,9 @@ class View:
 
 def view_of(results: Results) -> View:
     """Return the content of the page for the results."""
-    rows = tuple(_row(number, row, results) for number, row in enumerate(_in_order(results)))
+    ordered = _in_order(results)
+    said = {key_of(row): row.get("prediction") for row in ordered}
+    rows = tuple(_row(number, row, results, said) for number, row in enumerate(ordered))
     predictions, summary = results.predictions, results.summary
     baseline = results.baseline.name if results.baseline is not None else ""
     return View(
@@ -91,6 +103,7 @@ def view_of(results: Results) -> View:
             "not run": summary.get("n_not_run", 0),
         },
         metrics=tuple(_metrics(results)),
+        figures=tuple(_figures(summary["performance"])),
         rows=rows,
         notes=tuple(results.notes),
         baseline=baseline,
@@ -109,13 +122,27 @@ def _facts(predictions: Document, summary: Document, baseline_name: str) -> dict
         "Baseline": baseline_name,
         "Results": "" if predictions["complete"] else "partial: not every question was run",
     }
-    latency = summary["performance"].get("latency_p50_seconds")
-    if latency is not None:
-        facts["Latency"] = f"{latency:.2f} s median, {summary['performance']['latency_p95_seconds']:.2f} s p95"
-    first = summary["performance"].get("first_token_p50_seconds")
-    if first is not None:
-        facts["First token"] = f"{first:.2f} s median, {summary['performance']['first_token_p95_seconds']:.2f} s p95"
     return {name: text for name, text in facts.items() if text}
+
+
+def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:
+    for key, name in (("latency", "latency"), ("first_token", "first token")):
+        if f"{key}_p50_seconds" in performance:
+            median, late = (performance[f"{key}_p{p}_seconds"] for p in (50, 95))
+            yield Figure(name=name, value=_seconds(median), note=f"median; {_seconds(late)} p95")
+    if {"judge_input_tokens", "judge_output_tokens"} <= performance.keys():
+        read, written = performance["judge_input_tokens"], performance["judge_output_tokens"]
+        tokens = f"{read:,.0f} tokens in, {written:,.0f} out"
+        known = "cost_usd" in performance
+        value = f"${performance['cost_usd']:.4f}" if known else f"{read + written:,.0f}"
+        note = f"all that is known; judge {tokens}" if known else f"judge: {tokens}"
+        yield Figure(name="cost" if known else "judge tokens", value=value, note=note)
+    elif "cost_usd" in performance:
+        yield Figure(name="cost", value=f"${performance['cost_usd']:.4f}", note="all that is known")
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1000:.0f} ms" if value < 0.1 else f"{value:.2f} s"
 
 
 def _judge(judge: Document) -> str:
@@ -157,8 +184,16 @@ def _in_order(results: Results) -> list[Document]:
     return sorted(rows, key=lambda row: order.get(key_of(row), len(order)))
 
 
-def _row(number: int, row: Document, results: Results) -> Document:
-    """Return one question as the page's script reads it."""
+def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[str, str], str | None]) -> Document:
+    """
+    Return one question as the page's script reads it.
+
+    Args:
+        number: Its place among all questions.
+        row: Its row in the predictions file.
+        results: The results of the run.
+        answers: The answers to all questions, for the earlier turns of a conversation.
+    """
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     found = results.newly_failing.get(key_of(row))
@@ -166,6 +201,7 @@ def _row(number: int, row: Document, results: Results) -> Document:
     expected = asked.get("all_acceptable_answers", [])
     return {
         "number": number,
+        "turns": list(_earlier(asked, row["dataset_name"], results, answers)),
         "dataset": row["dataset_name"],
         "id": row["question_id"],
         "question": row["question"],
@@ -175,12 +211,14 @@ def _row(number: int, row: Document, results: Results) -> Document:
         "answer": row.get("prediction"),
         "expected": expected,
         "answerable": asked.get("answerable", True),
+        "gold": [_gold(passage) for passage in asked.get("gold_passages", [])],
         "contexts": row.get("contexts", []),
         "sources": row.get("source_ids"),
         "unsupported": row.get("unsupported_claims", []),
         "metrics": row.get("metrics", {}),
         "thresholds": row.get("thresholds", {}),
         "unscored": row.get("unscored", {}),
+        "unstable": [_unstable(metric, row["repeated"][metric]) for metric in row.get("unstable", ())],
         "latency": row.get("latency_seconds"),
         "first_token": row.get("first_token_seconds"),
         "tags": asked.get("tags", []),
@@ -190,6 +228,26 @@ def _row(number: int, row: Document, results: Results) -> Document:
         "xfailed": results.xfailed.get(key_of(row), "") if verdict == "FAIL" else "",
         "before": before and _before(before),
     }
+
+
+def _earlier(
+    asked: Document, dataset: str, results: Results, answers: Mapping[tuple[str, str], str | None]
+) -> Iterable[Document]:
+    """Yield the earlier turns of a conversation with their answers."""
+    for number in range(1, asked.get("turn", 1)):
+        key = dataset, f"{asked['conversation']}[turn{number}]"
+        yield {"question": results.asked[key]["question"], "answer": answers.get(key)}
+
+
+def _gold(passage: Any) -> str:
+    if isinstance(passage, str):
+        return passage
+    return str(passage.get("text") or passage.get("doc_id") or "")
+
+
+def _unstable(metric: str, answers: Sequence[Sequence[float]]) -> str:
+    values = [value for judgements in answers for value in judgements]
+    return f"{metric} is unstable: {min(values):.2f} to {max(values):.2f} in {len(values)} judgements"
 
 
 def _before(row: BaselineRow) -> Document:

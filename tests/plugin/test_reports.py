@@ -147,3 +147,11 @@ def test_secrets_are_in_no_report(project: Project, monkeypatch: pytest.MonkeyPa
         text = (run.folder / name).read_text(encoding="utf-8")
         assert "prices" in text
         assert secret not in text
+
+
+def test_quarantine_and_xfail_leave_the_report_of_a_green_run_green(project: Project) -> None:
+    project.ask(good("terms"), bad("prices", quarantine="flaky"), bad("hours", xfail="not there yet"))
+    run = project.run("--rag-report=run.md")
+    assert run.exit_status == 0
+    markdown = (run.folder / "run.md").read_text(encoding="utf-8")
+    assert markdown.startswith("## ✅ rag: billing: 1 of 3 passed, 2 FAIL xfailed\n")

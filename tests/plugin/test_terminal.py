@@ -219,16 +219,11 @@ def test_ten_failures_fit_on_two_screens(project: Project, monkeypatch: pytest.M
     project.ask(*wordy, *(good(f"p{n}") for n in range(20)))
     run = project.run()
     assert rows(run, width) <= 80
-    assert (
-        run.section(" q0 ")
-        == [
-            "groundedness 0.41: The contexts say nothing about the price of a parcel that a "[: width - 4].rstrip()
-            + "...",
-            "question  What about q0?  expected: 30 euros",
-            f"answer    {LONG}"[: width - 3].rstrip() + "...",
-        ]
-        or width == 120
-    )
+    reason, question, answer = run.section(" q0 ")
+    assert reason.startswith("groundedness 0.41: The contexts say nothing about the price")
+    assert question == "question  What about q0?  expected: 30 euros"
+    assert answer.startswith("answer    The contexts say nothing")
+    assert all(line.endswith("...") and len(line) <= width for line in (reason, answer))
     assert "shortened: 10 of the failures above; -v shows them whole" in run.section(" ragcheck ")
     # JUnit's file and -v have the whole text.
     assert " ".join(LONG.split()) in run.junit["q0"][1]

@@ -21,9 +21,9 @@ TEXTS = """[...document.querySelectorAll('details.q')].map(
     each => [...each.querySelectorAll('p.text')].map(paragraph => paragraph.textContent))"""
 ELEMENTS = "[...document.querySelectorAll('*')]"
 OURS = """
-    a article b body button dd details div dl dt fieldset footer form h1 h2 h3 head header html input label legend li
-    main mark meta noscript ol option p pre rect script section select small span strong style summary svg table tbody
-    td th thead title tr ul wbr
+    a article b bdi body br button dd details div dl dt fieldset footer form h1 h2 h3 head header html input
+    label legend li main mark meta noscript ol option p pre rect script section select small span strong style
+    summary svg table tbody td th thead title tr ul wbr
 """
 
 

@@ -28,7 +28,11 @@ def test_the_top_says_what_came_of_the_run(page: Show) -> None:
     assert told.texts("p.gate") == ["Red 1 FAIL (1 newly failing), 1 ERROR, 1 of the baseline's questions missing"]
     assert told.texts("li.PASS") + told.texts("li.FAIL") + told.texts("li.ERROR") == ["1 PASS", "1 FAIL", "1 ERROR"]
     assert "Judgeoffline (offline-1)" in told.texts("div")
-    assert [text.split("0.")[0] for text in told.texts("article.metric")] == ["answer_correctness", "groundedness"]
+    assert [text.split("0.")[0] for text in told.texts("article.metric")] == [
+        "answer_correctness",
+        "groundedness",
+        "latency",
+    ]
     # 0.8 and 0.4, of which the baseline says 0.8 and 0.8, and 0.8 of the one that is gone.
     assert told.texts("p.mean")[1] == "0.600-0.200 against 0.800"
 

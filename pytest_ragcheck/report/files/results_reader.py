@@ -52,11 +52,23 @@ class Results:
     """By identity, what the gate found about a newly failing question."""
 
     asked: Mapping[tuple[str, str], Document] = field(init=False)
-    """The rows of the questions files, by dataset name and id."""
+    """The rows of the questions files, by dataset name and id; each turn of a conversation has one."""
 
     def __post_init__(self) -> None:
-        asked = {(file["dataset_name"], row["id"]): row for file in self.questions for row in file["questions"]}
+        asked = {
+            (file["dataset_name"], turn["id"]): turn
+            for file in self.questions
+            for row in file["questions"]
+            for turn in _turns(row)
+        }
         object.__setattr__(self, "asked", asked)
+
+
+def _turns(row: Document) -> Iterator[Document]:
+    if "turns" not in row:
+        yield row
+    for number, turn in enumerate(row.get("turns", ()), 1):
+        yield {**turn, "id": f"{row['id']}[turn{number}]", "conversation": row["id"], "turn": number}
 
 
 def read_results(path: Path) -> Results:

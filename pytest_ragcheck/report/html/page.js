@@ -63,15 +63,15 @@
   }
 
   function summaryOf(row) {
-    const what = el("span", "what", visible(row.question));
+    const what = el("span", "what", el("bdi", "asked", visible(row.question)));
     const notes = [`${report.several ? `${row.dataset}::` : ""}${row.id}`];
     if (row.change && row.change !== "as before") notes.push(row.change);
-    if (row.xfailed) notes.push("xfailed");
+    if (row.xfailed && !row.finding) notes.push("xfailed");
     if (row.blame) notes.push(`blame: ${row.blame}`);
     if (row.tags.length) notes.push(row.tags.join(", "));
     what.append(el("span", "id", visible(notes.join(" · "))));
     const why = row.reason.trim().split("\n", 1)[0];
-    if (why) what.append(el("span", "why", visible(why)));
+    if (why) what.append(el("bdi", "why", visible(why)));
     return el("summary", "", el("span", `badge ${row.verdict}`, row.verdict), what, scoreCells(row));
   }
 
@@ -99,7 +99,8 @@
       line.append(el("td", low ? "FAIL" : "", value === undefined ? "not scored" : number(value)));
       line.append(el("td", "", name in row.thresholds ? number(row.thresholds[name]) : ""));
       if (row.before) {
-        const delta = value !== undefined && name in before ? value - before[name] : null;
+        let delta = value !== undefined && name in before ? value - before[name] : null;
+        if (Math.abs(delta) < SAME && delta !== null) delta = 0;
         line.append(el("td", "", name in before ? number(before[name]) : ""));
         const colour = unrated.has(name) ? "" : delta > 0 ? "up" : delta < 0 ? "down" : "";
         line.append(el("td", colour, delta === null ? "" : (delta > 0 ? "+" : "") + number(delta)));
@@ -123,7 +124,9 @@
       reason.classList.add("reason");
       add(row.verdict === "ERROR" ? `Error: ${row.kind}` : "Why it failed", reason);
     }
-    if (row.xfailed) body.append(el("p", "small", visible(`pytest shows it as xfailed: ${row.xfailed}`)));
+    if (row.finding) body.append(el("p", "small", visible(`Gate: ${row.finding}`)));
+    else if (row.xfailed) body.append(el("p", "small", visible(`pytest shows it as xfailed: ${row.xfailed}`)));
+    row.turns.forEach((turn, at) => add(`Turn ${at + 1}`, paragraph(turn.question), turn.answer ? paragraph(turn.answer) : el("p", "small", "No answer.")));
     if (row.expected.length) add(row.expected.length > 1 ? "Expected, any of" : "Expected", ...row.expected.map((text) => paragraph(text)));
     if (!row.answerable) add("Expected", el("p", "text", "The system should decline to answer."));
     if (row.answer !== null) {
@@ -146,7 +149,9 @@
         body.append(el("p", "small", el("mark", "good", "Marked"), " are the sentences that have most words of a sentence of the answer: a match of words, not the judge's opinion."));
       }
     }
+    if (row.verdict === "FAIL" && row.gold.length) add("Gold passages", ...row.gold.map((text) => paragraph(text)));
     if (Object.keys(row.metrics).length || Object.keys(row.unscored).length) add("Scores", scoreTable(row));
+    for (const text of row.unstable) body.append(el("p", "small", visible(text)));
     for (const [name, why] of Object.entries(row.unscored)) body.append(el("p", "small", visible(`${name} could not be measured: ${why}`)));
     if (row.before) {
       body.append(el("p", "small", `In the baseline: ${row.before.verdict}${row.before.answer !== null && !isChanged(row) && row.answer !== null ? ", with the same answer" : ""}.`));
@@ -157,8 +162,8 @@
   }
 
   function answeredIn(row) {
-    const first = row.first_token === null ? "" : `, the first token in ${row.first_token.toFixed(2)} s`;
-    return `Answered in ${row.latency.toFixed(2)} s${first}.`;
+    const first = row.first_token === null ? "" : `, the first token in ${seconds(row.first_token)}`;
+    return `Answered in ${seconds(row.latency)}${first}.`;
   }
 
   function card(row, list = "q") {
@@ -178,16 +183,32 @@
     byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
   }
 
+  const SAME = 0.0005;
+  const seconds = (value) => value < 0.1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
   const BROKEN = 20;
 
   // Newly failing questions come first, and those that pytest shows as xfailed last.
   function showBroken() {
     const rank = (row) => row.change === "newly failing" ? 0 : row.xfailed ? 2 : 1;
-    const broken = rows.filter((row) => row.verdict !== "PASS").sort((a, b) => rank(a) - rank(b) || a.number - b.number);
-    byId("broken").hidden = broken.length === 0;
-    byId("broken-list").append(...broken.slice(0, BROKEN).map((row) => card(row, "broken")));
-    byId("broken-rest").hidden = broken.length <= BROKEN;
-    byId("broken-rest").textContent = `${count(broken.length - BROKEN)} more are among all questions below.`;
+    const all = rows.filter((row) => row.verdict !== "PASS").sort((a, b) => rank(a) - rank(b) || a.number - b.number);
+    const alike = new Map();
+    for (const row of all) {
+      const key = row.verdict === "ERROR" ? `${row.kind} ${row.reason}` : row;
+      alike.set(key, [...alike.get(key) || [], row]);
+    }
+    const broken = [...alike.values()];
+    byId("broken").hidden = all.length === 0;
+    for (const [row, ...others] of broken.slice(0, BROKEN)) {
+      byId("broken-list").append(card(row, "broken"));
+      if (others.length) byId("broken-list").append(el("p", "small", `${count(others.length)} more ${others.length === 1 ? "question has" : "questions have"} the same ERROR.`));
+    }
+    const left = broken.slice(BROKEN).flat().length;
+    byId("broken-rest").hidden = left === 0;
+    byId("broken-rest").textContent = `${count(left)} more are among all questions below.`;
+    const first = byId("broken-list").querySelector("details");
+    const linked = location.hash.length > 1;
+    if (first && !linked && all[0].verdict === "FAIL") first.open = true;
+    byId("questions").open = all.length === 0 || linked;
   }
 
   const haystacks = new Map();
@@ -203,7 +224,7 @@
   };
   for (const { name } of report.metrics) {
     SORTS[`${name}, lowest first`] = (a, b) => (a.metrics[name] ?? 2) - (b.metrics[name] ?? 2);
-    if (report.baseline) SORTS[`change of ${name}, worst first`] = (a, b) => change(a, name) - change(b, name);
+    if (report.baseline && !unrated.has(name)) SORTS[`change of ${name}, worst first`] = (a, b) => change(a, name) - change(b, name);
   }
 
   function change(row, name) {
@@ -249,10 +270,18 @@
   function openQuestion(name) {
     const at = found.findIndex((row) => `${row.dataset}::${row.id}` === name);
     if (at < 0) return;
+    byId("questions").open = true;
     if (at >= shown) more(at + 1 - shown);
     const details = byId(`q-${found[at].number}`);
     details.open = true;
     details.scrollIntoView();
+  }
+
+  // A link of the gate's lines leads to its question, whatever the filters leave out.
+  function show(name) {
+    if (!name) return;
+    byId("filters").reset();
+    setTimeout(() => openQuestion(name));
   }
 
   function choices(id, values, all) {
@@ -288,9 +317,12 @@
   new IntersectionObserver((seen) => { if (seen.some((entry) => entry.isIntersecting) && shown) more(); }, { rootMargin: "600px" }).observe(byId("more"));
   addEventListener("beforeprint", () => more(1000));
   byId("filters").hidden = rows.length === 0;
+  addEventListener("beforeprint", () => { byId("questions").open = true; });
+  addEventListener("hashchange", () => show(new URLSearchParams(location.hash.slice(1)).get("question")));
+  document.querySelector(".skip").addEventListener("click", () => { byId("questions").open = true; });
   const wanted = recall();
-  apply();
   showBroken();
+  apply();
   if (wanted) openQuestion(wanted);
   if (rows.length === 0) byId("shown").textContent = "No question was asked.";
 })();

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from pytest_ragcheck.report.html.markup import escaped, filled, folded
 from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from pytest_ragcheck.report.view import MetricView, View
+    from pytest_ragcheck.report.files.results_reader import Document
+    from pytest_ragcheck.report.view import Figure, MetricView, View
 
 _SAME = 0.0005
 """Means closer than the shown digits count as equal."""
+
+_ITEM = 2
+"""Indent of a question among the gate's lines; what is said about it is indented further."""
 
 
 def page_of(view: View) -> str:
@@ -45,16 +50,24 @@ def page_of(view: View) -> str:
 
 
 def _metrics(view: View) -> str:
-    if not view.metrics:
+    if not view.metrics and not view.figures:
         return "<p>Nothing was measured.</p>"
     asserted = {metric for row in view.rows for metric in row["thresholds"]}
     first = [metric for metric in view.metrics if metric.name in asserted] or list(view.metrics)
     further = [metric for metric in view.metrics if metric not in first]
-    return _cards(first) + (folded("Metrics that are not asserted", _cards(further)) if further else "")
+    cards = _cards((*map(_metric, first), *map(_figure, view.figures)))
+    return cards + (folded("Metrics that are not asserted", _cards(map(_metric, further))) if further else "")
 
 
-def _cards(metrics: Iterable[MetricView]) -> str:
-    return f'<div class="metrics">{"".join(map(_metric, metrics))}</div>'
+def _cards(cards: Iterable[str]) -> str:
+    return f'<div class="metrics">{"".join(cards)}</div>'
+
+
+def _figure(figure: Figure) -> str:
+    return (
+        f'<article class="metric"><h3>{escaped(figure.name)}</h3><p class="mean">{escaped(figure.value)}</p>'
+        f"<p>{escaped(figure.note)}</p></article>"
+    )
 
 
 def _metric(metric: MetricView) -> str:
@@ -107,10 +120,30 @@ def _is_low(bin_number: int, threshold: float | None) -> bool:
 
 
 def _notes(view: View) -> str:
-    if not view.notes:
-        return ""
-    lines = (line for note in view.notes for line in note.splitlines() if line.strip())
-    shown = "".join(
-        f'<p class="{"further" if line.startswith(" ") else "line"}">{escaped(line.strip())}</p>' for line in lines
-    )
-    return folded("Gate", f'<div class="notes">{shown}</div>')
+    """Return the gate's lines: paragraphs, and a list for each group of questions."""
+    names = {f"{row['dataset']}::{row['id']}": row for row in view.rows} | {row["id"]: row for row in view.rows}
+    lines = [line for note in view.notes for line in note.splitlines() if line.strip()]
+    shown, listed = [], False
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if listed and indent < _ITEM:
+            shown.append("</ul>")
+            listed = False
+        if indent < _ITEM:
+            shown.append(f"<p>{escaped(line)}</p>")
+        elif indent == _ITEM:
+            shown.append(f"{'' if listed else '<ul>'}<li>{_linked(line.strip(), names)}</li>")
+            listed = True
+        else:
+            shown[-1] = f"{shown[-1].removesuffix('</li>')}<br><small>{escaped(line.strip())}</small></li>"
+    return folded("Gate", f'<div class="notes">{"".join(shown)}{"</ul>" if listed else ""}</div>') if shown else ""
+
+
+def _linked(line: str, names: Mapping[str, Document]) -> str:
+    """Return the line with a link to the question whose id it begins with."""
+    name, colon, words = line.partition(": ")
+    row = names.get(name)
+    if row is None or not colon:
+        return escaped(line)
+    target = urlencode({"question": f"{row['dataset']}::{row['id']}"})
+    return f'<a href="#{escaped(target)}">{escaped(name)}</a>: {escaped(words)}'

@@ -27,21 +27,21 @@ function visible(text) {
   return part;
 }
 
-// The text with some of its ranges marked; of two that overlap the earlier one wins. What the reader looks for is
-// marked inside of the others too.
+// The text with some of its ranges marked; where two overlap, the mark has the kinds of both. What the reader looks for
+// is marked inside of the others too.
 function marked(text, ranges) {
   const part = document.createDocumentFragment();
   const hits = hitsIn(text);
-  let from = 0;
-  for (const [start, end, kind, title] of ranges.sort((a, b) => a[0] - b[0])) {
-    if (start < from) continue;
-    part.append(withHits(text, from, start, hits));
-    const mark = el("mark", kind, withHits(text, start, end, hits));
-    if (title) mark.title = title;
+  const edges = [...new Set([0, text.length, ...ranges.flatMap(([start, end]) => [start, end])])].sort((a, b) => a - b);
+  edges.slice(1).forEach((to, at) => {
+    const from = edges[at];
+    const over = ranges.filter(([start, end]) => start <= from && end >= to);
+    const words = withHits(text, from, to, hits);
+    if (!over.length) { part.append(words); return; }
+    const mark = el("mark", [...new Set(over.map((range) => range[2]))].join(" "), words);
+    mark.title = [...new Set(over.map((range) => range[3]).filter(Boolean))].join("; ");
     part.append(mark);
-    from = end;
-  }
-  part.append(withHits(text, from, text.length, hits));
+  });
   return part;
 }
 
@@ -95,7 +95,18 @@ function differences(old, now) {
     else if (j < b.length && (i === a.length || most[i][j + 1] > most[i + 1][j])) { added.push([...b[j], "new", "only in the later answer"]); j += 1; }
     else { gone.push([...a[i], "old", "only in the earlier answer"]); i += 1; }
   }
-  return [gone, added];
+  return [joined(gone, old), joined(added, now)];
+}
+
+// The ranges, with one for all neighbours that nothing but blanks stand between.
+function joined(ranges, text) {
+  const whole = [];
+  for (const range of ranges) {
+    const last = whole[whole.length - 1];
+    if (last && !text.slice(last[1], range[0]).trim()) last[1] = range[1];
+    else whole.push(range);
+  }
+  return whole;
 }
 
 // Two answers side by side, with the words marked that only one of them has.
