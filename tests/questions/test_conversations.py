@@ -101,6 +101,25 @@ def test_a_mistake_names_the_file_the_line_and_the_turn(entry: str, problem: str
     ]
 
 
+@pytest.mark.parametrize("key", ["turn", "Turns", "messages", "conversation", "dialogue"])
+def test_another_name_of_the_turns_is_a_mistake_that_names_the_key(key: str, tmp_path: Path) -> None:
+    assert (
+        f"billing.rag.yaml:1: question 'refund' has '{key}', which begins no conversation. "
+        "Write its questions as a list under 'turns'."
+    ) in problems(tmp_path, f"- {{id: refund, {key}: [Why?]}}\n")
+
+
+def test_turns_outside_of_an_entry_are_a_mistake_that_says_where_they_go(tmp_path: Path) -> None:
+    (top,) = problems(tmp_path, "turns: [Why?]\nquestions: [Who?]\n")
+    (header,) = problems(tmp_path, "question,turns\nWhy?,Who?\n", "billing.rag.csv")
+
+    assert top.endswith("has 'turns', a key of a question, at its top. Write it into an entry under 'questions'.")
+    assert header == (
+        "billing.rag.csv:1: the header has 'turns', which a CSV file cannot hold. "
+        "Write conversations in YAML, JSON or JSON Lines."
+    )
+
+
 def test_a_conversation_and_a_question_cannot_share_an_id(tmp_path: Path) -> None:
     content = "- {id: refund, question: Why?}\n- {id: refund, turns: [Who?]}\n- {id: 'refund[turn1]', question: How?}\n"
 

@@ -39,6 +39,18 @@ _REFUSED: dict[str, str] = {
     **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _FOUND),
 }
 
+TURNS = "turns"
+"""The key that makes an entry a conversation."""
+
+_NO_CONVERSATION = {
+    # An entry with this key is a conversation, so that only the header of a CSV file has it among those of a question.
+    TURNS: "a CSV file cannot hold. Write conversations in YAML, JSON or JSON Lines.",
+    **dict.fromkeys(
+        ("turn", "Turns", "messages", "conversation", "dialogue"),
+        "begins no conversation. Write its questions as a list under 'turns'.",
+    ),
+}
+
 INVERTED = frozenset({"is_unanswerable", "unanswerable", "is_impossible"})
 """Other names of `answerable` with the opposite meaning."""
 
@@ -98,12 +110,9 @@ QUESTION = Vocabulary(
             "metadata": ("meta", "additional_metadata"),
         }
     ),
-    refused=MappingProxyType(_REFUSED),
+    refused=MappingProxyType({**_REFUSED, **_NO_CONVERSATION}),
     advice="Put your own data under 'metadata'.",
 )  # fmt: skip
-
-TURNS = "turns"
-"""The key that makes an entry a conversation."""
 
 _OF_A_CONVERSATION = ("id", "thresholds", "top_k", "tags", "skip", "xfail", "quarantine")
 _OF_A_TURN = "is a key of a turn. Write it into an entry under 'turns'."
@@ -148,7 +157,7 @@ FILE = Vocabulary(
             (),
         )
     ),
-    elsewhere=tuple(QUESTION.real_names),
+    elsewhere=(*QUESTION.real_names, TURNS),
     advice="Delete it.",
 )  # fmt: skip
 
