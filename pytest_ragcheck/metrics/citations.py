@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +15,13 @@ from pytest_ragcheck.scores.score import Score
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.citation_markers import Marker
     from pytest_ragcheck.rag.cited_answer import Citation
 
 NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
 _MOST_FINDINGS = 3
 _LONGEST_QUOTED = 120
+_BLANKS = re.compile(r"[ \t]{2,}")
+_BLANK_BEFORE_MARK = re.compile(r"[ \t]+(?=[.,;:!?)。，；：！？])")
 
 
 class Citations:
@@ -105,7 +107,7 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     A marker belongs to the sentence that it stands in or follows. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
     """
-    text, places = _without_markers(answer.text, cited)
+    text = cited.marked.blanked(answer.text)
     found: list[str] = []
     starts: list[int] = []
     end = 0
@@ -116,10 +118,11 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     if not found:
         return ()
     of_sentence: list[list[Citation]] = [[] for _ in found]
-    for place, citations in places:
-        of_sentence[_sentence_at(text, place, starts)].extend(citations)
+    for citation in cited.citations:
+        place = citation.marker.end if citation.marker.label else citation.marker.start
+        of_sentence[_sentence_at(text, place, starts)].append(citation)
     return tuple(
-        CitedSentence(text=sentence, citations=tuple(citations))
+        CitedSentence(text=_BLANKS.sub(" ", _BLANK_BEFORE_MARK.sub("", sentence)), citations=tuple(citations))
         for sentence, start, citations in zip(found, starts, of_sentence, strict=True)
         if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_heading(text, start))
     )
@@ -135,23 +138,6 @@ def shown(citation: Citation) -> str:
     """Return the marker, with the reference if it is one of several."""
     several = len(citation.marker.targets) > 1
     return f"{citation.target} in {citation.marker.text}" if several else citation.marker.text
-
-
-def _without_markers(answer: str, cited: CitedAnswer) -> tuple[str, list[tuple[int, list[Citation]]]]:
-    """The answer without markers and definitions, and each marker's place there with its citations."""
-    cuts: list[tuple[int, int, str, Marker | None]]
-    cuts = [(start, end, "", None) for start, end in cited.marked.left_out]
-    cuts += [(each.start, each.end, each.label, each) for each in cited.marked.markers]
-    text, last, places = "", 0, []
-    for start, end, label, marker in sorted(cuts, key=lambda cut: cut[0]):
-        text += answer[last:start]
-        if not label and (end == len(answer) or answer[end] in " \n.,;:!?)。，"):
-            text = text.rstrip(" \t")
-        text += label
-        if marker is not None:
-            places.append((len(text), [each for each in cited.citations if each.marker is marker]))
-        last = end
-    return text + answer[last:], places
 
 
 def _sentence_at(text: str, place: int, starts: list[int]) -> int:

@@ -41,7 +41,7 @@ _MARKER = re.compile(
     rf"|\((?P<round>(?:{_SOURCE})(?:\s*[:：]|\s+\#?(?=\d))[^()\n]{{1,200}})\)",
     re.IGNORECASE,
 )
-_OPENERS = ("[", "【", "(")
+_MAY_CITE = re.compile(rf"[\[【]|\((?:{_SOURCE})\b", re.IGNORECASE)
 
 _NO_PROSE = re.compile(
     r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code
@@ -103,7 +103,27 @@ class MarkedText:
     """By label, the text of each footnote or list entry that a marker refers to."""
 
     left_out: tuple[tuple[int, int], ...] = ()
-    """The places of these definitions, which are no sentences of the answer."""
+    """The places of these definitions and of the heading above a list, which are no sentences of the answer."""
+
+    def blanked(self, answer: str) -> str:
+        """Return the answer with spaces in the places of its markers and definitions; it keeps its length."""
+        places = list(self.left_out)
+        for marker in self.markers:
+            label = marker.start + (marker.text.index(marker.label) if marker.label else 0)
+            places += ((marker.start, label), (label + len(marker.label), marker.end))
+        return _blanked(answer, places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A footnote, or an entry in a list of sources."""
+
+    place: tuple[int, int]
+    label: str
+    text: str
+    heading: tuple[int, int] | None = None
+    """The place of the line above the list."""
+    is_footnote: bool = False
 
 
 def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[[str], bool]) -> MarkedText:
@@ -119,11 +139,13 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
         is_document: True for a name that may be one of the system's documents, known or not.
     """
     text = answer[:_CHARACTERS_READ]
-    if not any(opener in text for opener in _OPENERS):
+    if not _MAY_CITE.search(text):
         return MarkedText(definitions={})
     prose = _NO_PROSE.sub(lambda match: " " * len(match[0]), text)
-    prose, defined = _without_definitions(prose)
-    definitions = dict(defined.values())
+    used = _used_definitions(prose)
+    left_out = tuple(dict.fromkeys(place for each in used for place in (each.place, each.heading) if place))
+    prose = _blanked(prose, left_out)
+    definitions = {each.label: each.text for each in used}
     quotes = " \0 ".join(" ".join(context.split()) for context in contexts)[:_CONTEXTS_READ]
     markers = tuple(
         marker
@@ -132,7 +154,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
         and not _is_index_or_interval(prose, marker)
         and not _is_quoted(prose, marker, quotes)
     )
-    return MarkedText(markers=markers, definitions=definitions, left_out=tuple(defined))
+    return MarkedText(markers=markers, definitions=definitions, left_out=left_out)
 
 
 def numbers_of(target: str) -> tuple[int, ...]:
@@ -212,34 +234,36 @@ def _is_file(name: str) -> bool:
     return _FILE.fullmatch(name.partition("#")[0]) is not None
 
 
-def _defined(prose: str) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
-    """The place, label and text of each footnote, and of each entry of a numbered list of sources."""
+def _defined(prose: str) -> Iterator[_Definition]:
+    """Each footnote, and each entry of a numbered list of sources."""
     for match in _DEFINITION.finditer(prose):
-        yield match.span(), (match["label"].strip(), match["text"].strip())
-    place, in_list = 0, False
+        footnote = match[0].lstrip(" \t-*").startswith("[^")
+        yield _Definition(match.span(), match["label"].strip(), match["text"].strip(), is_footnote=footnote)
+    place = 0
+    heading: tuple[int, int] | None = None
     for line in prose.splitlines(keepends=True):
-        entry = _LISTED.match(line.rstrip("\n")) if in_list else None
-        if _LIST_HEADING.match(line.rstrip("\n")):
-            in_list = True
+        text = line.rstrip("\n")
+        span = (place, place + len(text))
+        entry = _LISTED.match(text) if heading else None
+        if _LIST_HEADING.match(text):
+            heading = span
         elif entry:
-            yield (place, place + len(line.rstrip("\n"))), (entry["mark"] or entry["number"], entry["text"].strip())
-        elif line.strip():
-            in_list = False
+            yield _Definition(span, entry["mark"] or entry["number"], entry["text"].strip(), heading=heading)
+        elif text.strip():
+            heading = None
         place += len(line)
 
 
-def _without_definitions(prose: str) -> tuple[str, dict[tuple[int, int], tuple[str, str]]]:
-    """The text without the definitions that markers refer to, and without all footnotes; and these by place."""
-    defined = dict(_defined(prose))
+def _used_definitions(prose: str) -> list[_Definition]:
+    """The definitions that markers refer to, and all footnotes."""
+    found = list(_defined(prose))
+    if not found:
+        return []
     used: set[str] = set()
-    for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", _blanked(prose, defined)):
+    for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", _blanked(prose, (each.place for each in found))):
         used.update(_expanded(inside) or (inside.strip().removeprefix("^"),))
-    defined = {
-        place: entry
-        for place, entry in defined.items()
-        if entry[0] in used or prose[place[0] : place[1]].lstrip(" \t-*").startswith("[^")
-    }
-    return _blanked(prose, defined), defined
+    lists = {each.heading for each in found if each.heading is not None and each.label in used}
+    return [each for each in found if each.is_footnote or each.label in used or each.heading in lists]
 
 
 def _blanked(text: str, places: Iterable[tuple[int, int]]) -> str:

@@ -185,6 +185,8 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     """True if the dot at *dot* ends an abbreviation, an initial or a list marker, and not a sentence."""
     if dot - start > _LONGEST_ABBREVIATION and text[dot - _LONGEST_ABBREVIATION - 1 : dot].isalpha():
         return False
+    if text[dot - 1 : dot] == " ":  # of a citation marker that was removed
+        dot = start + len(text[start:dot].rstrip(" "))
     before = text[max(start, dot - 12) : dot].split()
     if not before:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +15,7 @@ from pytest_ragcheck.judging.offline.normalized_text import beginning
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +68,8 @@ class OfflineJudge:
         text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
-        cache = SentenceCache(text)
+        answered, text = text, cited_answer(replace(answer, text=text)).marked.blanked(text)
+        cache = SentenceCache(answered, text)
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
             cache[text] = Sentence(text)

@@ -91,12 +91,24 @@ class SentenceCache(dict[str, Sentence]):
 
     Args:
         answer: The answer.
+        read: The text that is parsed, as long as the answer: the answer with blanks for its citation markers.
     """
 
-    def __init__(self, answer: str) -> None:
+    def __init__(self, answer: str, read: str | None = None) -> None:
         super().__init__()
-        self.sentences = tuple(sentences(answer))
+        self.sentences: tuple[str, ...]
         """Verbatim, in order."""
+        if read is None or read == answer:
+            self.sentences = tuple(sentences(answer))
+            return
+        end = 0
+        verbatim: list[str] = []
+        for sentence in sentences(read):
+            start = read.index(sentence, end)
+            end = start + len(sentence)
+            verbatim.append(answer[start:end])
+            self[verbatim[-1]] = Sentence(sentence)
+        self.sentences = tuple(verbatim)
 
     def __missing__(self, sentence: str) -> Sentence:
         parsed = self[sentence] = Sentence(sentence)

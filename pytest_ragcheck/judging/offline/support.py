@@ -143,7 +143,7 @@ class _Measured:
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> _Claim | None:
     parsed = cache[sentence]
     if ("[" in sentence or "24/7" in sentence or not _CITED.isdisjoint(parsed.words)) and _DIGIT.search(sentence):
-        parsed = cache[_NO_QUANTITY.sub(" ", sentence)]
+        parsed = cache[_NO_QUANTITY.sub(" ", parsed.folded)]
     refuses = parsed.declines
     all_terms = terms.of_words(folded_words(parsed.beside_declining()) if refuses else parsed.words)
     content = list(filterfalse(_SILENT.__contains__, all_terms))

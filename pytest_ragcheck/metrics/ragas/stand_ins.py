@@ -18,6 +18,7 @@ from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
+from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
 from pytest_ragcheck.scores.score import Score
 
@@ -44,13 +45,14 @@ class RagasStandIns:
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if acceptable else {})}
         grounding = grounding_contexts(question, answer)
+        text = cited_answer(answer).marked.blanked(answer.text)
         scores = {
-            RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, answer.text, answer.contexts)),
+            RELEVANCY: Score.of(partial(stand_in_relevancy, question.question, text, answer.contexts)),
             CONTEXT: Score.of(partial(stand_in_context_relevance, question.question, answer.contexts)),
-            FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, answer.text, grounding)),
+            FAITHFULNESS: Score.of(partial(stand_in_faithfulness, question.question, text, grounding)),
         }
         if acceptable:
-            scores[CORRECTNESS] = Score.of(partial(stand_in_correctness, answer.text, acceptable))
+            scores[CORRECTNESS] = Score.of(partial(stand_in_correctness, text, acceptable))
         return scores
 
 

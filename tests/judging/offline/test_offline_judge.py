@@ -312,6 +312,29 @@ class TestGroundedness:
         answer = "1. Customers can ask for a refund (passage 7).\n2. A receipt is needed [8, 9]."
         assert judged(answer).groundedness == 1.0
 
+    @pytest.mark.parametrize(
+        "marker",
+        [
+            " [terms_2024.pdf]", "【4:17†source】", " (source: terms.md, p. 12)", " [^44]",
+            " [Source 7]",
+        ],
+    )  # fmt: skip
+    def test_citation_markers_claim_nothing(self, marker: str):
+        judgement = judged(f"Customers can ask for a refund within 30 days{marker}. A receipt is needed{marker}.")
+        assert judgement.groundedness == 1.0
+
+    def test_the_words_of_a_link_claim_and_its_address_does_not(self):
+        assert judged("A [receipt](https://a.example/2024/7) is needed.").groundedness == 1.0
+        assert (judged("A [receipt](https://a.example/2024/7) of 99 EUR is needed.").groundedness or 0.0) < 0.7
+
+    def test_a_footnote_and_a_list_of_sources_claim_nothing(self):
+        assert judged("A receipt is needed.[^1]\n\n[^1]: policy, page 77").groundedness == 1.0
+        assert judged("A receipt is needed [1].\n\nSources:\n[1] terms_2024.pdf\n[2] faq.md").groundedness == 1.0
+
+    def test_an_unsupported_sentence_with_a_marker_is_verbatim(self):
+        judgement = judged("A receipt is needed [1]. Shipping to Mars is free【1†source】.")
+        assert judgement.unsupported_claims == ("Shipping to Mars is free【1†source】.",)
+
     def test_round_the_clock_is_no_number(self):
         assert "number" not in judged("A receipt is needed 24/7.").error_message
 
