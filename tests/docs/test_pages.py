@@ -88,6 +88,9 @@ HELD = {
 }
 """By page the tests that run its examples or compare it with the program."""
 
+MOST_WORDS = 1500
+"""Of a page, counted as `wc -w` counts them."""
+
 READ = [*sorted(DOCS.rglob("*.md")), PROJECT / "README.md", PROJECT / "CHANGELOG.md", PROJECT / "examples/README.md"]
 
 
@@ -100,6 +103,11 @@ def test_every_page_is_held_by_a_test_that_names_it() -> None:
 def test_the_index_leads_to_every_page() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     assert sorted(set(re.findall(r"\]\((\S+)\)", index))) == sorted(HELD.keys() - {"index.md"})
+
+
+def test_no_page_is_long() -> None:
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in DOCS.rglob("*.md")}
+    assert {name: count for name, count in words.items() if count > MOST_WORDS} == {}, "split it along its topics"
 
 
 def test_the_start_page_has_the_settings_of_the_readme() -> None:
