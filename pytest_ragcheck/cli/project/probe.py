@@ -42,6 +42,10 @@ _FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SH
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
 
 _OF_THE_SHAPE = frozenset({POST, REQUEST, JSON, ANSWER, CONTEXTS})
+_OTHER_BODY = (
+    "If the endpoint takes another request, write it into pytest's ini file with {query} in the place of the question, "
+    'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
+)
 _BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replies by settings"
 
 
@@ -85,7 +89,10 @@ def _run(chosen: argparse.Namespace) -> int:
         print(f"\n{_in_conversations(settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
-        print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
+        if REQUEST in broken:
+            print(_OTHER_BODY)
+        else:
+            print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
     return 1 if _failed(points) else 0
 
 

@@ -9,6 +9,7 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import named
 from pytest_ragcheck.rag.shapes.reading import FIELDS
+from pytest_ragcheck.rag.shapes.variants import fitting_events
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -107,9 +108,12 @@ class StreamedReply:
         parts = self._reading.parts
         for field in ("contexts",) if parts.answer is None else ("answer", "contexts"):
             if field not in self._found:
+                setting = fitting_events([self._extra])
                 raise StreamMismatch(
-                    f"no event of the stream has the {field}; the first of {self._events} is {named(self._first)}",
-                    f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
+                    f"no event of the stream has the {field}; the first is {named(self._first)}",
+                    f"Set rag_response = {setting}"
+                    if setting
+                    else f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
                 )
         if self._gap:
             raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")

@@ -629,6 +629,13 @@ def test_an_endpoint_that_takes_get_alone_is_read_too(ragcheck) -> None:
     assert json.loads(printed)["settings"] == {"rag_url": server.url, "rag_request": "GET q={query}"}
 
 
+def test_a_request_that_no_known_one_fits_is_to_be_written(ragcheck) -> None:
+    with endpoint(always(json_reply({"detail": "input.text is required"}, 422))) as server:
+        _, printed, _ = ragcheck("probe", server.url)
+    assert printed.endswith('rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.\n')
+    assert "give --question" not in printed
+
+
 def test_the_users_own_settings_fit_without_contexts_and_are_shown_as_an_ini_file_takes_them(
     ragcheck, tmp_path: Path
 ) -> None:

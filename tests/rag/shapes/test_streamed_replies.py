@@ -338,14 +338,14 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             streamed([sse({"response": "30"}, END)]),
             {},
             "endpoint_stream",
-            'no event of the stream has the answer; the first of 2 is an object with "response"',
+            'no event of the stream has the answer; the first is an object with "response"',
             id="no answer",
         ),
         pytest.param(
             streamed(pieces("30")),
             {},
             "endpoint_stream",
-            'no event of the stream has the contexts; the first of 1 is an object with "answer"',
+            'no event of the stream has the contexts; the first is an object with "answer"',
             id="no contexts",
         ),
         pytest.param(
@@ -397,6 +397,12 @@ def test_a_stream_that_goes_wrong_is_an_error_that_says_where(
     error = fail(behaviour, **options)
     assert error.kind == kind
     assert text in str(error)
+
+
+def test_a_stream_of_another_shape_names_the_setting_that_reads_it() -> None:
+    hits = {"event": "docs", "hits": [{"path": "kb/a.md", "body": "Refunds: 30 days."}]}
+    error = fail(streamed([sse(hits), *(sse({"event": "token", "delta": word}) for word in ("30 ", "days"))]))
+    assert str(error).splitlines()[1] == "Set rag_response = answer=delta contexts=hits[].body source_ids=hits[].path"
 
 
 def test_pieces_of_plain_text_may_have_brackets_and_quotes() -> None:
