@@ -7,41 +7,30 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.rag.citation_targets import (
+    SOURCE_WORDS,
+    URL,
+    bracket_targets,
+    corner_targets,
+    expanded,
+    is_file,
+    named_targets,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _CHARACTERS_READ = 100_000
 _CONTEXTS_READ = 500_000
 _MOST_MARKERS = 1_000
-_WIDEST_RANGE = 20
-"""A wider range, such as `[1-100]`, is an interval."""
-
-_SOURCE = (
-    r"sources?|references?|refs?|citations?|cited|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
-    r"|fontes?|fonti?|bronn?en?|источники?|источника|来源|出典|출처"
-)
-_NUMBERS = re.compile(r"\^?#?\d{1,3}(?:\s*(?:[,;&–—-]|and)\s*\^?#?\d{1,3})*", re.IGNORECASE)
-_RANGE = re.compile(r"(\d{1,3})(?:\s*[–—-]\s*\^?(\d{1,3}))?")
-_PREFIX = re.compile(rf"(?:{_SOURCE})(?:\s*[:：]\s*|[\s#]+(?=\d))", re.IGNORECASE)
-_LOCATOR = re.compile(
-    r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)\.?\s*\d+(?:[.–—-]\d+)*"
-    r"|l\d+(?:[–—-]l?\d+)?|\d{1,4}[–—-]\d{1,4}",
-    re.IGNORECASE,
-)
-_FILE = re.compile(
-    r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
-    re.IGNORECASE,
-)
-_URL = re.compile(r"https?://\S+", re.IGNORECASE)
-
 _MARKER = re.compile(
     r"\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){1,200})\]\((?P<url>[^()\s]{1,2000})(?:\s+[\"'][^\"'\n]{0,200}[\"'])?\)"
-    r"|【(?P<corner>[^【】\n]{1,200})】"
+    r"|[【［](?P<corner>[^【】［］\n]{1,200})[】］]"
     r"|\[(?P<bracket>[^\[\]\n]{1,200})\]"
-    rf"|\((?P<round>(?:{_SOURCE})(?:\s*[:：]|\s+\#?(?=\d))[^()\n]{{1,200}})\)",
+    rf"|\((?P<round>(?:{SOURCE_WORDS})(?:\s*[:：]|\s+\#?(?=\d))[^()\n]{{1,200}})\)",
     re.IGNORECASE,
 )
-_MAY_CITE = re.compile(rf"[\[【]|\((?:{_SOURCE})\b", re.IGNORECASE)
+_MAY_CITE = re.compile(rf"[\[【［]|\((?:{SOURCE_WORDS})\b", re.IGNORECASE)
 
 _NO_PROSE = re.compile(
     r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code
@@ -56,20 +45,19 @@ _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
 )
 _LIST_HEADING = re.compile(
-    rf"^[ \t#*_]*(?:{_SOURCE}|bibliography|footnotes?)[ \t]*[:：]?[*_]*[ \t]*:?[ \t]*$", re.IGNORECASE
+    rf"^[ \t#*_]*(?:{SOURCE_WORDS}|bibliography|footnotes?)[ \t]*[:：]?[*_]*[ \t]*:?[ \t]*$", re.IGNORECASE
 )
 _LISTED = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
 )
 
-_NAME_BEFORE = re.compile(r"[\w.]+$")
-_CODE_NAME = re.compile(
-    r"[_\d]|[a-z][A-Z]|\w\.\w|^\w$|^(?:args?|argv|arr|array|dict|items|list|matrix|rows|tuple|vec)$"
-)
-_CODE_AFTER = re.compile(r"\s*(?:==?|\+=|-=|\.[a-z_]\w*\(?|\()")
+_NAME_BEFORE = re.compile(r"([\w.]+)((?:\[[^\[\]\n]{1,50}\])*)$")
+_VARIABLE = re.compile(r"\[[A-Za-z_]\w*\]")
+_CODE_NAME = re.compile(r"_|^[a-z]\d?$|(?:^|\.)(?:args?|argv|arr|array|data|dict|items|list|matrix|rows|tuple|vec)$")
+_CODE_AFTER = re.compile(r"\s*(?:==?|\+=|-=)|\.[a-z_]\w*|\(")
 _INTERVAL_BEFORE = re.compile(
-    r"(?:\b(?:interval|range|domain|between|values? in|intervall|intervalle|intervalo|bereich|диапазон\w*|интервал\w*)"
-    r"(?:\s+(?:of|is|from|in|de|von))?|[∈=]|[\"']:)\s*$",
+    r"(?:\b(?:interval|range|domain|between|values? in|array|list|tuple|vector|set|ids?|indices|intervall|intervalle"
+    r"|intervalo|bereich|диапазон\w*|интервал\w*)(?:\s+(?:of|is|from|in|de|von))?\s*:?|[∈=]|[\"']:)\s*$",
     re.IGNORECASE,
 )
 
@@ -157,81 +145,23 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     return MarkedText(markers=markers, definitions=definitions, left_out=left_out)
 
 
-def numbers_of(target: str) -> tuple[int, ...]:
-    """Return the numbers in the target of a marker, such as 1, 2 and 3 for `1-3`; empty for a name."""
-    return tuple(map(int, expanded)) if (expanded := _expanded(target)) else ()
-
-
 def _marker(found: re.Match[str], definitions: Mapping[str, str], is_document: Callable[[str], bool]) -> Marker | None:
     label = ""
     if (url := found["url"]) is not None:
         inner = found["label"].strip("[] ")
-        targets = _expanded(inner) or ((url,) if is_document(url) or _URL.fullmatch(url) or _is_file(url) else ())
-        label = "" if _expanded(inner) else inner
+        targets = expanded(inner) or ((url,) if is_document(url) or URL.fullmatch(url) or is_file(url) else ())
+        label = "" if expanded(inner) else inner
     elif (corner := found["corner"]) is not None:
-        targets = _corner_targets(corner)
+        targets = corner_targets(corner)
     elif (inside := found["round"]) is not None:
-        targets = _named_targets(inside, is_document)
+        targets = named_targets(inside, is_document)
     else:
         inside = found["bracket"].strip()
         is_defined = inside.removeprefix("^") in definitions
-        targets = (inside.removeprefix("^"),) if is_defined else _bracket_targets(inside, is_document)
+        targets = (inside.removeprefix("^"),) if is_defined else bracket_targets(inside, is_document)
     if not targets:
         return None
     return Marker(text=found[0], start=found.start(), end=found.end(), targets=targets, label=label)
-
-
-def _expanded(text: str) -> tuple[str, ...]:
-    """The numbers of a list such as `1, 3-5`; empty if the text is anything else."""
-    if not _NUMBERS.fullmatch(text.strip()):
-        return ()
-    numbers: list[str] = []
-    for first, last in _RANGE.findall(text):
-        if last and not 0 <= int(last) - int(first) <= _WIDEST_RANGE:
-            return ()
-        numbers += map(str, range(int(first), int(last or first) + 1))
-    return tuple(numbers)
-
-
-def _bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    if _PREFIX.match(inside):
-        return _named_targets(inside, is_document)
-    if numbers := _expanded(inside):
-        return numbers
-    parts = _parts(inside)
-    if parts and all(part.isdigit() or is_document(part) or _is_file(part) or _URL.fullmatch(part) for part in parts):
-        return () if all(len(part) > 3 and part.isdigit() and not is_document(part) for part in parts) else parts
-    return ()
-
-
-def _named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The targets after a word such as `source:`, which makes any name a target."""
-    prefix = _PREFIX.match(inside)
-    rest = inside[prefix.end() :] if prefix else inside
-    if numbers := _expanded(rest):
-        return numbers
-    return (rest.strip(),) if is_document(rest.strip()) else _parts(rest)
-
-
-def _corner_targets(inside: str) -> tuple[str, ...]:
-    """The targets of `【1†source】`, `【4:0†terms.md】` (message and result, from 0), `【terms.md】` and `【1】`."""
-    number, dagger, name = (part.strip() for part in inside.partition("†"))
-    if dagger and _is_file(name):
-        return (name,)
-    _, colon, result = number.rpartition(":")
-    if colon and result.isdigit():
-        return (str(int(result) + 1),)
-    return _expanded(number) or _parts(number)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    """The names of a list, without pages and sections."""
-    parts = (part.strip(" \t\"'*_`<>") for part in re.split(r"[,;|]\s*|\s+(?:and|und|et|y|и)\s+", text))
-    return tuple(dict.fromkeys(part for part in parts if part and not _LOCATOR.fullmatch(part)))
-
-
-def _is_file(name: str) -> bool:
-    return _FILE.fullmatch(name.partition("#")[0]) is not None
 
 
 def _defined(prose: str) -> Iterator[_Definition]:
@@ -261,7 +191,7 @@ def _used_definitions(prose: str) -> list[_Definition]:
         return []
     used: set[str] = set()
     for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", _blanked(prose, (each.place for each in found))):
-        used.update(_expanded(inside) or (inside.strip().removeprefix("^"),))
+        used.update(expanded(inside) or (inside.strip().removeprefix("^"),))
     lists = {each.heading for each in found if each.heading is not None and each.label in used}
     return [each for each in found if each.is_footnote or each.label in used or each.heading in lists]
 
@@ -280,14 +210,19 @@ def _is_index_or_interval(prose: str, marker: Marker) -> bool:
     if not prose.startswith("[", marker.start) or prose.endswith(")", marker.start, marker.end):
         return False
     before, after = prose[max(0, marker.start - 60) : marker.start], prose[marker.end : marker.end + 20]
-    if len(marker.targets) > 1 and (_INTERVAL_BEFORE.search(before) or (marker.targets[0] == "0")):
+    first, *others = marker.targets
+    if others and (first == "0" or _INTERVAL_BEFORE.search(before)):
         return True
-    if marker.text.startswith("[^") or not marker.targets[0].isdigit():
+    if marker.text.startswith("[^") or not first.isdigit():
         return False
-    name = _NAME_BEFORE.search(before)
-    if name is None:
+    attached = _NAME_BEFORE.search(before)
+    if attached is None:
         return before.endswith(")") and _CODE_AFTER.match(after) is not None
-    return marker.targets == ("0",) or bool(_CODE_NAME.search(name[0].strip("."))) or bool(_CODE_AFTER.match(after))
+    name, indexes = attached.groups()
+    if name.strip(".").isdigit():
+        return False
+    in_code = _CODE_NAME.search(name.strip(".")) or _VARIABLE.search(indexes) or _CODE_AFTER.match(after)
+    return in_code is not None or first == "0"
 
 
 def _is_quoted(prose: str, marker: Marker, quotes: str) -> bool:

@@ -79,3 +79,4 @@ def test_of_a_judge_of_the_users_own_nothing_is_known() -> None:
 
 def test_further_calls_of_metrics_are_named() -> None:
     assert lines(model(metrics=("judge", "ragas")))[-1].startswith("further              for RAGAS' metrics")
+    assert lines(model(metrics=("judge", "citations")))[-1].startswith("further              for citations a call for")

@@ -46,6 +46,27 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
     assert [[citation.target, list(citation.contexts or ())] for citation in found] == row["cites"]
 
 
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("See [Smith, 2020], [RFC 2119], [H+], [Ctrl] and [95% CI: 1-3].", ""),
+        ('The array [1, 2, 3], sizes = [1, 2], {"ids": [1, 2]} and [0-9]+.', ""),
+        ("x[1] + y[2], rows[i][1], sys.argv[1] and obj.get(a)[1].b", ""),
+        ("Step [1/3], [2 of 3], [v2.0], [2024-05-01], [10:30].", ""),
+        ("JavaScript[1], iPhone[2], vitamin C[3], API 100[1] and days[2] (at most).", "1 2 3 1 2"),
+        ("So (Source: [1]), so (see [2, 3]), so [[1]] and so [1]–[3].", "1 2 3 1 1 3"),
+        ("So [terms.md:12-14], so [Document 1: terms.md] and so [Doc 1, Doc 2].", "terms.md terms.md 1 2"),
+        ("So [source_1], so [1†terms.md], so 【2†fees.md†L1-L2】 and so ［3］.", "1 terms.md 2 3"),
+        ("So [1].\n\n---\nSources:\n- [1] terms.md\n- [2] fees.md", "terms.md"),
+        ("So [1].\n\n### Sources\n1. [Terms](https://x.example/terms.md)", "https://x.example/terms.md"),
+        ("| a | b |\n|---|---|\n| 30 days [1] | 9 EUR [2] |", "1 2"),
+    ],
+)
+def test_markers_are_told_from_what_only_looks_like_one(text: str, targets: str) -> None:
+    found = cited_answer(answered(text, "terms.md", "fees.md", "api/limits.md")).citations
+    assert " ".join(citation.target for citation in found) == targets
+
+
 def test_validity_is_the_share_of_citations_that_resolve_and_the_sentence_of_the_others_is_named() -> None:
     scores = measured("It takes 30 days [1]. The fee is 9 EUR [1, 7].", "terms.md", "fees.md")
     # 2 of 3

@@ -104,6 +104,7 @@ def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
         ("all_acceptable_answers: [a, null]", "nothing", "all_acceptable_answers", TEXTS),
         ("must_mention: [[a]]", "a list", "must_mention", MENTION),
         ("must_not_mention: {a: b}", "a mapping", "must_not_mention", MENTION),
+        ("must_cite: [[a]]", "a list", "must_cite", TEXTS),
         ("gold_passages: [[a]]", "a list", "gold_passages", PASSAGE),
         ("gold_passages: [{doc_id: [], text: a}]", "a list", "doc_id", "a text"),
         ("distractors: [{text: [a]}]", "a list", "text", "a text"),
