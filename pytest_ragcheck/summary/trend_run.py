@@ -7,7 +7,6 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.gate.baseline_reader import read_baseline_document
 from pytest_ragcheck.summary.gate.git_revision import InGit, versions
 from pytest_ragcheck.summary.gate.recorded.saved_runs import with_latest_answer
 from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, read_document, rows
@@ -81,7 +80,7 @@ def read_run(path: Path) -> TrendRun:
         UsageError: The file is neither.
     """
     try:
-        return _run(read_document(path, wrong_kind=_GIVE, wrong_version=_ANEW), path.as_posix())
+        return _run(path, path.as_posix())
     except Unusable as error:
         raise UsageError(f"{path}: {error}") from None
 
@@ -97,12 +96,13 @@ def committed_runs(file: InGit) -> Iterator[TrendRun]:
     try:
         for version in versions(file):
             name = f"{file.path.name} in commit {version.rev}"
-            yield _run(read_baseline_document(version, _GIVE), name)
+            yield _run(version, name)
     except Unusable as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _run(document: Mapping[str, object], name: str) -> TrendRun:
+def _run(file: Path | InGit, name: str) -> TrendRun:
+    document = read_document(file, wrong_kind=_GIVE, wrong_version=_ANEW)
     head = Fields(document, "the file")
     agent = head.text("agent_name")
     found = [_measured(Fields(with_latest_answer(each), each.place), agent) for each in rows(document, "predictions")]

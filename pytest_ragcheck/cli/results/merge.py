@@ -27,9 +27,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "merge",
         help="merge the shards of a run",
-        description="Merges the results of all shards (pytest --rag-shard=I/N) into the files of one run, and applies "
-        "the gate of the shards to them, or the one given here. Exit status: 0 green; 1 red: an ERROR, a FAIL that the "
-        "gate does not tolerate, or the gate itself; 2 wrong usage, or a shard cannot be read.",
+        description="Merges the results of all shards (pytest --rag-shard=I/N, or the groups of pytest-split) into the "
+        "files of one run, and applies the gate of the shards to them, or the one given here. Exit status: 0 green; "
+        "1 red: an ERROR, a FAIL that the gate does not tolerate, or the gate itself; 2 wrong usage, or a "
+        "shard cannot be read.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
     add_output_folder(parser)

@@ -136,4 +136,4 @@ def test_wrong_usage_is_told(folder: Path, history: Path, ragcheck: Ragcheck) ->
     history.write_text('{"schema_version": "1", "predictions": []}', encoding="utf-8")
     git(folder, "commit", "-q", "-a", "-m", "damaged")
     told = complaint("git:HEAD:tests/baseline.json")
-    assert re.match(r'baseline\.json in commit [0-9a-f]+: "complete" is null: it is of a partial run', told)
+    assert re.match(r'baseline\.json in commit [0-9a-f]+: the file has nothing under "agent_name"\. Take the', told)

@@ -57,13 +57,18 @@ def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
     """Return the row with the verdict, scores and judge of the latest answer, unless the row names its own."""
     if "answers" not in fields.row:
         return fields.row
-    answers, runs = fields.row["answers"], fields.row.get("runs")
-    if not runs or max(place for run in runs for place in run) >= len(answers):
+    answers, runs = fields.row["answers"], fields.row.get("runs", ())
+    try:
+        known = max(place for run in runs for place in run) < len(answers)
+        latest = Fields(dict(answers[runs[-1][0]]), f"{fields.place}.answers")
+    except (LookupError, TypeError, ValueError):
+        known = False
+    if not known:
         raise fields.mistake("runs")
-    latest = answers[runs[-1][0]]
-    judge = latest.get("judge") or {}
-    of_answer = {name: latest[name] for name in OF_THE_LATEST_ANSWER if name in latest}
-    return {"prompt_version": judge.get("prompt_version"), **of_answer, **fields.row}
+    judge = latest.object_or_null("judge")
+    of_answer = {name: latest.row[name] for name in OF_THE_LATEST_ANSWER if name in latest.row}
+    prompt = judge.row.get("prompt_version") if judge else None
+    return {"prompt_version": prompt, "judgement": latest.row.get("judgement"), **of_answer, **fields.row}
 
 
 def saved_runs(fields: Fields, contexts: Mapping[str, str], *, flaky: bool) -> tuple[tuple[SavedAnswer, ...], ...]:
