@@ -199,6 +199,14 @@ def test_a_short_secret_is_redacted_as_a_word_only() -> None:
     assert clean.text("the latest test, tested") == f"the latest {REDACTED}, tested"
 
 
+def test_half_a_secret_or_more_before_the_end_of_an_excerpt_is_redacted() -> None:
+    clean = Redactor(["correct-horse", "test-key"])
+    assert clean.text("a correct-hors…, correct-h… and test-ke…") == f"a {REDACTED}…, {REDACTED}… and {REDACTED}…"
+    # Less than half of a secret is part of ordinary text, and so are words that only end like one.
+    for text in ("it is correct…", "a test…", "the latest-s…", "correct-hors."):
+        assert Redactor(["correct-horse-battery", "test-secret"]).text(text) == text
+
+
 def test_a_secret_too_short_to_be_one_is_left_alone() -> None:
     assert Redactor(["abc", " ", ""]).text("abc and more") == "abc and more"
 
@@ -254,7 +262,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", ["%61", "&#97;", "&amp;", "\\u0061", "\\", "a", "a+", "YWFh"])
+@pytest.mark.parametrize("unit", ["%61", "&#97;", "&amp;", "\\u0061", "\\", "a", "a+", "YWFh", "…", "aaaaaaa…"])
 def test_hostile_encodings_of_a_known_secret_are_searched_in_linear_time(unit: str) -> None:
     clean = Redactor(["a" * 1_000 + "b", "aaaaaaaaab", "\\\\-------", "16 letters, here"])
     text = unit * (500_000 // len(unit))
@@ -264,6 +272,7 @@ def test_hostile_encodings_of_a_known_secret_are_searched_in_linear_time(unit: s
 @given(st.lists(PIECES | st.text(max_size=4), max_size=12).map("".join))
 @example("token=correct-horse1")
 @example("://a:correct-horse@")
+@example("correct-hors…")
 @example("&sig=cookie: a=cookie: a=hunter2")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     clean = Redactor(["correct-horse", "bob:hunter2"])

@@ -27,6 +27,7 @@ class KnownSecret:
     def __init__(self, secret: str) -> None:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
         """Longest run of letters and digits: encoders need not escape them, so that most spellings have it."""
+        self._secret = secret
         self._plain = _pattern(secret)
         unescaped = Unescaped(secret).text
         self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self._plain
@@ -37,6 +38,16 @@ class KnownSecret:
     def without_plain(self, text: str) -> str:
         """The text without the secret as it is."""
         return self._plain.sub(REDACTED, text)
+
+    def without_beginning(self, text: str) -> str:
+        """The text without the first half of the secret, or more of it, at its end, where an excerpt was cut."""
+        least = max(SHORTEST_SECRET, len(self._secret) // 2)
+        for length in range(min(len(self._secret) - 1, len(text)), least - 1, -1):
+            if text.endswith(self._secret[:length]):
+                before = text[:-length]
+                is_word_part = length < _SHORTEST_INSIDE_A_WORD and re.fullmatch(r"\w", before[-1:])
+                return text if is_word_part else before + REDACTED
+        return text
 
     def without_base64(self, text: str) -> str:
         """The text without the secret in base64, alone or inside other data."""

@@ -27,6 +27,9 @@ stored and written.
 _CHARACTERS_OF_AN_ENTRY = 100
 """Overhead of a cache entry, in characters."""
 
+_CUT = "…"
+"""Ends an excerpt, which may have cut a secret before it could be found."""
+
 _BASE64 = f"{string.ascii_letters}{string.digits}+/-_".encode()
 _AS_LETTERS = bytes.maketrans(_BASE64, b"A" * len(_BASE64))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -75,6 +78,8 @@ class Redactor:
     def _redacted(self, text: str) -> str:
         if self._secrets:
             text = self._without_known(text)
+            if _CUT in text:
+                text = self._without_beginnings(text)
         if "=" in text:
             text = blank_parameters(text)
         lowered = text.lower()
@@ -102,6 +107,13 @@ class Redactor:
                 for secret in self._secrets:
                     text = secret.without_base64(text)
         return text
+
+    def _without_beginnings(self, text: str) -> str:
+        """The text without the beginnings of secrets that excerpts have cut."""
+        *cut, end = text.split(_CUT)
+        for secret in self._secrets:
+            cut = [secret.without_beginning(part) for part in cut]
+        return _CUT.join([*cut, end])
 
     def _without_escaped(self, text: str) -> str:
         unescaped = Unescaped(text)
