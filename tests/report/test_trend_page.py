@@ -67,7 +67,7 @@ RUNS = [
 def test_each_question_has_its_outcome_in_each_run(tab: Tab, tmp_path: Path) -> None:
     told = show(tab, tmp_path, RUNS)
     assert told.texts("h1") == ["rag: 3 runs"]
-    assert told.texts("p.gate") == ["Latest run 2026-11-03 00:00 UTC: 1 PASS, 1 FAIL; 1 newly failing"]
+    assert told.texts("p.gate") == ["Latest run 2026-11-03 00:00 UTC: 1 PASS, 1 FAIL; 1 newly failing: prices"]
     assert tab.run("[...document.querySelectorAll('thead .changed')].map(each => each.textContent)") == ["3*"]
     assert told.texts("li") == ["run 3* judge: gpt-5 -> gpt-6"]
     assert tab.run(NAMES) == [
@@ -80,6 +80,13 @@ def test_each_question_has_its_outcome_in_each_run(tab: Tab, tmp_path: Path) -> 
     tab.run(CHOOSE.format("cells", "groundedness"))
     tab.settle()
     assert tab.run(CELLS)[0] == [".90", "E", ".40"]
+
+
+def test_the_top_names_some_of_many_newly_failing_questions() -> None:
+    names = [f"q{number}" for number in range(7)]
+    runs = [a_run(day, *(a_row(name, letter) for name in names)) for day, letter in enumerate("PF")]
+    assert "7 FAIL; 7 newly failing: q0, q1, q2, q3, q4, 2 more</span>" in trend_page(trend_of(runs))
+    assert "7 FAIL</span>" in trend_page(trend_of([*runs, a_run(2, *(a_row(name, "F") for name in names))]))
 
 
 def test_an_error_is_a_gap_in_the_line_and_never_a_0(tab: Tab, tmp_path: Path) -> None:

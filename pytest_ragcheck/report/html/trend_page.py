@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LETTERS = {Verdict.PASS: "P", Verdict.FAIL: "F", Verdict.ERROR: "E"}
 _HEIGHT = 100
 _DIGITS = 3
+_SHOWN = 5
 
 
 def trend_page(trend: Trend) -> str:
@@ -54,10 +55,10 @@ def trend_page(trend: Trend) -> str:
 def _latest(trend: Trend) -> str:
     last = len(trend.runs) - 1
     run = trend.runs[last]
-    failing = [question for question in trend.questions if question.rows[last] and question.state == "failing"]
-    newly = sum(question.first_bad == last and question.last_good is not None for question in failing)
+    newly = [each.latest.id for each in trend.questions if each.first_bad == last and each.last_good is not None]
     counts = ", ".join(f"{_count(run, verdict)} {verdict.value}" for verdict in Verdict if _count(run, verdict))
-    return f"{_time(run)}: {counts or 'no question'}" + (f"; {newly} newly failing" if newly else "")
+    names = ", ".join([*newly[:_SHOWN], *([f"{len(newly) - _SHOWN} more"] if len(newly) > _SHOWN else [])])
+    return f"{_time(run)}: {counts or 'no question'}" + (f"; {len(newly)} newly failing: {names}" if newly else "")
 
 
 def _count(run: TrendRun, verdict: Verdict) -> int:
