@@ -37,7 +37,7 @@ def test_a_streamed_answer_is_judged_whole_and_its_first_token_is_timed(project:
     assert performance["first_token_p50_seconds"] == performance["first_token_p95_seconds"]
     junit = (project.folder / "junit.xml").read_text(encoding="utf-8")
     assert re.search(r'name="ragcheck.first_token_seconds" value="0\.\d+"', junit)
-    assert "First token" in (project.folder / "report.html").read_text(encoding="utf-8")
+    assert ">first token<" in (project.folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_time_of_the_first_token_has_a_maximum(project: Project) -> None:
