@@ -86,10 +86,21 @@ def read_mentions(site: Site, entries: Mapping[str, Entry], key: str) -> tuple[s
         text = read_text(site, item, "a text, or a regular expression in slashes")
         if text is None:
             continue
+        if _is_rest_of(mentions, item, text):
+            site.mistake(
+                item.line, f"has a regular expression with a comma under {key!r}. Put it in quotes, such as '/10,000/'."
+            )
         mentions.append(text)
         if is_regex(text):
             _check_regex(site, item, text)
     return tuple(mentions)
+
+
+def _is_rest_of(mentions: list[str], item: Entry, text: str) -> bool:
+    """Whether YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
+    if not isinstance(item.value, Scalar) or item.value.quoted or text.count("/") != 1:
+        return False
+    return text.endswith(("/", "/i")) and any(each.startswith("/") and each.count("/") == 1 for each in mentions)
 
 
 def _check_regex(site: Site, item: Entry, regex: str) -> None:

@@ -52,7 +52,8 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
         return _Composer(parser).document()
     except yaml.MarkedYAMLError as error:
         line, what = _where_and_what(error)
-        raise Unreadable(line, f"{what}. {_advice(text, line)}") from error
+        begins = error.context_mark.line + 1 if error.context_mark else line
+        raise Unreadable(line, f"{what}. {_advice(text, line, begins)}") from error
     finally:
         parser.dispose()
 
@@ -67,18 +68,20 @@ def _where_and_what(error: yaml.MarkedYAMLError) -> tuple[int, str]:
     return line, text
 
 
-def _advice(text: str, line: int) -> str:
-    """What to do about a syntax error in the line, counted from 1."""
+def _advice(text: str, line: int, begins: int) -> str:
+    """What to do about a syntax error in the line, in a list or the like that *begins* there; both count from 1."""
     # Not `splitlines`, which knows more line breaks than YAML.
-    wrong = (text.split("\n")[line - 1 : line] or [""])[0]
-    if _TAB.match(wrong):
+    lines = text.split("\n")
+    if _TAB.match(lines[line - 1] if line <= len(lines) else ""):
         return "The line is indented by a tab. Indent it by spaces."
-    if _EXPRESSION.search(wrong):
-        return "The line has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'."
+    for wrong in (line, begins):
+        if _EXPRESSION.search(lines[wrong - 1] if wrong <= len(lines) else ""):
+            place = "The line" if wrong == line else f"Line {wrong}"
+            return f"{place} has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'."
     return "Correct it there or shortly before."
 
 
-_TAB = re.compile(r" *\t")
+_TAB = re.compile(r"[ -]*\t")
 _EXPRESSION = re.compile(r"[\[:,-]\s*/\S.*/")
 
 

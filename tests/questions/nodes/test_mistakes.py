@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ragcheck.questions.files.reader import read_question_file
-from tests.questions.reading import problems
+from tests.questions.reading import problems, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -294,3 +294,19 @@ def test_a_mistake_that_thousands_of_questions_make_is_told_for_each(tmp_path: P
     content = [{"id": str(number), "question": "Why?", "expcted": "x"} for number in range(2_000)]
 
     assert len(problems(tmp_path, content, "x.rag.json")) == 2_000
+
+
+@pytest.mark.parametrize("mentions", ["[30, /10,000/]", "[/a, b, c/i]"])
+def test_a_regular_expression_that_yaml_cuts_at_a_comma_is_a_mistake(tmp_path: Path, mentions: str) -> None:
+    assert problems(tmp_path, f"- {{id: a, question: a, must_not_mention: {mentions}}}\n") == [
+        (
+            "billing.rag.yaml:1: question 'a' has a regular expression with a comma under 'must_not_mention'. "
+            "Put it in quotes, such as '/10,000/'."
+        )
+    ]
+
+
+@pytest.mark.parametrize("mentions", ["['/10,000/', docs/, /api]", "['/api', 'docs/']"])
+def test_texts_with_a_slash_are_no_cut_regular_expression(tmp_path: Path, mentions: str) -> None:
+    (question,) = read(tmp_path, f"- {{id: a, question: a, must_mention: {mentions}}}\n").questions
+    assert len(question.must_mention) == mentions.count(",") + 1 - mentions.count("0,0")

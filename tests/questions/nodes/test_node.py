@@ -106,6 +106,11 @@ def test_both_yaml_parsers_say_where_the_text_is_no_yaml(loader: Any) -> None:
         ),
         ("- question: a?\n\ttags: [x]\n", "The line is indented by a tab. Indent it by spaces."),
         ("questions:\n\t- a?\n", "The line is indented by a tab. Indent it by spaces."),
+        ("- question: a?\n-\tquestion: b?\n", "The line is indented by a tab. Indent it by spaces."),
+        (
+            "- {question: a, must_mention: [/a #/]}\n",
+            "Line 1 has a regular expression without quotes. Put the expression in quotes, such as '/3[4-6]/'.",
+        ),
     ],
 )
 def test_common_mistakes_in_yaml_have_their_own_advice(loader: Any, text: str, advice: str) -> None:
