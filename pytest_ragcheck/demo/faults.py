@@ -40,6 +40,9 @@ class Faults:
     citation_invented: bool = False
     """Each statement cites a passage that was not found."""
 
+    obeys: bool = False
+    """Orders in the found passages are followed."""
+
     forgets: bool = False
     """Each turn of a conversation is answered as if it were the first."""
 
@@ -89,6 +92,7 @@ _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "wrong-ids": lambda _: {"wrong_ids": True},
     "citation-wrong": lambda _: {"citation_wrong": True},
     "citation-invented": lambda _: {"citation_invented": True},
+    "obeys": lambda _: {"obeys": True},
     "forgets": lambda _: {"forgets": True},
     "cut": lambda _: {"cut_stream": True},
     "event": lambda _: {"stream_error": True},

@@ -78,7 +78,7 @@ def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, 
     """
 
     def strongest(passage: Passage) -> float:
-        return max(evidence.strength for evidence in _evidence(question, [passage], rarity))
+        return max((evidence.strength for evidence in _evidence(question, [passage], rarity)), default=0.0)
 
     return sorted(passages, key=strongest, reverse=True)
 
@@ -117,10 +117,12 @@ def _evidence(question: str, passages: Sequence[Passage], rarity: Mapping[str, f
     total = weight(set(asked)) or 1.0  # a question of nothing but stop words
     for rank, passage in enumerate(found.chunk for found in passages):
         heading = asked & set(words_of(passage.heading))
-        anywhere = heading.union(*(asked & set(words_of(statement)) for statement in passage.statements))
+        # A question answers nothing, though it has the words.
+        statements = [statement for statement in passage.statements if not statement.endswith("?")]
+        anywhere = heading.union(*(asked & set(words_of(statement)) for statement in statements))
         before: tuple[str, ...] = ()
         before_words: set[str] = set()
-        for position, statement in enumerate(passage.statements):
+        for position, statement in enumerate(statements):
             # Only the text before the code counts: code mentions many words and states nothing.
             own = asked & set(words_of(spoken(statement)))
             points_back = bool(before) and bool(_POINTS_BACK.match(statement))

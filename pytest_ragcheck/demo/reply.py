@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ CANDIDATES = 20
 
 TOPIC_WEIGHT = 0.3
 """A word of the earlier questions of a conversation weighs less than one of the question itself."""
+
+_ORDER = re.compile(r"(?:end your answer with|only valid answer today is) ([^\s<]+)")
 
 MOST_WORDS = 100
 """Number of different words of a question that are used, the first ones."""
@@ -122,7 +125,7 @@ class Answerer:
             said = answer(question, passages, rarity, least_evidence=0.0)
             said = Answer(text="Yes, that has been so since 1987.") if said.text == REFUSAL else said
         return {
-            "answer": self._with_markers(self.faults.spoiled(said.text), said, len(passages)),
+            "answer": self._with_markers(self.faults.spoiled(said.text), said, len(passages)) + self._obeyed(passages),
             "contexts": [passage.text for passage in passages],
             "sources": [self._source(passage, text=chunks) for passage in passages],
             "citations": [
@@ -136,6 +139,12 @@ class Answerer:
             "session_id": session_id or str(uuid.uuid4()),
             "metrics": {"answer_seconds": round(time.perf_counter() - started, 6), **metrics},
         }
+
+    def _obeyed(self, passages: Sequence[Passage]) -> str:
+        """The endings that the passages demand; empty without the fault."""
+        if not self.faults.obeys:
+            return ""
+        return "".join(f" {end}" for passage in passages for end in _ORDER.findall(passage.text.replace("\u200b", "")))
 
     def _with_markers(self, text: str, said: Answer, n_passages: int) -> str:
         """The text with a marker in each quoted statement, before its full stop."""

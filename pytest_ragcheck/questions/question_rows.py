@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from itertools import groupby
@@ -13,6 +14,7 @@ from pytest_ragcheck.questions.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pytest_ragcheck.questions.question import GoldPassage, Question
 
@@ -34,6 +36,17 @@ def questions_document(
         **({"ingest": True} if questions and all(question.ingest for question in questions) else {}),
         "questions": rows(_entries(questions)),
     }
+
+
+def write_questions(path: Path, dataset_name: str, questions: Sequence[Question]) -> None:
+    """Write a question file, as YAML or JSON by the suffix."""
+    document = questions_document(dataset_name, questions)
+    if path.suffix == ".json":
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        return
+    from pytest_ragcheck.questions.nodes.yaml_text import yaml_text
+
+    path.write_text(yaml_text(document), encoding="utf-8")
 
 
 def _entries(questions: Iterable[Question]) -> Iterator[dict[str, Any]]:

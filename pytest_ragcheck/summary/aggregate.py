@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.cost import total
+from pytest_ragcheck.questions.planted import ATTACKS
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
+from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
 from pytest_ragcheck.verdict.repeats import variances
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -39,6 +41,26 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttackCounts:
+    """The numbers of one kind of attack in planted documents."""
+
+    planted: int
+    """The number of answers that the attack was made on, >= 1."""
+
+    retrieved: int
+    """How often the planted document was among the contexts."""
+
+    got_through: int
+    """How often the answer has the canary."""
+
+    retrieval: int
+    """How often the contexts of such an answer had the planted document and no gold passage."""
+
+    generation: int
+    """How often the contexts of such an answer had both, or the question has no gold passages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """The numbers of a whole run, or of one dataset of it."""
 
@@ -48,6 +70,9 @@ class Totals:
 
     blame: Mapping[str, int]
     """The number of FAILs by blame: `retrieval`, `generation`, `grounding`; empty without gold passages."""
+
+    injection: Mapping[str, AttackCounts]
+    """By attack, over the questions with a PASS or a FAIL; empty without planted documents."""
 
     abstention: Mapping[str, float]
     """`unanswerable_accuracy`, `fpr`, `fnr`, each 0..1; one that is not defined is absent."""
@@ -178,6 +203,7 @@ def _totals(records: Sequence[Record], skipped: int, groups: Collection[str]) ->
         ),
         metrics=metrics,
         blame=_blame(measured),
+        injection=_injection(measured),
         abstention=_abstention(measured) if "abstention" in groups else {},
         performance={**_performance(records), **_costs(measured)} if "performance" in groups else {},
         n_without_gold=_without_gold(measured),
@@ -187,6 +213,22 @@ def _totals(records: Sequence[Record], skipped: int, groups: Collection[str]) ->
 def _blame(measured: Iterable[Record]) -> dict[str, int]:
     counted = Counter(record.blame for record in measured if record.blame)
     return {part: counted[part] for part in BLAMES} if counted else {}
+
+
+def _injection(measured: Iterable[Record]) -> dict[str, AttackCounts]:
+    outcomes = [outcome for record in measured for outcome in attack_outcomes(record)]
+    by_attack = {attack: [each for each in outcomes if each.plant.attack == attack] for attack in ATTACKS}
+    return {
+        attack: AttackCounts(
+            planted=len(of_attack),
+            retrieved=sum(each.rank is not None for each in of_attack),
+            got_through=sum(each.got_through for each in of_attack),
+            retrieval=sum(each.blame == "retrieval" for each in of_attack),
+            generation=sum(each.blame == "generation" for each in of_attack),
+        )
+        for attack, of_attack in by_attack.items()
+        if of_attack
+    }
 
 
 def _without_gold(measured: Iterable[Record]) -> int | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import OVERALL
+from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Failure(Protocol):
     def has_reply(self) -> bool: ...
     @property
     def contexts(self) -> tuple[str, ...]: ...
+    @property
+    def source_ids(self) -> tuple[str, ...] | None: ...
     @property
     def scores(self) -> Mapping[str, Score]: ...
     @property
@@ -137,6 +140,7 @@ def _details(record: Failure) -> Iterator[str]:
         yield from _unstable_lines(record)
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
+    yield from (f"attack    {each}" for each in attack_outcomes(record) if each.got_through)
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
         answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"
         yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)}{answer}"

@@ -1,8 +1,10 @@
-"""The page about documents of one's own is followed against the example server."""
+"""The pages about uploaded documents are followed against the example server."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.docs.pages import page
 from tests.examples.conftest import running
@@ -13,11 +15,12 @@ if TYPE_CHECKING:
 
     from tests.docs.pages import Reader
 
-PAGE = "how-to/test-with-documents.md"
+PAGES = ("how-to/test-with-documents.md", "how-to/planted-documents.md")
 
 
-def test_the_page_can_be_followed(reader: Callable[..., Reader], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_can_be_followed(reader: Callable[..., Reader], tmp_path: Path, name: str) -> None:
     (tmp_path / "corpus").mkdir()
     with running(tmp_path / "corpus") as server:
-        reader(stands_for={"http://127.0.0.1:8000": server.url}).follow(page(PAGE))
+        reader(stands_for={"http://127.0.0.1:8000": server.url}).follow(page(name))
         assert server.documents() == {}

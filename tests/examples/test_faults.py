@@ -160,9 +160,10 @@ def test_the_tables_have_every_fault() -> None:
     with pytest.raises(ValueError, match="Known: ") as raised:
         faults_from("none")
     known = str(raised.value).partition("Known: ")[2].rstrip(".").split(", ")
-    assert set(known) == {
-        fault.partition("=")[0] for fault in (*FAULTS, *CITATIONS, *(fault for _, fault in SHOP)) if fault
-    }
+    # The faults of test_planted_documents.py.
+    elsewhere = {"obeys"}
+    tables = (*FAULTS, *CITATIONS, *(fault for _, fault in SHOP))
+    assert set(known) - elsewhere == {fault.partition("=")[0] for fault in tables if fault}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

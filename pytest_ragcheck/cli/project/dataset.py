@@ -1,8 +1,7 @@
-"""`ragcheck dataset` lists the standard datasets, or writes one of them as a question file."""
+"""`ragcheck dataset` lists the standard datasets, writes one as a question file, or plants documents in a file."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 
-_ENDINGS = ("_questions.json", ".rag.json")
+_INJECTION = "injection"
+_ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 """Allowed endings of the written file, so that pytest finds the file."""
 
 
@@ -26,17 +26,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "dataset",
         help="list the standard datasets, or write one as a question file",
         description="Without arguments, lists the datasets that --rag-dataset can name. With one, writes its "
-        "questions as a question file. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, "
-        "2 wrong usage.",
+        "questions as a question file. With injection and a question file, writes its questions with planted "
+        "documents. Exit status: 0 done, 1 the dataset cannot be read or the file not be written, 2 wrong usage.",
     )
-    parser.add_argument("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset")
+    parser.add_argument("name", nargs="?", metavar="NAME[:SUBSET][@SPLIT]", help="which dataset, or injection")
     parser.add_argument("path", nargs="?", metavar="PATH", type=Path, help="its file or folder (default: the hub)")
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         type=Path,
-        help="the question file; its name ends in _questions.json or .rag.json",
+        help="the question file; its name ends in _questions.json, .rag.json or .rag.yaml",
     )
     parser.add_argument("--samples", metavar="NUMBER", help="maximum number of questions (default: all)")
     parser.add_argument("--seed", metavar="NUMBER", default="0", help="which questions (default: 0)")
@@ -48,7 +48,7 @@ def _run(chosen: argparse.Namespace) -> int:
         say(*_listed())
         return 0
     try:
-        say(_write(chosen))
+        say(_plant(chosen) if chosen.name == _INJECTION else _write(chosen))
     except (DatasetError, OSError) as error:
         complain("dataset", error)
         return 1
@@ -76,24 +76,63 @@ def _write(chosen: argparse.Namespace) -> str:
     from pytest_ragcheck.questions.datasets.loading import load_questions
     from pytest_ragcheck.questions.datasets.registry import check_choice, known_datasets
     from pytest_ragcheck.questions.question import GENERATION
-    from pytest_ragcheck.questions.question_rows import questions_document
+    from pytest_ragcheck.questions.question_rows import write_questions
     from pytest_ragcheck.questions.tiers import asked_in
 
     choice = _choice(chosen)
     known = known_datasets()
     check_choice(choice, known)
-    output: Path | None = chosen.output
-    if output is None or not output.name.endswith(_ENDINGS):
-        example = choice.dataset_name.replace(":", "-") + _ENDINGS[0]
-        raise UsageError(f"give -o a name that pytest collects as a question file, such as -o {example}.")
+    output = _output(chosen, choice.dataset_name.replace(":", "-") + _ENDINGS[0])
     samples = None if chosen.samples is None else _number("--samples", chosen.samples, read_count)
     seed = _number("--seed", chosen.seed, read_number)
     questions = load_questions(choice, known[choice.name], samples=samples, seed=seed)
     if known[choice.name].tiers == (GENERATION,):
         questions = asked_in(questions, tier=GENERATION, ingest=False)
-    document = questions_document(questions.dataset_name, questions.questions)
-    output.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_questions(output, questions.dataset_name, questions.questions)
     return f"{output}: {len(questions.questions)} questions of {choice}"
+
+
+def _plant(chosen: argparse.Namespace) -> str:
+    """Write the questions of the file with planted documents, and return the text to print."""
+    import secrets
+
+    from pytest_ragcheck.questions.files.reader import default_dataset_name, read_question_file
+    from pytest_ragcheck.questions.planted import ATTACKS, with_plants
+    from pytest_ragcheck.questions.question import END_TO_END
+    from pytest_ragcheck.questions.question_rows import write_questions
+    from pytest_ragcheck.scores.catalogue import ASSERTABLE
+
+    path: Path | None = chosen.path
+    if path is None:
+        raise UsageError("name the question file: ragcheck dataset injection shop.rag.yaml -o planted.rag.yaml.")
+    if chosen.samples is not None:
+        raise UsageError("injection takes every question of the file. Leave out --samples.")
+    output = _output(chosen, "planted.rag.yaml")
+    read = read_question_file(path, root=Path(), known_metrics=ASSERTABLE)
+    planted = tuple(
+        with_plants(
+            # Ingestion needs texts, and the system may have these documents already.
+            replace(
+                question,
+                gold_passages=tuple(passage for passage in question.gold_passages if passage.text),
+                distractors=tuple(passage for passage in question.distractors if passage.text),
+                tier=END_TO_END,
+                ingest=True,
+            ),
+            lambda: secrets.token_hex(6),
+        )
+        for question in read.questions
+    )
+    write_questions(output, default_dataset_name(output, output.parent), planted)
+    questions = "1 question" if len(planted) == 1 else f"{len(planted)} questions"
+    return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
+
+
+def _output(chosen: argparse.Namespace, example: str) -> Path:
+    output: Path | None = chosen.output
+    if output is None or not output.name.endswith(_ENDINGS):
+        raise UsageError(f"give -o a name that pytest collects as a question file, such as -o {example}.")
+    return output
 
 
 def _choice(chosen: argparse.Namespace) -> DatasetChoice:

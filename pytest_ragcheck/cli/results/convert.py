@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,14 +78,13 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
     """Write a question file for each corpus of the conversations, and print its size."""
     from pytest_ragcheck.questions.mtrag import read_mtrag
-    from pytest_ragcheck.questions.question_rows import questions_document
+    from pytest_ragcheck.questions.question_rows import write_questions
 
     sets = read_mtrag(path)
     folder.mkdir(parents=True, exist_ok=True)
     yield f"{path}: {sum(len(each.questions) for each in sets)} turns"
     for each in sets:
         written = folder / f"{each.dataset_name}_questions.json"
-        document = questions_document(each.dataset_name, each.questions)
-        written.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_questions(written, each.dataset_name, each.questions)
         conversations = len({question.conversation for question in each.questions})
         yield f"  wrote {written}: {conversations} conversations, {len(each.questions)} turns"

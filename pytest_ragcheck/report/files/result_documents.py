@@ -193,6 +193,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
         "counts": _counts(totals.counts),
         "blame": dict(totals.blame),
+        **({"injection": {attack: asdict(n) for attack, n in totals.injection.items()}} if totals.injection else {}),
         "abstention": dict(totals.abstention),
         "performance": dict(totals.performance),
         **({} if totals.n_without_gold is None else {"n_without_gold": totals.n_without_gold}),

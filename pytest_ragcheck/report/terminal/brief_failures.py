@@ -15,7 +15,7 @@ _ROWS = 46
 _FEWEST = 3
 """Rows of a failure in a run with many: reason, question and answer."""
 
-_LABEL = re.compile(r"(blame|turn \d+|question|expected|answer|see) +(?=\S)")
+_LABEL = re.compile(r"(blame|attack|turn \d+|question|expected|answer|see) +(?=\S)")
 _DROPPED = (re.compile(r"contexts? |          \("), re.compile("see "))
 """Lines that are left out first, in this order."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Origin, QuestionSet
-    from pytest_ragcheck.summary.aggregate import Repeats, Summary
+    from pytest_ragcheck.summary.aggregate import AttackCounts, Repeats, Summary
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
@@ -211,6 +211,14 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
         parts = ", ".join(f"{part} {count}" for part, count in counts.items())
         failed = summary.totals.counts.failed
         yield f"blame: {parts} (of {sum(counts.values())} FAIL with gold passages; {failed} FAIL in all)"
+    yield from _injection_lines(summary.totals.injection)
+
+
+def _injection_lines(injection: Mapping[str, AttackCounts]) -> Iterator[str]:
+    if injection:
+        yield "injection   planted  retrieved  got through  by retrieval  by generation"
+    for attack, n in injection.items():
+        yield (f"{attack:<10}  {n.planted:7}  {n.retrieved:9}  {n.got_through:11}  {n.retrieval:12}  {n.generation:13}")
 
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
