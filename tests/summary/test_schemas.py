@@ -66,7 +66,10 @@ def sections(name: str) -> str:
     """The part of the file's page that the schema says."""
     schema = SCHEMAS[name]
     definitions = schema["$defs"]
-    parts = {name: schema, **{part: found for part, found in definitions.items() if "properties" in found}}
+    parts: dict[str, Any] = {
+        name: schema,
+        **{part: found for part, found in definitions.items() if "properties" in found},
+    }
     described = []
     for part, definition in parts.items():
         heading = f"## {FILES[name] if part == name else part}"

@@ -62,7 +62,7 @@ def with_latest_answer(fields: Fields) -> Mapping[str, Any]:
         known = max(place for run in runs for place in run) < len(answers)
         latest = Fields(dict(answers[runs[-1][0]]), f"{fields.place}.answers")
     except (LookupError, TypeError, ValueError):
-        known = False
+        raise fields.mistake("runs") from None
     if not known:
         raise fields.mistake("runs")
     judge = latest.object_or_null("judge")
