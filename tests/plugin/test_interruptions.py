@@ -414,7 +414,7 @@ def test_a_client_that_blocks_the_event_loop_is_named_once(project: Project) -> 
     run = project.run(subprocess=True)
     assert run.outcomes == {"passed": 2}
     line = (
-        "your async rag_client blocks the event loop in Stubborn.ask (conftest.py:47): until it returns no other "
+        "your async rag_client blocks the event loop in Stubborn.ask (conftest.py:50): until it returns no other "
         "question is asked, and no time limit runs. Make it a plain function, which runs in a thread of its own, or "
         "await what takes long."
     )
@@ -428,7 +428,7 @@ def test_a_client_that_blocks_the_event_loop_of_a_worker_is_named_while_it_does(
     project.ask(good("hours"), good("terms"))
     run = project.run(subprocess=True)
     assert run.exit_status == pytest.ExitCode.INTERRUPTED
-    assert run.text.count("your async rag_client blocks the event loop in Stubborn.ask (conftest.py:47)") == 1
+    assert run.text.count("your async rag_client blocks the event loop in Stubborn.ask (conftest.py:50)") == 1
 
 
 def test_a_client_that_stops_the_event_loop_loses_no_file(project: Project) -> None:
