@@ -161,22 +161,30 @@ def test_the_last_failed_turn_is_asked_after_those_before_it(project: Project) -
     assert talks.asked == {"c1": [1, 2, 3]}
 
 
-@pytest.mark.parametrize("reruns", [0, 1])
-def test_a_conversation_goes_on_after_a_turn_that_a_rerun_answers(project: Project, reruns: int) -> None:
+@pytest.mark.parametrize("workers", ["", "-n2"])
+@pytest.mark.parametrize("failures", [1, 9])
+def test_a_conversation_goes_on_after_a_turn_that_a_rerun_answers(
+    project: Project, failures: int, workers: str
+) -> None:
     write_talks(project)
-    talks, first = Talks(), iter([True])
+    talks, left = Talks(), iter(range(failures))
 
-    def fails_once(connection: socket.socket, request: Request) -> bool:
-        if request.json["query"] == "c0 t2" and next(first, False):
+    def fails_at_first(connection: socket.socket, request: Request) -> bool:
+        if request.json["query"] == "c0 t2" and next(left, None) is not None:
             return DOWN(connection, request)
         return talks(connection, request)
 
-    with FakeEndpoint(fails_once) as endpoint:
-        ended = run(project, endpoint, f"--reruns={reruns}", "-o", "rag_retries=0")
-    expected = {"passed": 4, "rerun": 1} if reruns else {"passed": 1, "error": 1, "skipped": 2}
-    assert ended.outcomes == expected
-    assert talks.asked == {"c0": [1, 1, 2, 3, 4] if reruns else [1]}
-    assert ended.counts["skipped"] == (0 if reruns else 2)
+    with FakeEndpoint(fails_at_first) as endpoint:
+        ended = run(project, endpoint, "--reruns=1", "-o", "rag_retries=0", *filter(None, [workers]))
+    if failures == 1:
+        assert ended.outcomes == {"passed": 4, "rerun": 1}
+        assert workers or talks.asked == {"c0": [1, 1, 2, 3, 4]}
+    else:
+        # Another worker does not know whether the rerun has an answer, and asks once more.
+        assert ended.outcomes == {"passed": 1, "error": 1, "skipped": 2, "rerun": 1}
+        assert workers or talks.asked == {"c0": [1, 1]}
+        assert ended.counts == {"pass": 1, "fail": 0, "error": 1, "skipped": 2}
+    assert talks.torn == []
 
 
 @three_ways

@@ -135,8 +135,10 @@ class QuestionSession:
         if self._part.is_worker and self._fixtures.in_last_item:
             self._key_of_last_item = step.key
         taken = self._waiting.run(self._asker.take, step.key, question=question, to_go=self._schedule.to_go)
-        if taken is None or (taken.record.error_kind == EARLIER_TURN and self._was_rerun(question, backends)):
+        if taken is None:
             return self._asked_now(question, backends, AGAIN)
+        if taken.record.error_kind == EARLIER_TURN:
+            return self._after_reruns(question, backends) or taken
         return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
@@ -186,11 +188,21 @@ class QuestionSession:
         asked = self._waiting.run(self._asker.ask, key, prepared, why, conversation, question=question, to_go=to_go)
         return self._with_evidence(asked, backends)
 
-    def _was_rerun(self, question: Question, backends: Backends) -> bool:
-        """Return True if a rerun of the turn before this one got an answer, so that the conversation can go on."""
+    def _after_reruns(self, question: Question, backends: Backends) -> Evaluated | None:
+        """
+        Return the record of a turn that was left out after an ERROR; None if the turns before it still have no answer.
+
+        They may have one since a rerun. The reruns of another process are unknown here, so the turns are asked again.
+        """
         client, name, conversation = self._on_demand
-        is_same = client is backends.client and name == (question.dataset_name, question.conversation)
-        return is_same and conversation.begun + 1 == question.turn and conversation.stopped_by() is None
+        if client is not backends.client or name != (question.dataset_name, question.conversation):
+            if not (self._part.is_worker and self._config.getoption("reruns", 0)):
+                return None
+        elif conversation.stopped_by() is not None:
+            return None
+        asked = self._asked_now(question, backends, AGAIN)
+        stopped_by = self._on_demand[2].stopped_by()
+        return None if stopped_by is not None and stopped_by != question.turn else asked
 
     def _conversation_of(self, question: Question, backends: Backends) -> Conversation | None:
         """Return the conversation of a turn, continued from the last item if client and conversation match."""
