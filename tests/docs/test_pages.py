@@ -80,6 +80,7 @@ HELD = {
     "reference/result-files.md": "tests/summary/test_schemas.py",
     "reference/secrets.md": "tests/config/test_options.py",
     "reference/summary-file.md": "tests/summary/test_schemas.py",
+    "reference/summary-file-scores.md": "tests/summary/test_schemas.py",
     "reference/tiers-and-routes.md": "tests/docs/test_tiers_page.py",
     "explanation/architecture.md": "tests/docs/test_architecture_page.py",
     "explanation/speed.md": "tests/docs/test_speed_page.py",

@@ -45,7 +45,16 @@ FILES = {
     "predictions": "{agent}_predictions.json",
     "summary": "{agent}_summary.json",
 }
-PAGES = {"predictions": "predictions-file.md", "summary": "summary-file.md"}
+SCORES_OF_A_RUN = {
+    "statistics", "counts", "attack", "blame", "abstention", "performance", "dataset", "origin", "repeats", "variance",
+}  # fmt: skip
+PAGES = {
+    "predictions-file.md": "predictions",
+    "summary-file.md": "summary",
+    "summary-file-scores.md": "summary",
+}
+"""By page the file; the parts with scores of a summary have a page of their own."""
+
 BASES = {"error": "prediction", "dataset": "summary"}
 """The section that a section repeats in part; that of a whole file has the file's name."""
 
@@ -62,8 +71,9 @@ FULL = a_question(
 )  # fmt: skip
 
 
-def sections(name: str) -> str:
-    """The part of the file's page that the schema says."""
+def sections(page: str) -> str:
+    """The part of the page that the schema says."""
+    name = PAGES[page]
     schema = SCHEMAS[name]
     definitions = schema["$defs"]
     parts: dict[str, Any] = {
@@ -72,6 +82,8 @@ def sections(name: str) -> str:
     }
     described = []
     for part, definition in parts.items():
+        if name == "summary" and (part in SCORES_OF_A_RUN) != (page == "summary-file-scores.md"):
+            continue
         heading = f"## {FILES[name] if part == name else part}"
         base = BASES.get(part, part)
         same = parts[base]["properties"] if base in parts and base != part else {}
@@ -299,12 +311,12 @@ def test_the_reference_page_has_every_key_of_the_questions_file_and_no_other() -
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_reference_page_says_what_the_schema_says(name: str) -> None:
-    page = PAGE.with_name(PAGES[name]).read_text(encoding="utf-8")
+    page = PAGE.with_name(name).read_text(encoding="utf-8")
     assert page[page.index(HEADING) :] == sections(name), "run: python -m tests.summary.test_schemas"
 
 
 if __name__ == "__main__":
-    for written, page_name in PAGES.items():
-        path = PAGE.with_name(page_name)
+    for written in PAGES:
+        path = PAGE.with_name(written)
         text = path.read_text(encoding="utf-8")
         path.write_text(text[: text.index(HEADING)] + sections(written), encoding="utf-8")
