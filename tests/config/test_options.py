@@ -6,6 +6,7 @@ The options, and their reference page, which is written from them:
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ from pytest_ragcheck.config.readers import (
     read_shape,
     read_step,
     read_stream,
+    read_switch,
     read_tier,
     read_url,
     read_weight,
@@ -245,6 +247,14 @@ def test_every_environment_variable_that_is_read_is_on_the_page() -> None:
     variables = {setting.environment for setting in TABLE if setting.environment}
     for variable in variables | {"RAGCHECK_JUDGE_API_KEY", "OPENAI_API_KEY"}:
         assert f"`{variable}`" in page
+
+
+def test_the_words_of_a_switch_are_read() -> None:
+    page = PAGE.with_name("precedence.md").read_text(encoding="utf-8")
+    ((*words, opposites),) = re.findall(r"takes `(\w+)`, `(\w+)`, `(\w+)` or `(\w+)` (and their opposites)", page)
+    assert opposites
+    for word in words:
+        assert read_switch(word) is read_switch(word.upper()) is True
 
 
 def test_names_are_unique_and_of_one_form() -> None:
