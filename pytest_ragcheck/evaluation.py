@@ -20,8 +20,8 @@ from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.metrics.user_metric import OwnMetric, distinct
-from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.rag.client import RagClient, as_client
 from pytest_ragcheck.redaction.library_logs import redact_logs

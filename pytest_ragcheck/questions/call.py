@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
-from pytest_ragcheck.questions.files.reader import default_dataset_name
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, GoldPassage, Question
 from pytest_ragcheck.questions.question_ids import usable_id
+from pytest_ragcheck.questions.reader import default_dataset_name
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 if TYPE_CHECKING:

@@ -59,6 +59,7 @@ HELD = {
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
     "how-to/without-pytest.md": "tests/docs/test_without_pytest_page.py",
     "reference/command-line.md": "tests/cli/test_command_line_page.py",
+    "reference/convert.md": "tests/questions/exports/test_recognised_forms.py",
     "reference/citations.md": "tests/docs/test_metrics_page.py",
     "reference/datasets.md": "tests/docs/test_datasets_pages.py",
     "reference/endpoint.md": "tests/docs/test_endpoint_page.py",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from tests.docs.error_pages import shown_on
 

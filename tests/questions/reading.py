@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.reader import read_question_file
 
 if TYPE_CHECKING:
     from pathlib import Path

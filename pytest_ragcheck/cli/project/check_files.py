@@ -111,7 +111,7 @@ def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuesti
 
 
 def _question_mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
-    from pytest_ragcheck.questions.files.reader import read_question_file
+    from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     try:

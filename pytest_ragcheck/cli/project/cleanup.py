@@ -149,7 +149,7 @@ def _by_name(chosen: argparse.Namespace, settings: Settings) -> int:
 
 def _names(files: Sequence[Path]) -> set[str]:
     """The file names under which the documents of the questions are uploaded."""
-    from pytest_ragcheck.questions.files.reader import read_question_file
+    from pytest_ragcheck.questions.reader import read_question_file
     from pytest_ragcheck.questions.tiers import asked_in
     from pytest_ragcheck.rag.documents.uploads import uploads_of
     from pytest_ragcheck.scores.catalogue import ASSERTABLE

@@ -96,10 +96,10 @@ def _plant(chosen: argparse.Namespace) -> str:
     """Write the questions of the file with planted documents, and return the text to print."""
     import secrets
 
-    from pytest_ragcheck.questions.files.reader import default_dataset_name, read_question_file
     from pytest_ragcheck.questions.planted import ATTACKS, with_plants
     from pytest_ragcheck.questions.question import END_TO_END
     from pytest_ragcheck.questions.question_rows import write_questions
+    from pytest_ragcheck.questions.reader import default_dataset_name, read_question_file
     from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
     path: Path | None = chosen.path

@@ -1,11 +1,10 @@
-"""`ragcheck convert`: turns results of the five-file layout into the three files, and MT-RAG into question files."""
+"""`ragcheck convert`: turns exports of other tools into question files, and old results into the three files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.arguments import add_output_folder
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
@@ -13,52 +12,110 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
+    from pytest_ragcheck.questions.exports.material import Material
+    from pytest_ragcheck.questions.exports.recognised_forms import ReadExport
+
 _ENDING = "_results.json"
+_SHOWN_KEYS = 12
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "convert",
-        help="turn results of the old five-file layout into the three files, and MT-RAG into question files",
-        description="Reads results of five files (*_results.json, *_results_metrics.json and .txt, "
-        "*_results_per_question.json and .csv), writes questions, predictions and summary, and reports what could not "
-        "be converted. Conversations or tasks of MT-RAG become a question file for each of their corpora. "
+        help="turn exports of other tools into question files, and results of the old layout into the three files",
+        description="Turns exports of ragas, deepeval, promptfoo, giskard, LlamaIndex, LangSmith, Langfuse, OpenAI "
+        "evals, BEIR, TREC and MT-RAG into question files, and results of the old five-file layout into questions, "
+        "predictions and summary. Files are recognised by their content. Reports what could not be converted. "
         "Exit status: 0 done; 2 wrong usage, or a file cannot be read or written.",
     )
     parser.add_argument(
-        "results",
-        metavar="RESULTS",
+        "files",
+        metavar="FILE",
         nargs="+",
         type=Path,
-        help=f"a *{_ENDING} file, a folder with some, or conversations",
+        help=f"an export, a folder of BEIR, a *{_ENDING} file, or a folder with some",
     )
-    add_output_folder(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        help="where the files go (default: the current folder for question files, ragcheck-results for results)",
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.questions.mtrag import is_mtrag
+    from pytest_ragcheck.questions.exports.mtrag import is_mtrag
+    from pytest_ragcheck.questions.exports.recognised_forms import ReadExport, read_exports
 
-    for path in _files(chosen.results):
-        convert = _convert_conversations if is_mtrag(path) else _convert
-        say(*convert(path, chosen.output))
+    results: Path = chosen.output or Path("ragcheck-results")
+    exports = []
+    for path in _files(chosen.files):
+        if path.is_file() and is_mtrag(path):
+            say(*_convert_conversations(path, results))
+        else:
+            exports.append(path)
+    for read in list(read_exports(exports)):
+        if isinstance(read, ReadExport):
+            say(*_write_questions(read, chosen.output or Path()))
+        elif _is_old_layout(read):
+            say(*_convert(read.path, results))
+        else:
+            raise _unknown(read)
     return 0
 
 
 def _files(given: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in given:
-        if path.is_dir():
-            inside = sorted(path.glob(f"*{_ENDING}"))
-            if not inside:
-                raise UsageError(f"{path}: the folder has no *{_ENDING} file. Name another folder, or the file itself.")
+        inside = sorted(path.glob(f"*{_ENDING}")) if path.is_dir() else []
+        if inside:
             found += inside
-        elif path.is_file():
+        elif path.is_file() or (path / "corpus.jsonl").is_file():
             found.append(path)
+        elif path.is_dir():
+            raise UsageError(f"{path}: the folder has no *{_ENDING} file. Name another folder, or the file itself.")
         else:
-            raise UsageError(f"{path}: there is no such file or folder. Name a *{_ENDING} file.")
+            raise UsageError(
+                f"{path}: there is no such file or folder. Name a *{_ENDING} file, or an export of another tool."
+            )
     return found
+
+
+def _is_old_layout(material: Material) -> bool:
+    return material.path.name.endswith(_ENDING) or material.have_one_of("predictions", "prediction")
+
+
+def _unknown(material: Material) -> UsageError:
+    from pytest_ragcheck.questions.exports.recognised_forms import FORMS
+
+    names = ", ".join(map(repr, sorted(material.keys)[:_SHOWN_KEYS])) or "no keys"
+    known = ", ".join(form.name for form in FORMS)
+    return UsageError(
+        f"{material.path}: is in no form that is recognised (found: {names}). The forms: {known}, "
+        "MT-RAG conversations, results of the old layout; `ragcheck docs convert` lists their keys. "
+        "A question file needs no conversion: name it *.rag.yaml, .json, .jsonl or .csv, and run `ragcheck check`."
+    )
+
+
+def _write_questions(read: ReadExport, folder: Path) -> Iterator[str]:
+    """Write the question file of an export, and print what was not carried over."""
+    from pytest_ragcheck.questions.question_rows import write_questions
+
+    export = read.export
+    if not export.questions:
+        left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
+        raise UsageError(f"{read.path}: {read.form.name}, has no questions to convert ({left}).")
+    written = folder / f"{read.path.stem}.rag.json"
+    if written.exists():
+        raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_questions(written, export.dataset_name, export.questions)
+    yield f"{read.path}: {read.form.name}, {len(export.questions)} questions"
+    yield f"  wrote {written}"
+    yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))
 
 
 def _convert(path: Path, folder: Path) -> Iterator[str]:
@@ -77,7 +134,7 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
 def _convert_conversations(path: Path, folder: Path) -> Iterator[str]:
     """Write a question file for each corpus of the conversations, and print its size."""
-    from pytest_ragcheck.questions.mtrag import read_mtrag
+    from pytest_ragcheck.questions.exports.mtrag import read_mtrag
     from pytest_ragcheck.questions.question_rows import write_questions
 
     sets = read_mtrag(path)

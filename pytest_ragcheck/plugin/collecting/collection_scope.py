@@ -12,7 +12,7 @@ from pytest_ragcheck.plugin.configuration import DATASETS_PLUGIN, is_question_id
 from pytest_ragcheck.plugin.workers.worker_info import runs_everything
 from pytest_ragcheck.questions.call import id_of_call
 from pytest_ragcheck.questions.datasets.registry import is_standard
-from pytest_ragcheck.questions.files.reader import default_dataset_name
+from pytest_ragcheck.questions.reader import default_dataset_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

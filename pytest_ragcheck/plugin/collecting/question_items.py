@@ -16,8 +16,8 @@ from pytest_ragcheck.plugin.configuration import names_of_own_metrics, settings_
 from pytest_ragcheck.plugin.guests.traceback_texts import PYTEST_RICH, failure_repr
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.questions.collected_questions import renamed
-from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.questions.tiers import asked_in
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.scores.catalogue import ASSERTABLE

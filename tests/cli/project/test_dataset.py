@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 from tests.questions.datasets.sources import OWN, loaded
 

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.cli.project.schema import read_schema
-from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:
@@ -268,7 +268,8 @@ def test_two_questions_of_one_id_are_refused(old: Path, ragcheck: Command) -> No
 def test_what_is_no_json_or_not_there_is_said(tmp_path: Path, ragcheck: Command) -> None:
     broken = tmp_path / "x_results.json"
     assert ragcheck("convert", str(broken)) == (
-        2, "", f"ragcheck convert: {broken}: there is no such file or folder. Name a *_results.json file.\n",
+        2, "", (f"ragcheck convert: {broken}: there is no such file or folder. "
+        "Name a *_results.json file, or an export of another tool.\n"),
     )  # fmt: skip
     assert ragcheck("convert", str(tmp_path)) == (
         2, "", f"ragcheck convert: {tmp_path}: {NO_RUNS}\n",

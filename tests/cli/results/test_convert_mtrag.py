@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.scores.catalogue import ASSERTABLE
 
 if TYPE_CHECKING:

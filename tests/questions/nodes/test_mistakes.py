@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.questions.files.reader import read_question_file
+from pytest_ragcheck.questions.reader import read_question_file
 from tests.questions.reading import problems, read
 
 if TYPE_CHECKING:

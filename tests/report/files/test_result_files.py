@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.questions.files.reader import read_question_file
 from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.reader import read_question_file
 from pytest_ragcheck.redaction import REDACTED, Redactor
 from pytest_ragcheck.report.files.result_files import Written, write_results
 from pytest_ragcheck.scores.catalogue import ASSERTABLE

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
+from pytest_ragcheck.questions.compose import compose_file
 from pytest_ragcheck.questions.fields.entry import EntryReader
 from pytest_ragcheck.questions.fields.file_level import read_top
-from pytest_ragcheck.questions.files.compose import compose_file
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Unreadable
 from pytest_ragcheck.questions.question import QuestionSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.files.csv_nodes import compose_csv
+from pytest_ragcheck.questions.csv_nodes import compose_csv
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
 from pytest_ragcheck.questions.nodes.jsonl_nodes import compose_jsonl
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable

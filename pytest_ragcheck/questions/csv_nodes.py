@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries, near_match
-from pytest_ragcheck.questions.files.csv_cells import Cell, split_rows
+from pytest_ragcheck.questions.nodes.csv_cells import Cell, split_rows
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.questions.files.reader import default_dataset_name, read_question_file
 from pytest_ragcheck.questions.question import GoldPassage
+from pytest_ragcheck.questions.reader import default_dataset_name, read_question_file
 from tests.questions.reading import METRICS, problems, read, read_one
 
 if TYPE_CHECKING:

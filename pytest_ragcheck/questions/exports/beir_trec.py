@@ -1,0 +1,177 @@
+"""Reads judged retrieval collections: folders of BEIR, and topics of TREC with their qrels."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.exports.export import Export, Form, sound
+from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_ragcheck.questions.exports.material import Material
+
+_QREL = re.compile(r"(\S+)\s+\S+\s+(\S+)\s+(-?\d+)\s*")
+_TOPIC = re.compile(r"<top(?:ic)?\b(?P<attributes>[^>]*)>(?P<body>.*?)</top(?:ic)?>", re.DOTALL | re.IGNORECASE)
+_FIELD = re.compile(r"<(?P<name>num|title|desc|narr|query|question|narrative|description)>", re.IGNORECASE)
+_LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"""\b(?:number|id)\s*=\s*["']([^"']+)""")
+_LINE = re.compile(r"(\S+)\t(\S.*)")
+
+_UNJUDGED = "queries without a relevant document"
+
+
+def is_qrels(material: Material) -> bool:
+    """Return True for lines of four columns: query, iteration, document and an integer."""
+    lines = material.text.split("\n", 5)[:5]
+    return bool(material.text) and all(_QREL.fullmatch(line) for line in lines[:-1] or lines)
+
+
+def _is_topics(material: Material) -> bool:
+    if _TOPIC.search(material.text):
+        return True
+    lines = [line for line in material.text.splitlines() if line.strip()]
+    return bool(lines) and not material.rows and all(_LINE.fullmatch(line) for line in lines)
+
+
+def _is_beir(material: Material) -> bool:
+    return all((material.path / name).exists() for name in ("corpus.jsonl", "queries.jsonl", "qrels"))
+
+
+def _read_topics(material: Material, export: Export) -> None:
+    judged: dict[str, list[str]] = {}
+    for path in material.qrels:
+        for topic, document, grade in _qrels(path):
+            _judge(export, judged, topic, document, grade)
+    for number, text, metadata in _topics(material):
+        gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
+        if material.qrels and not gold:
+            export.leave(_UNJUDGED)
+            continue
+        tier = {"tier": RETRIEVAL_ALONE} if gold else {}
+        export.add(text, given_id=number, gold=gold, metadata=metadata, **tier)
+
+
+def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the number, the text to ask and the other fields of each topic."""
+    if not _TOPIC.search(material.text):
+        for line in material.text.splitlines():
+            if found := _LINE.fullmatch(line.strip()):
+                yield found[1], found[2], {}
+        return
+    for topic in _TOPIC.finditer(material.text):
+        parts = _FIELD.split(topic["body"])
+        fields = {
+            name.lower(): " ".join(_LABEL.sub("", unescape(re.sub("<[^>]*>", " ", text)).strip(), count=1).split())
+            for name, text in zip(parts[1::2], parts[2::2], strict=True)
+        }
+        attribute = _NUMBER.search(topic["attributes"])
+        number = fields.pop("num", "") or (attribute[1] if attribute else "")
+        asked = next((name for name in ("question", "title", "query") if fields.get(name)), "")
+        if not number or not asked:
+            what = f"expected a number and a title in each topic, found {topic[0][:80]!r}"
+            raise DatasetError(f"{material.path.name}: {what}.")
+        yield number, fields.pop(asked), fields
+
+
+def _qrels(path: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield the topic, the document and the grade of each line."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        found = _QREL.fullmatch(line)
+        if found is None:
+            raise DatasetError(f"{path.name}: line {number}: expected four columns, found {line[:80]!r}.")
+        yield found[1], found[2], int(found[3])
+
+
+def _judge(export: Export, judged: dict[str, list[str]], query: str, document: str, grade: int) -> None:
+    """Add a relevant document to those of its query; relevance is yes or no in a question file."""
+    if grade <= 0:
+        export.leave("judgements of documents as not relevant")
+        return
+    if grade > 1:
+        export.leave("grades above 1 (they count as relevant)")
+    documents = judged.setdefault(query, [])
+    if document not in documents:
+        documents.append(document)
+
+
+def _read_beir(material: Material, export: Export) -> None:
+    judged: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
+    for path in sorted((material.path / "qrels").glob("*.tsv")):
+        for query, document, grade in _beir_qrels(path):
+            _judge(export, judged, query, document, grade)
+            of_query = splits.setdefault(query, [])
+            if path.stem not in of_query:
+                of_query.append(path.stem)
+    wanted = {document for documents in judged.values() for document in documents}
+    texts = {}
+    for row in rows_of_file(material.path / "corpus.jsonl"):
+        if (name := row.text("_id")) in wanted:
+            title = row.optional_text("title")
+            texts[name] = sound("\n".join(filter(None, (title, row.text("text")))))
+    if missing := sorted(wanted - texts.keys()):
+        raise DatasetError(f"{material.path}: qrels name {missing[0]!r}, which corpus.jsonl lacks.")
+    for row in rows_of_file(material.path / "queries.jsonl"):
+        query = row.text("_id")
+        if query not in judged:
+            export.leave(_UNJUDGED)
+            continue
+        export.add(
+            row.text("text"),
+            given_id=query,
+            gold=tuple(GoldPassage(doc_id=name, text=texts[name]) for name in judged[query]),
+            metadata={**dict(row.columns.get("metadata") or {}), "splits": splits[query]},
+            tier=RETRIEVAL_ALONE,
+        )
+
+
+def _beir_qrels(path: Path) -> Iterator[tuple[str, str, int]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        cells = line.rstrip().split("\t")
+        if number == 1 and cells[-1] == "score":
+            continue
+        if len(cells) != 3 or not re.fullmatch(r"-?\d+", cells[2]):
+            raise DatasetError(
+                f"{path.name}: line {number}: expected query-id, corpus-id and score, found {line[:80]!r}."
+            )
+        yield cells[0], cells[1], int(cells[2])
+
+
+def no_topics(path: Path) -> UsageError:
+    """Return the error for qrels without topics in the same command."""
+    return UsageError(f"{path}: has judgements of TREC and no questions. Name the file of their topics too.")
+
+
+FORMS = (
+    Form(
+        name="BEIR folder",
+        files="corpus.jsonl, queries.jsonl and qrels/*.tsv",
+        sign="a folder with the three",
+        carried="`queries` → `id` and `question`; judgements above 0 with the texts of `corpus` → `gold_passages`; the "
+        "file runs in the tier `retrieval`",
+        left="metadata: `metadata`, and the splits under `splits`; not carried: judgements of 0, grades, queries "
+        "without a relevant document",
+        recognises=_is_beir,
+        read=_read_beir,
+    ),
+    Form(
+        name="TREC topics and qrels",
+        files="topics in SGML, XML or tab-separated lines; qrels in four columns",
+        sign="`<top>` or `<topic>`, or lines of a number, a tab and a text; name the qrels in the same command",
+        carried="the number → `id`; question, title or query → `question`; judgements above 0 → `doc_id` of "
+        "`gold_passages`, and the file runs in the tier `retrieval`",
+        left="metadata: description and narrative; not carried: judgements of 0 and below, grades, topics without a "
+        "relevant document",
+        recognises=_is_topics,
+        read=_read_topics,
+    ),
+)

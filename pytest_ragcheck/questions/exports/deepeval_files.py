@@ -1,0 +1,83 @@
+"""Reads the goldens of deepeval as `EvaluationDataset.save_as` writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
+from pytest_ragcheck.questions.exports.material import texts_of, value_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.material import Material
+
+_SEPARATOR = "|"
+"""`save_as` joins the contexts of CSV and JSON Lines with it."""
+
+_UNASKED = ("expected_tools", "expectations")
+
+
+def _is_goldens(material: Material) -> bool:
+    return material.have("input") and material.have_one_of("expected_output", "actual_output", "retrieval_context")
+
+
+def _is_conversational(material: Material) -> bool:
+    return material.have("scenario") and material.have_one_of("turns", "expected_outcome")
+
+
+def _separator(material: Material) -> str:
+    return "" if isinstance(material.document, list) else _SEPARATOR
+
+
+def _read(material: Material, export: Export) -> None:
+    for row in material.rows:
+        export.add(
+            row.get("input"),
+            given_id=row.get("name"),
+            expected=row.get("expected_output"),
+            gold=passages(texts_of(row.get("context"), separator=_separator(material))),
+            metadata=further(row, "input", "name", "expected_output", "context", mapping="additional_metadata"),
+        )
+        for key in _UNASKED:
+            if value_of(row.get(key)):
+                export.leave(f"{key} (kept in metadata, not asserted)")
+
+
+def _read_conversations(material: Material, export: Export) -> None:
+    for row in material.rows:
+        asked = user_texts(value_of(row.get("turns")))
+        if not asked:
+            export.leave("scenarios without turns of the user, which deepeval's simulator would play")
+            continue
+        export.add_conversation(
+            asked,
+            given_id=row.get("name"),
+            gold=passages(texts_of(row.get("context"), separator=_separator(material))),
+            metadata=further(row, "name", "turns", "context", mapping="additional_metadata"),
+        )
+        if value_of(row.get("expected_outcome")):
+            export.leave("expected_outcome (kept in metadata, not asserted)")
+
+
+FORMS = (
+    Form(
+        name="deepeval goldens",
+        files="JSON, JSON Lines, CSV",
+        sign="`input` with `expected_output`, `actual_output` or `retrieval_context`",
+        carried="`input` → `question`; `name` → `id`; `expected_output` → `expected_answer`; "
+        "`context` → `gold_passages` (CSV and JSON Lines join several with `|`)",
+        left="metadata: `actual_output`, `retrieval_context` and the other keys; not asserted: `expected_tools`, "
+        "`expectations`",
+        recognises=_is_goldens,
+        read=_read,
+    ),
+    Form(
+        name="deepeval conversational goldens",
+        files="JSON, JSON Lines, CSV",
+        sign="`scenario` with `turns` or `expected_outcome`",
+        carried="`turns` of the user → `turns`; `name` → `id`; `context` → `gold_passages` of the last turn",
+        left="metadata: `scenario`, `expected_outcome` and the other keys; not asserted: `expected_outcome`; "
+        "skipped: scenarios without turns",
+        recognises=_is_conversational,
+        read=_read_conversations,
+    ),
+)

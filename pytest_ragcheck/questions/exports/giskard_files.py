@@ -1,0 +1,43 @@
+"""Reads a QATestset of giskard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
+from pytest_ragcheck.questions.exports.material import texts_of, value_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.material import Material
+
+_CARRIED = ("id", "question", "reference_answer", "reference_context", "conversation_history")
+
+
+def _is_testset(material: Material) -> bool:
+    return material.have("question", "reference_answer", "reference_context")
+
+
+def _read(material: Material, export: Export) -> None:
+    for row in material.rows:
+        before = user_texts(value_of(row.get("conversation_history"))) or []
+        export.add_conversation(
+            [*before, str(row.get("question") or "")],
+            given_id=row.get("id"),
+            expected=row.get("reference_answer"),
+            gold=passages(texts_of(row.get("reference_context"))),
+            metadata=further(row, *_CARRIED),
+        )
+
+
+FORMS = (
+    Form(
+        name="giskard QATestset",
+        files="JSON Lines",
+        sign="`question`, `reference_answer` and `reference_context`",
+        carried="`id`; `question`; `reference_answer` → `expected_answer`; `reference_context` → one of "
+        "`gold_passages`; the user's texts in `conversation_history` → turns before the question",
+        left="metadata: `metadata` and the other keys",
+        recognises=_is_testset,
+        read=_read,
+    ),
+)

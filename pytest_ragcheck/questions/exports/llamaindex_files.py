@@ -1,0 +1,74 @@
+"""Reads the datasets of LlamaIndex: LabelledRagDataset and EmbeddingQAFinetuneDataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, sound
+from pytest_ragcheck.questions.exports.material import texts_of
+from pytest_ragcheck.questions.question import GoldPassage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ragcheck.questions.exports.material import Material
+
+
+def _is_labelled(material: Material) -> bool:
+    document = material.document
+    examples = document.get("examples") if isinstance(document, dict) else None
+    return isinstance(examples, list) and all(isinstance(each, dict) and "query" in each for each in examples)
+
+
+def _is_embedding_pairs(material: Material) -> bool:
+    document = material.document
+    keys = ("queries", "corpus", "relevant_docs")
+    return isinstance(document, dict) and all(isinstance(document.get(key), dict) for key in keys)
+
+
+def _read_labelled(material: Material, export: Export) -> None:
+    for row in material.document["examples"]:
+        export.add(
+            row["query"],
+            expected=row.get("reference_answer"),
+            gold=passages(texts_of(row.get("reference_contexts"))),
+            metadata=further(row, "query", "reference_answer", "reference_contexts"),
+        )
+
+
+def _read_pairs(material: Material, export: Export) -> None:
+    corpus: Mapping[str, str] = material.document["corpus"]
+    relevant: Mapping[str, list[str]] = material.document["relevant_docs"]
+    for query, text in material.document["queries"].items():
+        gold = []
+        for name in relevant.get(query, ()):
+            if name not in corpus:
+                raise DatasetError(f"{material.path.name}: 'relevant_docs' of {query!r} has {name!r}, not in 'corpus'.")
+            gold.append(GoldPassage(doc_id=name, text=sound(corpus[name])))
+        export.add(text, given_id=query, gold=gold)
+    named = {name for names in relevant.values() for name in names}
+    if further_documents := corpus.keys() - named:
+        export.leave("documents of the corpus that are relevant to no query", len(further_documents))
+
+
+FORMS = (
+    Form(
+        name="LlamaIndex LabelledRagDataset",
+        files="JSON",
+        sign="`examples`, each with `query`",
+        carried="`query` → `question`; `reference_answer` → `expected_answer`; `reference_contexts` → `gold_passages`",
+        left="metadata: `query_by`, `reference_answer_by` and the other keys",
+        recognises=_is_labelled,
+        read=_read_labelled,
+    ),
+    Form(
+        name="LlamaIndex EmbeddingQAFinetuneDataset",
+        files="JSON",
+        sign="`queries`, `corpus` and `relevant_docs`",
+        carried="`queries` → `id` and `question`; `relevant_docs` with their texts in `corpus` → `gold_passages`",
+        left="not carried: documents of `corpus` that are relevant to no query",
+        recognises=_is_embedding_pairs,
+        read=_read_pairs,
+    ),
+)

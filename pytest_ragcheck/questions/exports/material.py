@@ -1,0 +1,186 @@
+"""`read_material` reads an exported file as rows and decides its syntax from its content."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+CSV_CELL = 2**31 - 1
+"""The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""
+
+# The only YAML file among the forms is a configuration of promptfoo.
+_YAML = re.compile(r"^(?:tests\s*:(?:\s|$)|- )", re.MULTILINE)
+
+_OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """An exported file as read; `FORMS` recognise it by its content."""
+
+    path: Path
+
+    text: str
+    """The whole text; empty for a folder."""
+
+    document: Any = None
+    """The JSON or YAML value; None for other files, and for JSON Lines and CSV."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+    """The objects of JSON Lines, of a JSON or YAML list, or the rows of a CSV file."""
+
+    qrels: tuple[Path, ...] = ()
+    """The judgements of TREC that belong to the topics in this file."""
+
+    is_csv: bool = False
+    """True if the values of `rows` are cells: texts, empty for nothing."""
+
+    def have(self, *names: str) -> bool:
+        """Return True if there are rows, and the rows together have all these keys."""
+        return bool(self.rows) and set(names) <= self.keys
+
+    def have_one_of(self, *names: str) -> bool:
+        """Return True if any row has one of these keys."""
+        return not self.keys.isdisjoint(names)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all rows."""
+        return frozenset(key for row in self.rows for key in row)
+
+    def place(self, number: int) -> str:
+        """Return the name of the *number*-th row, from 1, for an error's text."""
+        return f"{self.path.name}: row {number}"
+
+
+def read_material(path: Path) -> Material:
+    """
+    Return the content of the file at *path*; a folder gives a material without text.
+
+    Raises:
+        DatasetError: The file cannot be read, is not UTF-8, or is empty.
+    """
+    if path.is_dir():
+        return Material(path=path, text="")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path.name}: is not UTF-8 text. Export it again, or save it as UTF-8.") from error
+    if not text.strip():
+        raise DatasetError(f"{path.name}: is empty. Export it again.")
+    if text.lstrip()[0] in "{[":
+        return _json_material(path, text)
+    if _YAML.search(text):
+        document = _yaml(path, text)
+        return Material(path=path, text=text, document=document, rows=_objects(document))
+    if (rows := _table(text)) is not None:
+        return Material(path=path, text=text, rows=rows, is_csv=True)
+    return Material(path=path, text=text)
+
+
+def value_of(cell: Any) -> Any:
+    """Return the value of a CSV cell: JSON, a Python literal as pandas writes lists, or the text; None if blank."""
+    if not isinstance(cell, str):
+        return cell
+    stripped = cell.strip()
+    if not stripped:
+        return None
+    if stripped[0] in "[{":
+        try:
+            return json.loads(stripped)
+        except ValueError:
+            return _python_literal(cell)
+    return cell
+
+
+def _python_literal(cell: str) -> Any:
+    try:
+        return ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return cell
+
+
+def _json_material(path: Path, text: str) -> Material:
+    try:
+        document = json.loads(text)
+    except ValueError as whole:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        rows: list[dict[str, Any]] = []
+        for number, line in lines:
+            try:
+                value = json.loads(line)
+            except ValueError as error:
+                if not rows:
+                    raise DatasetError(f"{path.name}: expected JSON, found something else ({whole}).") from error
+                what = f"expected a JSON object, found a broken one ({error})"
+                raise DatasetError(f"{path.name}: line {number}: {what}.") from error
+            if not isinstance(value, dict):
+                raise DatasetError(f"{path.name}: line {number}: expected a JSON object.") from whole
+            rows.append(value)
+        return Material(path=path, text=text, rows=tuple(rows))
+    rows_of = (document,) if isinstance(document, dict) else _objects(document)
+    return Material(path=path, text=text, document=document, rows=rows_of)
+
+
+def _objects(document: Any) -> tuple[Mapping[str, Any], ...]:
+    if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
+        return tuple(document)
+    return ()
+
+
+def _table(text: str) -> tuple[Mapping[str, Any], ...] | None:
+    """Return the rows of CSV text; None if the first line is no header, or no row fits it."""
+    header = text.split("\n", 1)[0]
+    if "," not in header or header.lstrip().startswith(("#", "<", "-")):
+        return None
+    limit = csv.field_size_limit(CSV_CELL)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        lines = [line for line in reader if any(line)]
+    except csv.Error:
+        return None
+    finally:
+        csv.field_size_limit(limit)
+    names = [name.strip() for name in lines[0]]
+    if len(lines) < 2 or any(len(line) > len(names) for line in lines):
+        return None
+    return tuple(dict(zip(names, line, strict=False)) for line in lines[1:])
+
+
+def _yaml(path: Path, text: str) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """YAML 1.2, as promptfoo reads it: `no` and `2024-01-01` are texts."""
+
+    Loader.yaml_implicit_resolvers = {
+        first: [each for each in resolvers if each[0] not in _OF_YAML_1_1]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 - a subclass of the safe loader
+    except (yaml.YAMLError, ValueError) as error:
+        raise DatasetError(f"{path.name}: expected YAML, found a mistake ({' '.join(str(error).split())}).") from error
+
+
+def texts_of(value: Any, *, separator: str = "") -> tuple[str, ...]:
+    """Return the non-blank texts of a list or a single text, which *separator* splits."""
+    value = value_of(value)
+    if isinstance(value, str):
+        value = value.split(separator) if separator else [value]
+    items: Sequence[Any] = value if isinstance(value, (list, tuple)) else ()
+    return tuple(item for item in items if isinstance(item, str) and item.strip())

@@ -1,0 +1,196 @@
+"""Turns the assertions of a promptfoo test into the keys of a question, and counts those that have no such key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.questions.exports.export import text_of
+from pytest_ragcheck.questions.mention import compile_mention
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.export import Export
+
+_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+
+_MAXIMA = {"latency": ("latency_seconds", 0.001), "cost": ("cost_usd", 1.0)}
+"""The bound of each, and the factor to its unit: promptfoo's latency is in milliseconds."""
+
+_REFERENCES = ("factuality", "context-recall", "similar")
+"""Assertions with a reference answer as their value."""
+
+_OF_A_CELL = re.compile(r"\s*(?P<type>[a-z][\w-]*)(?:\((?P<threshold>[\d.]+)\))?\s*(?::\s*(?P<value>.*))?", re.DOTALL)
+_CSV_TYPES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
+
+
+@dataclass(slots=True)
+class Assertions:
+    """The assertions of one test as the keys of a question."""
+
+    export: Export
+    must_mention: list[str] = field(default_factory=list)
+    must_not_mention: list[str] = field(default_factory=list)
+    expected: str | None = None
+    thresholds: dict[str, float] = field(default_factory=dict)
+    is_refused: bool = False
+    left: list[Any] = field(default_factory=list)
+    """The assertions that were not carried over, for the metadata."""
+
+    def keys(self) -> dict[str, Any]:
+        """Return the keys of the question, as `Export.add` takes them."""
+        return {
+            "must_mention": tuple(dict.fromkeys(self.must_mention)),
+            "must_not_mention": tuple(dict.fromkeys(self.must_not_mention)),
+            "thresholds": dict(self.thresholds),
+            "answerable": not self.is_refused,
+        }
+
+    def read(self, assertions: Iterable[Any]) -> None:
+        """Take each assertion, those of a set without a threshold included."""
+        for assertion in assertions:
+            if not isinstance(assertion, Mapping):
+                self._leave("assertions of another form", assertion)
+            elif assertion.get("type") == "assert-set" and "threshold" not in assertion:
+                self.read(assertion.get("assert") or ())
+            else:
+                self._take(assertion)
+        if self.is_refused and self.expected is not None:
+            self.is_refused = False
+            self._leave("is-refusal", {"type": "is-refusal"})
+
+    def _take(self, assertion: Mapping[str, Any]) -> None:
+        kind, value = str(assertion.get("type")), assertion.get("value")
+        if assertion.get("weight") == 0 or "transform" in assertion:
+            self._leave(f"{kind} with {'transform' if 'transform' in assertion else 'weight 0'}", assertion)
+        elif _has_template(value):
+            self._leave(f"{kind} with a template or a file", assertion)
+        elif not (
+            self._text_assertion(kind, value) or self._measure(kind, assertion) or self._reference(kind, assertion)
+        ):
+            self._leave(kind, assertion)
+
+    def _text_assertion(self, kind: str, value: Any) -> bool:
+        """Take an assertion about the text of the answer; False if it is another, or cannot be carried over."""
+        negated, positive = kind.startswith("not-"), kind.removeprefix("not-")
+        patterns = _patterns(positive, value, negated=negated)
+        if patterns is None or not all(map(_compiles, patterns)):
+            return False
+        (self.must_not_mention if negated else self.must_mention).extend(patterns)
+        if kind == "equals" and self.expected is None:
+            self.expected = text_of(value)
+        return True
+
+    def _measure(self, kind: str, assertion: Mapping[str, Any]) -> bool:
+        limit = assertion.get("threshold")
+        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+        if kind == "is-refusal":
+            self.is_refused = True
+            return True
+        if not is_number or limit is None:
+            return kind == "context-faithfulness" and limit is None
+        if kind == "context-faithfulness" and 0 <= limit <= 1:
+            self.thresholds["groundedness"] = max(float(limit), self.thresholds.get("groundedness", 0.0))
+            return True
+        if kind in _MAXIMA and limit > 0:
+            name, factor = _MAXIMA[kind]
+            self.thresholds[name] = min(limit * factor, self.thresholds.get(name, float("inf")))
+            return True
+        return False
+
+    def _reference(self, kind: str, assertion: Mapping[str, Any]) -> bool:
+        """Take the reference answer of the assertion; its own score and threshold are counted as left."""
+        text = text_of(assertion.get("value"))
+        if kind not in _REFERENCES or text is None or self.expected not in (None, text):
+            return False
+        self.expected = text
+        if "threshold" in assertion:
+            self._leave(f"threshold of {kind} (its value is the expected answer)", assertion)
+        return True
+
+    def _leave(self, what: str, assertion: Any) -> None:
+        self.export.leave(what)
+        self.left.append(assertion)
+
+
+def of_cell(cell: str) -> dict[str, Any]:
+    """Return the assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
+    found = _OF_A_CELL.fullmatch(cell)
+    if found is None or not _is_known(found["type"]) or (found["value"] is None and found["type"] not in _VALUELESS):
+        return {"type": "equals", "value": cell}
+    kind = _CSV_TYPES.get(found["type"], found["type"])
+    assertion: dict[str, Any] = {"type": kind}
+    if found["value"]:
+        assertion["value"] = found["value"].strip()
+    if kind in {*_MAXIMA, "context-faithfulness"} and "value" in assertion and not found["threshold"]:
+        assertion["threshold"] = _number(assertion.pop("value"))
+    if found["threshold"]:
+        assertion["threshold"] = float(found["threshold"])
+    return assertion
+
+
+_VALUELESS = frozenset({"is-json", "contains-json", "is-refusal", "not-is-refusal", "is-sql", "is-xml"})
+
+_KINDS = frozenset(
+    {
+        "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "equals", "regex",
+        "starts-with", "llm-rubric", "similar", "factuality", "answer-relevance", "context-recall",
+        "context-relevance", "context-faithfulness", "latency", "cost", "is-refusal", "is-json", "contains-json",
+        "javascript", "python", "webhook", "levenshtein", "rouge-n", "bleu", "g-eval", "model-graded-closedqa",
+        "classifier", "moderation", "perplexity", "is-sql", "is-xml", "select-best", "word-count", "pi", *_CSV_TYPES,
+    }
+)  # fmt: skip
+
+
+def _is_known(kind: str) -> bool:
+    return kind.removeprefix("not-") in _KINDS
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
+    """Return the regular expressions in slashes that mean the same; None if there are none."""
+    if kind == "regex":
+        return [f"/{value}/"] if isinstance(value, str) and value else None
+    if kind in {"equals", "starts-with"}:
+        text = text_of(value)
+        begin, end = (r"\A\s*", r"\s*\Z") if kind == "equals" else (r"\A", "")
+        return None if text is None else [f"/{begin}{_escaped(text)}{end}/"]
+    flag = "i" if kind.startswith("i") else ""
+    name = kind.removeprefix("i") if kind != "is-json" else ""
+    if name not in {"contains", "contains-all", "contains-any"}:
+        return None
+    texts = [text_of(value)] if name == "contains" else [text_of(each) for each in _items(value)]
+    parts = [_escaped(each) for each in texts if each is not None]
+    if not parts or len(parts) != len(texts) or (negated and name == "contains-all" and len(parts) > 1):
+        return None
+    if name == "contains-any" and not negated and len(parts) > 1:
+        return [f"/(?:{'|'.join(parts)})/{flag}"]
+    return [f"/{part}/{flag}" for part in parts]
+
+
+def _items(value: Any) -> list[Any]:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value or ())
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _compiles(mention: str) -> bool:
+    try:
+        compile_mention(mention)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_template(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return any(isinstance(each, str) and ("{{" in each or "{%" in each or each.startswith("file://")) for each in texts)

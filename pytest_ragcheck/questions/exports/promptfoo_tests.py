@@ -1,0 +1,174 @@
+"""Reads the `tests` of a promptfoo configuration, or a CSV file of tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.exports.export import Export, Form, text_of
+from pytest_ragcheck.questions.exports.inputs_outputs import ASKED
+from pytest_ragcheck.questions.exports.material import Material, read_material
+from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, of_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EXPECTED = re.compile(r"__expected\d*")
+_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_OF_A_TEST = ("vars", "assert", "description", "metadata")
+_WITHOUT_EFFECT = frozenset({"provider", "providers", "prompts"})
+"""Keys of a test that choose what runs it; the endpoint takes their place."""
+
+
+def _is_promptfoo(material: Material) -> bool:
+    if material.is_csv:
+        return any(_EXPECTED.fullmatch(key) for key in material.keys)
+    return bool(_tests(material)) and (
+        isinstance(material.document, Mapping) or any("vars" in row for row in material.rows)
+    )
+
+
+def _tests(material: Material) -> Sequence[Any]:
+    """Return the entries of `tests`, or the rows of a file of tests."""
+    document = material.document
+    if not isinstance(document, Mapping):
+        return material.rows
+    tests = document.get("tests")
+    if isinstance(tests, list) and all(isinstance(each, (str, Mapping)) for each in tests):
+        return tests
+    return [tests] if isinstance(tests, str) else []
+
+
+def _read(material: Material, export: Export) -> None:
+    config = material.document if isinstance(material.document, Mapping) else {}
+    default = config.get("defaultTest")
+    if isinstance(default, str):
+        export.leave(f"defaultTest in another file ({default})")
+    if config.get("scenarios"):
+        export.leave("scenarios", len(config["scenarios"]))
+    default_test = default if isinstance(default, Mapping) else {}
+    asked = _asked_names(config.get("prompts"))
+    for test in _single_tests(material, export):
+        _add(export, test, default_test, asked)
+
+
+def _asked_names(prompts: Any) -> tuple[str, ...]:
+    """Return the variables of the prompts that are texts in the configuration."""
+    texts = [prompts] if isinstance(prompts, str) else prompts if isinstance(prompts, list) else []
+    return tuple(name for text in texts if isinstance(text, str) for name in _PLACEHOLDER.findall(text))
+
+
+def _single_tests(material: Material, export: Export) -> Iterator[Mapping[str, Any]]:
+    """Yield the tests, those of named files included; a generator of tests is counted as left."""
+    if material.is_csv:
+        yield from (_of_row(row) for row in material.rows)
+        return
+    for entry in _tests(material):
+        if not isinstance(entry, str):
+            yield entry
+            continue
+        path = material.path.parent / entry.removeprefix("file://")
+        if "://" in entry.removeprefix("file://") or path.suffix not in {".csv", ".yaml", ".yml", ".json", ".jsonl"}:
+            export.leave(f"tests from {entry}")
+        elif not path.is_file():
+            raise DatasetError(f"{material.path.name}: 'tests' names {entry!r}, and there is no such file beside it.")
+        else:
+            yield from _single_tests(read_material(path), export)
+
+
+def _of_row(row: Mapping[str, str]) -> dict[str, Any]:
+    """Return the test in a CSV row, whose columns `__...` are no variables."""
+    test: dict[str, Any] = {"vars": {key: cell for key, cell in row.items() if not key.startswith("__")}}
+    cells = [cell for key, cell in row.items() if _EXPECTED.fullmatch(key) and cell.strip()]
+    test["assert"] = [of_cell(cell) for cell in cells]
+    metadata = {key.partition(":")[2]: cell for key, cell in row.items() if key.startswith("__metadata:") and cell}
+    test["metadata"] = metadata
+    for key in ("__description", "__prefix", "__suffix", "__threshold"):
+        if row.get(key, "").strip():
+            test[key.removeprefix("__")] = row[key]
+    return test
+
+
+def _add(export: Export, test: Mapping[str, Any], default: Mapping[str, Any], asked: tuple[str, ...]) -> None:
+    """Add a question for each combination of the values of the test's variables."""
+    given = {**_mapping(default.get("vars")), **_mapping(test.get("vars"))}
+    if isinstance(test.get("vars"), str):
+        export.leave("vars in another file")
+    metadata = {**_mapping(default.get("metadata")), **_mapping(test.get("metadata"))}
+    if "description" in test:
+        metadata.setdefault("description", test["description"])
+    for key in {**default, **test}:
+        if key not in _OF_A_TEST and key not in _WITHOUT_EFFECT:
+            export.leave(f"{key} of a test")
+    choices = [value if isinstance(value, list) and value else [value] for value in given.values()]
+    for values in product(*choices):
+        variables = dict(zip(given, values, strict=True))
+        name = _name_of_question(variables, asked)
+        if name is None or _is_file(variables[name]):
+            export.leave(f"tests whose question is in no variable ({', '.join(ASKED)}, or the only one of the prompt)")
+            continue
+        assertions = Assertions(export)
+        assertions.read(_rendered([*_list(default.get("assert")), *_list(test.get("assert"))], variables))
+        further = {key: value for key, value in variables.items() if key != name and value not in (None, "")}
+        export.add(
+            variables[name],
+            expected=assertions.expected,
+            metadata={
+                **metadata,
+                **({"vars": further} if further else {}),
+                **({"not_carried_over": assertions.left} if assertions.left else {}),
+            },
+            **assertions.keys(),
+        )
+
+
+def _name_of_question(variables: Mapping[str, Any], asked: tuple[str, ...]) -> str | None:
+    """Return the variable with a usual name, else the only one of the prompts, else the only one of the test."""
+    texts = [name for name, value in variables.items() if text_of(value) is not None]
+    for names in ([name for name in ASKED if name in texts], [name for name in dict.fromkeys(asked) if name in texts]):
+        if names and (names[0] in ASKED or len(names) == 1):
+            return names[0]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("file://")
+
+
+def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Return *value* with the variables in place of `{{name}}`; other templates stay as they are."""
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda found: str(variables.get(found[1], found[0])), value)
+    if isinstance(value, list):
+        return [_rendered(each, variables) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _rendered(each, variables) for key, each in value.items()}
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+FORMS = (
+    Form(
+        name="promptfoo tests",
+        files="YAML or JSON configuration, CSV",
+        sign="`tests`; a list of tests with `vars`; in CSV a column `__expected`",
+        carried="the variable with the question → `question`; contains, contains-all, contains-any, equals, regex, "
+        "starts-with, with `i` or `not-` before them → `must_mention`, `must_not_mention`; equals, factuality, "
+        "context-recall, similar → `expected_answer`; context-faithfulness → threshold of `groundedness`; latency, "
+        "cost → thresholds; is-refusal → `answerable: false`",
+        left="metadata: `description`, `metadata`, the other variables; not carried, by name and number: llm-rubric, "
+        "javascript and every other assertion, `options`, thresholds of tests, scenarios, generated tests",
+        recognises=_is_promptfoo,
+        read=_read,
+    ),
+)

@@ -1,0 +1,72 @@
+"""`FORMS` is the table of the recognised exports, and `read_exports` reads files in any of these forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.questions.exports import (
+    beir_trec,
+    deepeval_files,
+    giskard_files,
+    inputs_outputs,
+    llamaindex_files,
+    promptfoo_tests,
+    ragas_files,
+)
+from pytest_ragcheck.questions.exports.beir_trec import is_qrels, no_topics
+from pytest_ragcheck.questions.exports.export import Export, Form
+from pytest_ragcheck.questions.exports.material import Material, read_material
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+# The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
+FORMS: tuple[Form, ...] = (
+    *promptfoo_tests.FORMS,
+    *giskard_files.FORMS,
+    *ragas_files.FORMS,
+    *inputs_outputs.FORMS,
+    *deepeval_files.FORMS,
+    *llamaindex_files.FORMS,
+    *beir_trec.FORMS,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadExport:
+    """A file in a recognised form, read."""
+
+    path: Path
+    form: Form
+    export: Export
+
+
+def read_exports(paths: Sequence[Path]) -> Iterator[ReadExport | Material]:
+    """
+    Yield the questions of each path in a recognised form, and the material of each other path.
+
+    Judgements of TREC belong to the topics among the *paths*.
+
+    Raises:
+        DatasetError: A file cannot be read, or has unexpected content; the text names the place.
+        UsageError: There are judgements of TREC without topics.
+    """
+    materials = [read_material(path) for path in paths]
+    qrels = tuple(each.path for each in materials if is_qrels(each))
+    others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
+    found = [(each, _form_of(each)) for each in others]
+    if qrels and not any(form is not None and form.name.startswith("TREC") for _, form in found):
+        raise no_topics(qrels[0])
+    for material, form in found:
+        if form is None:
+            yield material
+            continue
+        export = Export(dataset_name=material.path.stem)
+        form.read(material, export)
+        yield ReadExport(path=material.path, form=form, export=export)
+
+
+def _form_of(material: Material) -> Form | None:
+    return next((form for form in FORMS if form.recognises(material)), None)

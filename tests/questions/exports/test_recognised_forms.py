@@ -1,0 +1,257 @@
+"""Each recognised export becomes a question file that checks and runs; the page lists the forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.cli import main
+from pytest_ragcheck.questions.exports.recognised_forms import FORMS
+from tests.questions.exports.samples import BEIR, CUSTOMER, QRELS, RULE, SAMPLES, TREC_TOPICS, WHO
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.export import Form
+    from tests.harness import Project
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "convert.md"
+GOLD = [{"text": RULE}]
+TURNS = ["How long may I return it?", "And who pays?"]
+
+
+def convert(folder: Path, capsys: pytest.CaptureFixture[str], *names: str) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return what is not carried over, and the entries of the written file, which has no mistakes."""
+    output = folder / "converted"
+    status = main(["convert", *(str(folder / name) for name in names), "-o", str(output)])
+    printed = capsys.readouterr()
+    assert (status, printed.err) == (0, "")
+    (written,) = output.iterdir()
+    assert main(["check", str(written)]) == 0, capsys.readouterr().out
+    left = [line.removeprefix("  not carried over: ") for line in printed.out.splitlines()[2:]]
+    return left, json.loads(written.read_text(encoding="utf-8"))["questions"]
+
+
+def of_sample(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[dict[str, Any]]]:
+    file_name, text = SAMPLES[name]
+    (folder / file_name).write_text(text, encoding="utf-8")
+    return convert(folder, capsys, file_name)
+
+
+def entry(**keys: Any) -> dict[str, Any]:
+    """Return the entry of the usual question."""
+    return {"question": WHO, "expected_answer": CUSTOMER, **keys}
+
+
+NO_TOOLS = "expected_tools (kept in metadata, not asserted): 1"
+OF_A_GOLDEN = {
+    "level": "easy",
+    "actual_output": "We do.",
+    "comments": "often asked",
+    "expected_tools": [{"name": "lookup", "type": "FUNCTION"}],
+}
+TWO_PASSAGES = [*GOLD, {"text": "Returns take 30 days."}]
+NO_SYSTEM = "system messages (the endpoint has its own)"
+
+EXPECTED: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "ragas testset, JSON Lines": ([], entry(gold_passages=GOLD, metadata={"synthesizer_name": "single_hop"})),
+    "ragas testset, CSV": (
+        [],
+        entry(gold_passages=[*GOLD, {"text": "It's free."}], metadata={"synthesizer_name": "single_hop"}),
+    ),
+    "ragas EvaluationDataset, JSON Lines": (
+        [],
+        entry(gold_passages=GOLD, metadata={"retrieved_contexts": ["Lamps"], "response": "We do."}),
+    ),
+    "ragas 0.1 testset, CSV": (
+        [],
+        entry(
+            gold_passages=GOLD,
+            metadata={"evolution_type": "simple", "metadata": [{"source": "terms.md"}], "episode_done": "True"},
+        ),
+    ),
+    "ragas 0.1 dataset, JSON Lines": (
+        [],
+        entry(
+            all_acceptable_answers=[CUSTOMER, "They do."],
+            metadata={"answer": "We do.", "retrieved_contexts": ["Lamps"]},
+        ),
+    ),
+    "deepeval, JSON": (
+        [NO_TOOLS],
+        entry(gold_passages=TWO_PASSAGES, metadata={**OF_A_GOLDEN, "retrieval_context": ["Lamps"]}),
+    ),
+    "deepeval, JSON Lines": (
+        [NO_TOOLS],
+        entry(gold_passages=TWO_PASSAGES, metadata={**OF_A_GOLDEN, "retrieval_context": "Lamps"}),
+    ),
+    "deepeval, CSV": (
+        [NO_TOOLS],
+        entry(gold_passages=TWO_PASSAGES, metadata={**OF_A_GOLDEN, "retrieval_context": "Lamps"}),
+    ),
+    "promptfoo, CSV": (
+        ["llm-rubric: 1", "similar: 1"],
+        {
+            "question": WHO,
+            "must_mention": ["/customer/i", "/(?:pays|bears)/"],
+            "metadata": {
+                "level": "easy",
+                "description": "the cost",
+                "not_carried_over": [{"type": "llm-rubric", "value": "is polite"}],
+            },
+        },
+    ),
+    "LlamaIndex LabelledRagDataset": ([], entry(gold_passages=GOLD)),
+    "LlamaIndex EmbeddingQAFinetuneDataset": (
+        ["documents of the corpus that are relevant to no query: 1"],
+        {"id": "q1", "question": WHO, "gold_passages": [{"doc_id": "d1", "text": RULE}]},
+    ),
+    "LangSmith, JSON Lines": (
+        [
+            (
+                "rows whose inputs name no question (one of question, query, input, user_input, user_query, prompt, "
+                "message, text, or a single text): 1"
+            ),
+            f"{NO_SYSTEM}: 1",
+        ],
+        entry(
+            id="e-1",
+            metadata={"level": "easy", "inputs": {"tone": "polite"}, "outputs": {"contexts": [RULE]}},
+        ),
+    ),
+    "LangSmith, CSV": ([], entry(id="e-1")),
+    "LangSmith columns, CSV": ([], entry(id="e-1")),
+    "Langfuse, JSON": (
+        ["archived items: 1"],
+        entry(id="i-1", metadata={"level": "easy", "datasetId": "d", "status": "ACTIVE"}),
+    ),
+    "Langfuse, CSV": ([], entry(id="i-1", metadata={"level": "easy"})),
+    "OpenAI evals, JSON Lines": ([f"{NO_SYSTEM}: 2"], entry(all_acceptable_answers=[CUSTOMER, "They do."])),
+    "TREC lines": ([], {"id": "301", "question": WHO, "expected_answer": None}),
+}
+"""By sample what is not carried over, and keys of the first question."""
+
+OF_CONVERSATIONS = {
+    "ragas EvaluationDataset with turns, CSV": [],
+    "deepeval conversations, JSON": [
+        "expected_outcome (kept in metadata, not asserted): 1",
+        "scenarios without turns of the user, which deepeval's simulator would play: 1",
+    ],
+    "giskard, JSON Lines": [],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_export_becomes_questions(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    left, entries = of_sample(name, tmp_path, capsys)
+    wanted, keys = EXPECTED[name]
+    assert left == wanted
+    assert {key: entries[0].get(key) for key in keys} == keys
+
+
+@pytest.mark.parametrize("name", OF_CONVERSATIONS)
+def test_messages_become_turns_and_only_the_last_is_judged(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, [conversation] = of_sample(name, tmp_path, capsys)
+    assert left == OF_CONVERSATIONS[name]
+    first, last = conversation["turns"]
+    assert [first["question"], last["question"]] == TURNS
+    assert first["thresholds"] == {"answer_correctness": 0.0, "groundedness": 0.0}
+    assert "thresholds" not in last
+
+
+def test_assertions_of_promptfoo_keep_their_meaning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    left, [cost, long, _, mayor] = of_sample("promptfoo, YAML", tmp_path, capsys)
+    assert left == [
+        "javascript: 1",
+        "llm-rubric: 2",
+        "threshold of context-recall (its value is the expected answer): 1",
+    ]
+    assert (cost["question"], cost["expected_answer"]) == (WHO, CUSTOMER)
+    assert cost["must_mention"] == ["/the customer/i", "/(?:pays|bears)/", r"/\bcustomer\b/"]
+    assert cost["must_not_mention"] == ["/as an AI/i"]
+    assert cost["thresholds"] == {"groundedness": 0.9, "latency_seconds": 2.5}
+    assert cost["metadata"]["vars"] == {"context": "file://terms.txt", "who": "customer"}
+    assert (long["expected_answer"], long["must_mention"]) == ("no", [r"/\A\s*no\s*\Z/"])
+    assert mayor["answerable"] is False
+
+
+def test_judged_collections_run_in_the_tier_retrieval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "topics.txt").write_text(TREC_TOPICS, encoding="utf-8")
+    (tmp_path / "judged.txt").write_text(QRELS, encoding="utf-8")
+    left, [topic] = convert(tmp_path, capsys, "topics.txt", "judged.txt")
+    assert left == [
+        "grades above 1 (they count as relevant): 1",
+        "judgements of documents as not relevant: 2",
+        "queries without a relevant document: 1",
+    ]
+    assert (topic["id"], topic["question"], topic["gold_passages"]) == (
+        "301",
+        "cost of a return",
+        [{"doc_id": "terms"}],
+    )
+    for name, text in BEIR.items():
+        (tmp_path / "beir" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "beir" / name).write_text(text, encoding="utf-8")
+    assert main(["convert", str(tmp_path / "beir"), "-o", str(tmp_path)]) == 0
+    document = json.loads((tmp_path / "beir.rag.json").read_text(encoding="utf-8"))
+    assert document["tier"] == "retrieval"
+    assert document["questions"][0]["gold_passages"] == [{"doc_id": "terms", "text": f"Terms\n{RULE}"}]
+
+
+def test_every_converted_file_runs(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, (file_name, text) in enumerate(SAMPLES.values()):
+        export = project.folder / "exports" / f"sample{number}{Path(file_name).suffix}"
+        export.parent.mkdir(exist_ok=True)
+        export.write_text(text, encoding="utf-8")
+        assert main(["convert", str(export), "-o", str(project.folder)]) == 0, capsys.readouterr().err
+    with FakeEndpoint(json_reply({"answer": CUSTOMER, "contexts": [RULE]})) as endpoint:
+        shape = 'rag_request={"question": "{query}", "messages": "{history}"}'
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "-o", shape)
+    asked = {request.json["question"] for request in endpoint.requests}
+    assert {WHO, *TURNS, "How long?", "Who is the mayor?"} <= asked
+    assert "ERROR" not in run.verdicts.values(), run.text
+    assert {"PASS", "FAIL"} <= set(run.verdicts.values())
+
+
+def test_an_existing_question_file_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of_sample("LangSmith columns, CSV", tmp_path, capsys)
+    again = ["convert", str(tmp_path / "a.csv"), "-o", str(tmp_path / "converted")]
+    written = tmp_path / "converted" / "a.rag.json"
+    assert main(again) == 2
+    assert capsys.readouterr().err == (
+        f"ragcheck convert: {written}: exists already. Delete it, or name another folder with --output.\n"
+    )
+
+
+def test_an_unknown_form_is_told_with_the_known_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('[{"foo": 1}]', encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    errors = capsys.readouterr().err
+    assert f"{path}: is in no form that is recognised (found: 'foo')." in errors
+    assert all(form.name in errors for form in FORMS)
+    path.write_text("301 0 terms 1\n", encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    assert "Name the file of their topics too." in capsys.readouterr().err
+
+
+def section(form: Form) -> str:
+    """Return the section of the page about the form."""
+    lines = (
+        f"## {form.name}\n",
+        f"Files: {form.files}.",
+        f"Recognised by: {form.sign}.",
+        f"Carried over: {form.carried}.",
+        f"Otherwise: {form.left}.",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_lists_every_form() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert PAGE.name == "convert.md"
+    assert "\n".join(map(section, FORMS)) in page
