@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_ragcheck.metrics.citations import Citations, cited_sentences
 from pytest_ragcheck.questions.question import Question
@@ -156,3 +158,22 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
 def test_a_long_answer_of_nothing_but_brackets_takes_no_long_time() -> None:
     for hostile in ("[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000):
         cited_answer(answered(hostile, "a.md"))
+
+
+PIECES = st.sampled_from(
+    ["[1]", "[2, 7]", "【1†source】", "(source: a.md, p. 2)", "[x](a.md)", "[^1]", "\n[^1]: a.md\n", "\nSources:\n",
+     "\n1. a.md\n", "`[1]`", "```\n", "$", "A is so", ". ", ".", "\n", "\n\n", "    ", "- ", "# ", "? ", "。", "1", "x"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60))
+def test_every_citation_belongs_to_one_sentence_whatever_the_text(text: str) -> None:
+    answer = answered(text, "a.md", "b.md")
+    cited = cited_answer(answer)
+    blanked = cited.marked.blanked(text)
+    assert len(blanked) == len(text)
+    assert all(text[marker.start : marker.end] == marker.text for marker in cited.marked.markers)
+    sentences = cited_sentences(answer, cited)
+    belonging = [citation for sentence in sentences for citation in sentence.citations]
+    if any(map(str.isalnum, blanked)):
+        assert sorted(map(id, belonging)) == sorted(map(id, cited.citations))
