@@ -51,6 +51,21 @@ def test_a_run_in_which_nothing_broke_shows_its_questions(page: Show, tab: Tab) 
     assert tab.run("document.querySelector('#list').checkVisibility()")
 
 
+def test_a_green_run_does_not_say_that_something_broke(page: Show, tab: Tab) -> None:
+    told = page(results_of(PASSED, FAILED, gate="", xfailed={("billing", "prices"): "the gate is rate:0.5"}))
+    assert told.texts("#broken-title") == ["Failures that were tolerated"]
+    assert not tab.run("document.querySelector('#broken details.q').open")
+    assert page(results_of(FAILED)).texts("#broken-title") == ["What broke"]
+
+
+def test_contexts_after_the_second_are_folded(page: Show, tab: Tab) -> None:
+    page(results_of(replace(FAILED, contexts=("one", "two", "three", "four"))))
+    shown = "[...document.querySelectorAll('ol.contexts li')].filter(each => each.checkVisibility()).length"
+    assert (tab.run(shown), marks(tab, ".body details > summary")) == (2, ["2 more"])
+    tab.run("document.querySelector('.body details').open = true")
+    assert (tab.run(shown), tab.run("document.querySelectorAll('ol.contexts')[1].start")) == (4, 3)
+
+
 def test_a_difference_is_marked_inside_of_what_the_judge_did_not_find_supported(page: Show, tab: Tab) -> None:
     now = replace(FAILED, answer="It costs 45 euros.", unsupported_claims=("It costs 45 euros.",))
     page(results_of(now, baseline=RECORDED))

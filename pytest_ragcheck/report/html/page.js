@@ -139,12 +139,15 @@
     if (row.answer !== null || Object.keys(row.metrics).length) {
       const good = supporting(row);
       const list = el("ol", "contexts");
+      const further = el("ol", "contexts");
+      further.start = CONTEXTS + 1;
       row.contexts.forEach((text, at) => {
         const item = el("li", "", paragraph(text, good[at]));
         if (row.sources && row.sources[at]) item.prepend(el("span", "small", visible(row.sources[at])));
-        list.append(item);
+        (at < CONTEXTS ? list : further).append(item);
       });
       add("Contexts", row.contexts.length ? list : el("p", "small", "No contexts were returned."));
+      if (further.children.length) body.append(el("details", "fold", el("summary", "", `${further.children.length} more`), further));
       if (good.some((ranges) => ranges.length)) {
         body.append(el("p", "small", el("mark", "good", "Marked"), " are the sentences that have most words of a sentence of the answer: a match of words, not the judge's opinion."));
       }
@@ -183,6 +186,7 @@
     byId("more-button").textContent = `Show more (${count(found.length - shown)} left)`;
   }
 
+  const CONTEXTS = 2;
   const SAME = 0.0005;
   const seconds = (value) => value < 0.1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`;
   const BROKEN = 20;
@@ -207,7 +211,7 @@
     byId("broken-rest").textContent = `${count(left)} more are among all questions below.`;
     const first = byId("broken-list").querySelector("details");
     const linked = location.hash.length > 1;
-    if (first && !linked && all[0].verdict === "FAIL") first.open = true;
+    if (first && !linked && all[0].verdict === "FAIL" && rank(all[0]) < 2) first.open = true;
     byId("questions").open = all.length === 0 || linked;
   }
 

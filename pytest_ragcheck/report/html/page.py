@@ -32,6 +32,7 @@ def page_of(view: View) -> str:
         facts="".join(
             f"<div><dt>{escaped(name)}</dt><dd>{escaped(said)}</dd></div>" for name, said in view.facts.items()
         ),
+        broken_title="What broke" if view.upshot.state == "red" else "Failures that were tolerated",
         counts="".join(
             f'<li class="{escaped(name)}"><b>{count:,}</b> {escaped(name)}</li>'
             for name, count in view.counts.items()
@@ -65,7 +66,7 @@ def _cards(cards: Iterable[str]) -> str:
 
 def _figure(figure: Figure) -> str:
     return (
-        f'<article class="metric"><h3>{escaped(figure.name)}</h3><p class="mean">{escaped(figure.value)}</p>'
+        f'<article class="metric figure"><h3>{escaped(figure.name)}</h3><p class="mean">{escaped(figure.value)}</p>'
         f"<p>{escaped(figure.note)}</p></article>"
     )
 
