@@ -43,9 +43,9 @@ def test_it_has_its_two_commands_for_whoever_checks_the_project() -> None:
 
 def test_it_shows_the_failure_that_the_faulty_server_makes(reader: Callable[..., Reader], tmp_path: Path) -> None:
     (shown,) = readme("See it go red")
-    # One question of the run is enough to compare with; results in a folder of the test's own.
-    one = "examples/first_run/ragcheck.rag.yaml::empty-contexts"
-    command = f"RAG_SERVER_FAULT=number pytest -p no:cacheprovider --rag-output={tmp_path / 'results'} {one}"
+    # Results in a folder of the test's own, and the width of a terminal in CI too.
+    options = f"-p no:cacheprovider --rag-output={tmp_path / 'results'}"
+    command = f"CI= COLUMNS=80 RAG_SERVER_FAULT=number pytest {options} examples/first_run"
     someone = reader(
         stands_for={"RAG_SERVER_FAULT=number .venv/bin/python -m pytest examples/first_run": command},
     )
