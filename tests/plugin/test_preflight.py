@@ -67,6 +67,7 @@ def test_a_judge_that_cannot_tell_ends_the_run_before_the_system_is_asked(
     )
     assert text in ran.text
     assert "the judge did not pass its preflight" in ran.text
+    assert "During handling of the above exception" not in ran.text
 
 
 def test_a_judge_that_cannot_be_read_ends_the_run_with_what_it_said(project: Project, endpoint: FakeEndpoint) -> None:
