@@ -270,6 +270,11 @@ def test_a_dead_endpoint_fits_on_one_screen(project: Project, monkeypatch: pytes
     )
 
 
+def test_equal_errors_that_leave_no_room_for_a_name_are_one_row(project: Project) -> None:
+    project.ask(*(broken(f"refund-window-of-plan-{n}", f"canned: {'no route to host ' * 3}") for n in range(3)))
+    assert project.run().section(" ragcheck ")[0] == f"3 ERROR: canned: {'no route to host ' * 3}".rstrip()
+
+
 def test_many_unequal_errors_are_shortened_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("CI", raising=False)

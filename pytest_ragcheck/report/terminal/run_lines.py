@@ -155,8 +155,9 @@ def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for reason, ids in errors.items():
         if len(ids) > 1:
             first, _, _ = reason.partition("\n")
-            said = f"{len(ids)} ERROR: {cut(first, 200)}: "
-            yield said + _some(ids, _named_in(ids, _ROW - len(said)))
+            said = f"{len(ids)} ERROR: {cut(first, 200)}"
+            named = _named_in(ids, _ROW - len(f"{said}: "))
+            yield f"{said}: {_some(ids, named)}" if named else said
 
 
 def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
@@ -165,11 +166,9 @@ def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
 
 
 def _named_in(ids: Sequence[str], room: int) -> int:
-    """Return how many ids fit into *room* characters, between 1 and the most that are named."""
-    for named in range(_MOST_IDS_NAMED, 1, -1):
-        if len(_some(ids, named)) <= room:
-            return named
-    return 1
+    """Return how many ids fit into *room* characters, at most those that are named."""
+    fitting = (named for named in range(_MOST_IDS_NAMED, 0, -1) if len(_some(ids, named)) <= room)
+    return next(fitting, 0)
 
 
 def _metric_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
