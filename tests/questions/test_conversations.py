@@ -75,7 +75,6 @@ def test_a_line_of_json_lines_is_a_conversation_too(tmp_path: Path) -> None:
     [
         ("turns: []", " has an empty list of 'turns'. Write at least one."),
         ("turns: Why?", " has the text 'Why?' under 'turns'. Write a list of questions, one for each turn."),
-        ("turns: null", " has nothing under 'turns'. Write a list of questions, one for each turn."),
         (
             "turns: [Why?], question: Who?",
             " has 'question', which is a key of a turn. Write it into an entry under 'turns'.",

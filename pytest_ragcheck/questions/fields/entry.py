@@ -50,7 +50,7 @@ class EntryReader:
 
         After a mistake the result is incomplete. A bare text is a question without further keys.
         """
-        if isinstance(node, MappingNode) and any(entry.key == TURNS for entry in node.entries):
+        if isinstance(node, MappingNode) and any(map(_is_turns, node.entries)):
             return self._read_conversation(node, number=number)
         mapping = self._as_mapping(node, f"question number {number}")
         if mapping is None:
@@ -64,7 +64,7 @@ class EntryReader:
         subject = subject_of(node, number).replace("question", "conversation", 1)
         site = Site(self.mistakes, subject)
         entries = named_entries(site, node, CONVERSATION)
-        entry = entries.get(TURNS) or next(each for each in node.entries if each.key == TURNS)
+        entry = entries.get(TURNS) or next(filter(_is_turns, node.entries))
         if not isinstance(entry.value, ListNode):
             wrong(site, entry, "a list of questions, one for each turn")
             return ()
@@ -131,7 +131,8 @@ class EntryReader:
         if "question" in entries:
             return read_text(site, entries["question"], "the text to ask")
         found = ", ".join(shortened(entry.key) for entry in node.entries) or "nothing"
-        site.mistake(node.line, f"has no 'question' (found: {found}). Write the text to ask under 'question'.")
+        what = f"has no 'question' (found: {found}). Write the text to ask under 'question'."
+        site.mistake(node.line, what, kind="no question")
         return None
 
     def _read_id(self, site: Site, node: MappingNode, entries: Mapping[str, Entry], text: str) -> str:
@@ -149,14 +150,20 @@ class EntryReader:
         elif (first := self._first_line_by_id.get(question_id)) is None:
             self._first_line_by_id[question_id] = node.line
         elif "id" in entries:
-            site.mistake(line, f"has the id of the question on line {first}. Give it another.")
+            what = f"has the id of the question on line {first}. Give it another."
+            site.mistake(line, what, kind="a repeated id")
         else:
             site.mistake(
                 line,
                 f"has no id, and the one made from its text is that of the question on line {first}. "
-                "Give it an 'id', or delete it if it is the same.",
+                "Give one of them an 'id'.",
+                kind="a repeated text",
             )
         return question_id
+
+
+def _is_turns(entry: Entry) -> bool:
+    return entry.key == TURNS and not (isinstance(entry.value, Scalar) and entry.value.is_null)
 
 
 def subject_of(node: MappingNode, number: int) -> str:

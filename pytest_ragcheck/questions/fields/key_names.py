@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
 
 if TYPE_CHECKING:
@@ -29,15 +29,25 @@ _GOLD_OR_FOUND = (
 )
 _SAID = "is the answer of a system, and every run asks again. Put it under 'metadata', or delete it."
 _FOUND = "is a context that a system retrieved, and every run asks again. Put it under 'metadata', or delete it."
+_ASSERTION = (
+    "is an assertion of another tool. Write its texts under 'must_mention' or 'must_not_mention', or convert the "
+    "tool's file: ragcheck convert FILE."
+)
 
 _REFUSED: dict[str, str] = {
     **dict.fromkeys(("answer", "output", "response"), _EXPECTED_OR_SAID),
     **dict.fromkeys(("answers", "outputs", "responses"), _ACCEPTED_OR_SAID),
     **dict.fromkeys(("context", "contexts", "passage", "passages"), _GOLD_OR_FOUND),
     **dict.fromkeys(("document", "documents", "docs", "chunks"), _GOLD_OR_FOUND),
+    **dict.fromkeys(("assert", "asserts", "assertions", "expect", "expects", "expectations"), _ASSERTION),
     **dict.fromkeys(("actual_output", "actual_answer", "prediction", "predicted_answer"), _SAID),
     **dict.fromkeys(("retrieved_contexts", "retrieval_context", "retrieved_documents"), _FOUND),
 }
+
+_NEGATIONS = ("in", "un", "non")
+
+_SIMILAR = 0.6
+"""The smallest similarity of two spellings of one word, 0 to 1."""
 
 TURNS = "turns"
 """The key that makes an entry a conversation."""
@@ -140,7 +150,7 @@ TURN = Vocabulary(
 
 PASSAGE = Vocabulary(
     aliases=MappingProxyType({"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage")}),
-    advice="Delete it.",
+    advice="Put it under the question's 'metadata'.",
 )
 
 DEFAULTS = Vocabulary(
@@ -162,6 +172,11 @@ FILE = Vocabulary(
 )  # fmt: skip
 
 
+_MAYBE_QUESTIONS = (
+    "Rename it to 'questions' if it holds them; of another tool's file make a question file: ragcheck convert FILE."
+)
+
+
 def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict[str, Entry]:
     """
     Return the entries with a value by key; an `Entry` keeps the name that the author typed.
@@ -171,10 +186,10 @@ def named_entries(site: Site, node: MappingNode, vocabulary: Vocabulary) -> dict
     named: dict[str, Entry] = {}
     for entry in without_repeats(site, node).values():
         key = vocabulary.real_names.get(entry.key)
+        if isinstance(entry.value, Scalar) and entry.value.is_null:
+            continue
         if key is None:
             _note_foreign_key(site, entry, vocabulary)
-        elif isinstance(entry.value, Scalar) and entry.value.is_null:
-            continue
         elif key in named:
             other = named[key]
             site.mistake(
@@ -197,12 +212,24 @@ def _note_foreign_key(site: Site, entry: Entry, vocabulary: Vocabulary) -> None:
         site.mistake(entry.line, f"has the unknown key {shortened(entry.key)}. Rename it to {near!r}.")
     else:
         known = ", ".join(vocabulary.aliases)
-        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)} (known: {known}). {vocabulary.advice}")
+        advice = _MAYBE_QUESTIONS if vocabulary is FILE and isinstance(entry.value, ListNode) else vocabulary.advice
+        site.mistake(entry.line, f"has the unknown key {shortened(entry.key)} (known: {known}). {advice}")
 
 
 @lru_cache(maxsize=256)  # a file of another tool repeats its unknown keys in thousands of questions
 def near_match(name: str, known: tuple[str, ...]) -> str | None:
     """Return the *known* name most similar to *name*, or None if all differ too much."""
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    matches = difflib.get_close_matches(plain[:100], known, n=1, cutoff=0.75)
-    return matches[0] if matches else None
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")[:100]
+    matches = difflib.get_close_matches(plain, known, n=3, cutoff=0.75)
+    return next((match for match in matches if _is_slip(plain, match)), None)
+
+
+def _is_slip(name: str, known: str) -> bool:
+    """Return False for another word, as in `expected_facts`, and for an opposite, such as `incorrect_answers`."""
+    words, known_words = name.split("_"), known.split("_")
+    if len(words) != len(known_words):
+        return "".join(words) == "".join(known_words)
+    pairs = list(zip(words, known_words, strict=True))
+    return all(difflib.SequenceMatcher(None, *pair).ratio() >= _SIMILAR for pair in pairs) and not any(
+        word.startswith(_NEGATIONS) and not known_word.startswith(_NEGATIONS) for word, known_word in pairs
+    )

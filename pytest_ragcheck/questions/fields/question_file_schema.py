@@ -108,7 +108,7 @@ def _entry() -> Schema:
         "title": "A question",
         "description": "A question, or a conversation, which is a mapping with the key turns.",
         "properties": {TURNS: {"description": CONVERSATION_DESCRIPTIONS[TURNS]}},
-        "if": {"type": "object", "required": [TURNS]},
+        "if": {"type": "object", "required": [TURNS], "properties": {TURNS: _GIVEN}},
         "then": _ref("conversation"),
         "else": _question(QUESTION),
     }
@@ -219,7 +219,7 @@ def _mapping(
     return {
         "properties": properties,
         **{keyword: value for keyword, value in optional.items() if value},
-        "additionalProperties": False,
+        "additionalProperties": {"type": "null", "errorMessage": "There is no key of this name."},
     }
 
 

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 
 from pytest_ragcheck.redaction.printable import printable
 
+_SHOWN_LINES = 5
+_SHOWN_ALL = 3
+"""So many mistakes of one kind are shown in full."""
+
 
 @dataclass(slots=True)
 class Mistakes:
@@ -14,16 +18,39 @@ class Mistakes:
     shown_path: str
     """The path relative to the root, with forward slashes."""
 
-    found: list[tuple[int, str]] = field(default_factory=list)
+    found: list[tuple[int, str, str]] = field(default_factory=list)
+    """The line, the text and the kind of each mistake."""
 
-    def add(self, line: int, text: str) -> None:
-        """Adds a mistake on *line*; *text* says what is wrong and what to do."""
-        self.found.append((line, text))
+    def add(self, line: int, text: str, kind: str) -> None:
+        """Adds a mistake on *line*; *text* says what is wrong and what to do, and equal *kind*s are one mistake."""
+        self.found.append((line, text, kind))
 
     def texts(self) -> list[str]:
-        """One printable text a mistake, `file:line: ...`, in the order of the lines, each once."""
-        in_order = sorted(self.found, key=lambda mistake: mistake[0])
-        return list(dict.fromkeys(printable(f"{self.shown_path}:{line}: {text}") for line, text in in_order))
+        """
+        Printable texts, `file:line: ...`, in the order of their lines, each once.
+
+        Of more than three mistakes of one kind only the first is shown, with the number of the others.
+        """
+        told = dict.fromkeys(sorted(self.found, key=lambda mistake: mistake[0]))
+        lines: dict[str, list[int]] = {}
+        for line, _, kind in told:
+            lines.setdefault(kind, []).append(line)
+        texts: dict[str, None] = {}
+        folded: set[str] = set()
+        for line, text, kind in told:
+            is_folded = len(lines[kind]) > _SHOWN_ALL
+            if not (is_folded and kind in folded):
+                more = _more(lines[kind][1:]) if is_folded else ""
+                texts[printable(f"{self.shown_path}:{line}: {text}{more}")] = None
+                folded.add(kind)
+        return list(texts)
+
+
+def _more(others: list[int]) -> str:
+    """Return the number and the lines of further mistakes of one kind."""
+    lines = list(dict.fromkeys(map(str, others)))
+    shown = ", ".join(lines[:_SHOWN_LINES]) + " and others" * (len(lines) > _SHOWN_LINES)
+    return f" {len(others)} more of this kind: line{'s' if len(lines) > 1 else ''} {shown}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +61,6 @@ class Site:
     subject: str
     """The first words of every mistake, such as `question 'refund-window'`."""
 
-    def mistake(self, line: int, predicate: str) -> None:
-        """Adds the mistake `subject predicate`; the predicate ends with what to do."""
-        self.mistakes.add(line, f"{self.subject} {predicate}")
+    def mistake(self, line: int, predicate: str, *, kind: str = "") -> None:
+        """Adds the mistake `subject predicate`, which ends with what to do; its kind is the predicate by default."""
+        self.mistakes.add(line, f"{self.subject} {predicate}", kind or predicate)

@@ -47,7 +47,8 @@ def shortened(text: str) -> str:
 
 def wrong(site: Site, entry: Entry, wanted: str) -> None:
     """Adds the mistake that *entry* has another kind of value than *wanted*."""
-    site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.")
+    kind = f"another value under {entry.key!r}"
+    site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
 
 
 def read_text(site: Site, entry: Entry, wanted: str = "a text") -> str | None:

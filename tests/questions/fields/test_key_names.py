@@ -35,6 +35,13 @@ def test_the_names_that_say_the_opposite_stand_for_answerable() -> None:
         ("thresold", "threshold"),
         ("mustMention", "must_mention"),
         ("difficulty", None),
+        # Assertions and opposites are no misspelt answers.
+        ("expected_facts", None),
+        ("expected_outcome", None),
+        ("expected_tools", None),
+        ("incorrect_answers", None),
+        ("not_expected_answer", None),
+        ("unacceptable_answers", None),
         ("", None),
     ],
 )

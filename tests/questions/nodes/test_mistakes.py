@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -270,7 +271,7 @@ def test_questions_on_one_line_are_still_told_apart(tmp_path: Path) -> None:
             "{question: What?}",
             (
                 "question 'what-a494' has no id, and the one made from its text is that of the question on line 1. "
-                "Give it an 'id', or delete it if it is the same."
+                "Give one of them an 'id'."
             ),
         ),
     ],
@@ -290,10 +291,45 @@ def test_what_a_mistake_shows_is_cut(tmp_path: Path) -> None:
     assert [len(text) < 400 for text in shown] == [True] * 7
 
 
-def test_a_mistake_that_thousands_of_questions_make_is_told_for_each(tmp_path: Path) -> None:
-    content = [{"id": str(number), "question": "Why?", "expcted": "x"} for number in range(2_000)]
+def test_a_mistake_that_many_questions_make_is_told_once_with_the_number_of_the_others(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "question": "Why?", "answer": "x", "top_k": number - 9} for number in range(20)]
+    content = "\n".join(map(json.dumps, rows))
 
-    assert len(problems(tmp_path, content, "x.rag.json")) == 2_000
+    assert problems(tmp_path, content, "x.rag.jsonl") == [
+        (
+            "x.rag.jsonl:1: question '0' has 'answer', which may be the expected answer or the answer of a system. "
+            "Rename it to 'expected_answer', or put it under 'metadata'. "
+            "19 more of this kind: lines 2, 3, 4, 5, 6 and others."
+        ),
+        (
+            "x.rag.jsonl:1: question '0' has -9 under 'top_k'. Write a whole number from 1 to 999999999. "
+            "9 more of this kind: lines 2, 3, 4, 5, 6 and others."
+        ),
+    ]
+
+
+def test_null_means_not_given_even_under_a_key_that_is_refused(tmp_path: Path) -> None:
+    row = {"question": "Why?", "answer": None, "turns": None, "tools_called": None, "context": None}
+    assert len(read(tmp_path, json.dumps(row), "x.rag.jsonl").questions) == 1
+    assert read(tmp_path, {"questions": ["Why?"], "version": None}, "y.rag.json").questions
+
+
+@pytest.mark.parametrize("key", ["assert", "expect"])
+def test_an_assertion_of_another_tool_is_not_taken_for_an_answer(tmp_path: Path, key: str) -> None:
+    assert problems(tmp_path, [{"question": "Why?", key: "contains: x"}], "x.rag.json") == [
+        (
+            f"x.rag.json:4: question 'why-5d8a' has '{key}', which is an assertion of another tool. Write its texts "
+            "under 'must_mention' or 'must_not_mention', or convert the tool's file: ragcheck convert FILE."
+        )
+    ]
+
+
+def test_no_advice_deletes_the_questions(tmp_path: Path) -> None:
+    (_, unknown) = sorted(problems(tmp_path, {"examples": [{"question": "Why?"}]}, "x.rag.json"))
+    assert "unknown key 'examples'" in unknown
+    assert unknown.endswith(
+        "Rename it to 'questions' if it holds them; of another tool's file make a question file: ragcheck convert FILE."
+    )
 
 
 @pytest.mark.parametrize("mentions", ["[30, /10,000/]", "[/a, b, c/i]"])
