@@ -17,6 +17,7 @@ from pytest_ragcheck.demo.corpus import read_corpus
 from pytest_ragcheck.demo.faults import faults_from
 from pytest_ragcheck.demo.index import Index
 
+from .accounts import accounts_from, create_app_with_accounts
 from .app import create_app
 from .llm import LanguageModel
 
@@ -58,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with closing(index):
         if options.corpus is not None:
             read_corpus(index, options.corpus)
-        app = create_app(index, faults, model_from(os.environ), cites=os.environ.get("RAG_SERVER_CITATIONS") == "1")
+        model, cites = model_from(os.environ), os.environ.get("RAG_SERVER_CITATIONS") == "1"
+        accounts = accounts_from(os.environ.get("RAG_SERVER_ACCOUNTS", ""))
+        if accounts:
+            app = create_app_with_accounts(accounts, index, faults, model, cites=cites)
+        else:
+            app = create_app(index, faults, model, cites=cites)
         serve(app, listening, stop_with_stdin=options.stop_with_stdin)
 
 

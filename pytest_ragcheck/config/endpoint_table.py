@@ -6,9 +6,11 @@ from types import MappingProxyType
 
 from pytest_ragcheck.config.numbers import read_count, read_delay, read_number, read_seconds
 from pytest_ragcheck.config.readers import (
+    as_identities,
     as_mapping,
     read_base_url,
     read_header,
+    read_identity,
     read_request,
     read_response,
     read_shape,
@@ -75,6 +77,16 @@ ENDPOINT: tuple[Setting, ...] = (
         help="Headers of requests to the endpoint, one per line. {env:NAME} inserts an environment variable.",
         read=read_header,
         collect=as_mapping,
+        kind="lines",
+    ),
+    Setting(
+        name="rag_identities",
+        becomes="endpoint.identities",
+        default=MappingProxyType({}),
+        help="Headers of each identity that a question can be asked as, one header per line: the name of the identity, "
+        "the name of the header, its value. {env:NAME} inserts an environment variable.",
+        read=read_identity,
+        collect=as_identities,
         kind="lines",
     ),
     Setting(

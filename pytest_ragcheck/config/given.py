@@ -15,6 +15,7 @@ from pytest_ragcheck.config.readers import (
     model_and_url,
     read_embedding_model,
     read_header,
+    read_identity,
     read_minimum,
     read_weight,
 )
@@ -86,7 +87,7 @@ def _texts(setting: Setting, value: Any) -> list[str]:
 
 
 def _shown(setting: Setting, text: str) -> str:
-    if setting.read is read_header:
+    if setting.read in (read_header, read_identity):
         return "a line"  # it may hold a secret
     model, url = model_and_url(text) if setting.read is read_embedding_model else ("", None)
     if url is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +23,7 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.config.sample import Sample
@@ -267,6 +268,26 @@ def read_header(text: str) -> tuple[str, str]:
     if match is None:
         raise ValueError("is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'")
     return match[1], match[2]
+
+
+def read_identity(text: str) -> tuple[str, tuple[str, str]]:
+    """Return the name of an identity, and the name and value of one of its headers."""
+    name, _, header = text.partition(":")
+    try:
+        return re.fullmatch(r"[\w.@-]+", name.strip())[0], read_header(header.strip())  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise ValueError(
+            "is not of the form 'identity: Name: value'; write it such as "
+            "'alice: Authorization: Bearer {env:ALICE_TOKEN}'"
+        ) from None
+
+
+def as_identities(pairs: Iterable[tuple[str, Any]]) -> Mapping[str, Mapping[str, str]]:
+    """Return the headers of each identity, from one header or a mapping of several at a time."""
+    found: dict[str, dict[str, str]] = {}
+    for name, headers in pairs:
+        found.setdefault(name, {}).update(headers if isinstance(headers, Mapping) else [headers])
+    return MappingProxyType({name: MappingProxyType(headers) for name, headers in found.items()})
 
 
 _SET_BY_THE_JUDGE = frozenset({"messages", "model", "n", "response_format", "stream"})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import LOCAL, URL_READERS, model_and_url, read_embedding_model
+from pytest_ragcheck.config.readers import LOCAL, URL_READERS, as_identities, model_and_url, read_embedding_model
 from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
@@ -57,6 +57,10 @@ def read_settings(
             ("judge", "rag_judge_headers", "rag_judge_url"),
         )
     }
+    identities = {
+        name: _headers(chosen["rag_identities"], headers, chosen["rag_url"], environment)
+        for name, headers in values.get("endpoint.identities", {}).items()
+    }
     keys = _keys(environment)
     folders = {name: value.folder for name, value in chosen.items() if value is not None}
     absolute = {
@@ -71,8 +75,12 @@ def read_settings(
             **_models(values, folder),
             **_gate(values, folder),
             **{f"{group}.headers": MappingProxyType(dict(each.headers)) for group, each in filled.items()},
+            "endpoint.identities": as_identities((name, each.headers) for name, each in identities.items()),
             "run.own_metrics": tuple(own_metrics),
-            "secrets": (*(secret for each in filled.values() for secret in each.secrets), *_secrets_of(environment)),
+            "secrets": (
+                *(secret for each in (*filled.values(), *identities.values()) for secret in each.secrets),
+                *_secrets_of(environment),
+            ),
         }
     )
 

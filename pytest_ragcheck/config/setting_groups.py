@@ -25,6 +25,7 @@ class EndpointSettings:
     response: str | None
     stream: bool
     headers: Mapping[str, str]
+    identities: Mapping[str, Mapping[str, str]]
     top_k: int
     timeout_seconds: float
     concurrency: int

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.given import Given, read_given
-from pytest_ragcheck.config.readers import model_and_url, nearest, read_header
+from pytest_ragcheck.config.readers import model_and_url, nearest, read_header, read_identity
 from pytest_ragcheck.config.setting_groups import EndpointSettings, GateSettings, JudgeSettings, RunSettings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
@@ -108,7 +108,7 @@ class Settings:
         shown = (
             f"{setting.keyword}={values[setting.becomes]!r}"
             for setting in TABLE
-            if setting.read is not read_header and values[setting.becomes] != setting.default
+            if setting.read not in (read_header, read_identity) and values[setting.becomes] != setting.default
         )
         return self.redactor.text(f"Settings.of({', '.join(shown)})")
 
@@ -133,7 +133,8 @@ class Settings:
         _, embeddings = model_and_url(judge.embedding_model or "")
         for url in filter(None, (self.endpoint.url, self.endpoint.base_url, judge.url, embeddings)):
             found += url_secrets(url)
-        for name, value in (*self.endpoint.headers.items(), *judge.headers.items()):
+        of_identities = (pair for headers in self.endpoint.identities.values() for pair in headers.items())
+        for name, value in (*self.endpoint.headers.items(), *judge.headers.items(), *of_identities):
             if is_secret_header(name):
                 # The token after the scheme, as in `Bearer TOKEN`, is a secret too.
                 found += [value, *value.split()[1:]]

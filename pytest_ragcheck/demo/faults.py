@@ -43,6 +43,9 @@ class Faults:
     obeys: bool = False
     """Orders in the found passages are followed."""
 
+    leaks: bool = False
+    """Every account sees the documents of all accounts."""
+
     forgets: bool = False
     """Each turn of a conversation is answered as if it were the first."""
 
@@ -93,6 +96,7 @@ _READ: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "citation-wrong": lambda _: {"citation_wrong": True},
     "citation-invented": lambda _: {"citation_invented": True},
     "obeys": lambda _: {"obeys": True},
+    "leaks": lambda _: {"leaks": True},
     "forgets": lambda _: {"forgets": True},
     "cut": lambda _: {"cut_stream": True},
     "event": lambda _: {"stream_error": True},

@@ -52,6 +52,7 @@ def fingerprint(settings: Settings) -> dict[str, str]:
         found[name] = {
             header: REDACTED if is_secret_header(header) else value for header, value in sorted(found[name].items())
         }
+    found["rag_identities"] = {name: sorted(headers) for name, headers in sorted(found["rag_identities"].items())}
     for name in ("rag_min", "rag_max", "rag_weights", "rag_judge_parameters"):
         found[name] = dict(sorted(found[name].items()))
     found["rag_judge_prompt"] = _prompt_version(settings)

@@ -1,19 +1,21 @@
-"""Checks which required and forbidden mentions an answer contains, by text alone."""
+"""Checks the required and forbidden texts and documents of an answer, by texts and ids alone."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.questions.mention import is_mentioned, is_regex
-from pytest_ragcheck.scores.catalogue import MENTIONS
+from pytest_ragcheck.metrics.gold import found_gold
+from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex
+from pytest_ragcheck.scores.catalogue import MENTIONS, MUST_NOT_RETRIEVE
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
 _MUST, _MUST_NOT = MENTIONS
@@ -42,6 +44,17 @@ class Mentions:
         self._search.close()
 
 
+class Leaks:
+    """The metric of questions with `must_not_retrieve`; every run measures it, in the tier `retrieval` too."""
+
+    names = (MUST_NOT_RETRIEVE,)
+    local = True
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        """Return the score if it applies to the question."""
+        return {MUST_NOT_RETRIEVE: must_not_retrieve_score(question, answer)} if question.must_not_retrieve else {}
+
+
 def mention_scores(answer: str, question: Question, search: SearchProcess) -> dict[str, Score]:
     """
     Share of `must_mention` that the answer contains, and share of `must_not_mention` that it does not contain.
@@ -58,6 +71,51 @@ def mention_scores(answer: str, question: Question, search: SearchProcess) -> di
     if question.must_not_mention:
         scores[_MUST_NOT] = _score(question.must_not_mention, lambda mention: is_mentioned(mention, answer, search))
     return scores
+
+
+def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
+    """
+    Share of the documents in `must_not_retrieve` that neither the contexts nor the answer come from.
+
+    A document leaks if a context has its id, its text or one of its canaries, or if the answer has a canary. A canary
+    is a text of `must_not_mention` that the document has; the text of the document is that of the passage with its id.
+
+    Returns:
+        0..1, with the documents that leak and where. Unscored if a document has no text in the question, and the
+        contexts have no ids.
+
+    Source: our own.
+    """
+    leaks: list[str] = []
+    for document in question.must_not_retrieve:
+        passages = tuple(each for each in (*question.gold_passages, *question.distractors) if each.doc_id == document)
+        texts = [passage.text for passage in passages if passage.text]
+        if not texts and answer.source_ids is None and answer.contexts:
+            return Score.unscored(
+                f"the endpoint gives its contexts no ids, and no passage of the question has the text of {document!r}"
+            )
+        if where := _leak(question, passages, document, answer):
+            leaks.append(f"{document} ({where})")
+    return Score(1 - len(leaks) / len(question.must_not_retrieve), findings=tuple(leaks))
+
+
+def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
+    """Where the document is in the reply; empty if it is nowhere."""
+    canaries = [
+        compile_mention(mention)
+        for mention in question.must_not_mention
+        if not is_regex(mention) and any(compile_mention(mention).search(passage.text) for passage in passages)
+    ]
+    for rank, source_id in enumerate(answer.source_ids or (), 1):
+        if source_id == document:
+            return f"its id is at rank {rank}"
+    found = found_gold(replace(question, gold_passages=passages), answer)
+    for rank, context in enumerate(answer.contexts, 1):
+        if found[rank - 1]:
+            return f"its text is in context {rank}"
+        if any(canary.search(context) for canary in canaries):
+            return f"its canary is in context {rank}"
+    return "its canary is in the answer" if any(canary.search(answer.text) for canary in canaries) else ""
 
 
 def _score(mentions: Sequence[str], is_wrong: Callable[[str], bool]) -> Score:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from pytest_ragcheck.config.readers import LOCAL, model_and_layer
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.metrics.citations import Citations
-from pytest_ragcheck.metrics.mentions import Mentions
+from pytest_ragcheck.metrics.mentions import Leaks, Mentions
 from pytest_ragcheck.scores.catalogue import EXTRAS, LOCAL_PACKAGES
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
         from pytest_ragcheck.metrics.retrieval import Retrieval
 
         metrics.append(Retrieval(settings.endpoint.top_k))
-    return (*metrics, Mentions(), Citations(), *own)
+    return (*metrics, Mentions(), Leaks(), Citations(), *own)
 
 
 def check_installed(settings: Settings) -> None:

@@ -34,6 +34,9 @@ class GoldPassage:
     doc_id: str | None = None
     """The document's id in the file; None if the file has only the text."""
 
+    identity: str = ""
+    """The identity that the document is uploaded as; empty for that of the question."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierTurn:
@@ -78,6 +81,9 @@ class Question:
     must_cite: tuple[str, ...] = ()
     """Ids of the documents that the answer has to cite."""
 
+    must_not_retrieve: tuple[str, ...] = ()
+    """Ids of the documents that neither the contexts nor the answer may come from."""
+
     gold_passages: tuple[GoldPassage, ...] = ()
     """The passages that answer the question."""
 
@@ -108,6 +114,9 @@ class Question:
 
     quarantine: str | None = None
     """The reason why the gate ignores the question, which still runs and is reported; None if the gate counts it."""
+
+    identity: str = ""
+    """The name of the identity that asks the question; empty for the headers of the run alone."""
 
     tier: str = END_TO_END
     """One of `TIERS`."""

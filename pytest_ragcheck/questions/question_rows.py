@@ -77,8 +77,10 @@ def question_row(question: Question) -> dict[str, Any]:
         "must_mention": list(question.must_mention),
         "must_not_mention": list(question.must_not_mention),
         "must_cite": list(question.must_cite),
+        "must_not_retrieve": list(question.must_not_retrieve),
         "gold_passages": [_passage_row(passage) for passage in question.gold_passages],
         "distractors": [_passage_row(passage) for passage in question.distractors],
+        "as": question.identity or None,
         "answerable": None if question.answerable else False,
         "thresholds": dict(question.thresholds),
         "top_k": question.top_k,
@@ -93,7 +95,7 @@ def question_row(question: Question) -> dict[str, Any]:
 
 
 def _passage_row(passage: GoldPassage) -> dict[str, str]:
-    fields = {"doc_id": passage.doc_id, "text": passage.text}
+    fields = {"doc_id": passage.doc_id, "text": passage.text, "as": passage.identity}
     return {name: value for name, value in fields.items() if value}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_ragcheck.questions.question import EarlierTurn, GoldPassage, Origin, Question, QuestionSet
 
-_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "must_cite", "tags")
+_LISTS = ("all_acceptable_answers", "must_mention", "must_not_mention", "must_cite", "must_not_retrieve", "tags")
 _PASSAGES = ("gold_passages", "distractors")
 _MAPPINGS = ("thresholds", "metadata")
 
@@ -22,7 +22,7 @@ def question_to_wire(question: Question) -> dict[str, Any]:
     for name in _MAPPINGS:
         wire[name] = dict(wire[name])
     for name in _PASSAGES:
-        wire[name] = [[passage.text, passage.doc_id] for passage in wire[name]]
+        wire[name] = [[passage.text, passage.doc_id, passage.identity] for passage in wire[name]]
     # No other process asks the earlier turns for this question; whole questions would grow with their square.
     wire["earlier"] = [[turn.id, turn.question] for turn in question.earlier]
     wire["history"] = [[turn.question, turn.answer, list(turn.contexts)] for turn in question.history]
@@ -34,7 +34,9 @@ def question_from_wire(wire: dict[str, Any]) -> Question:
     """The question from the values of `question_to_wire`."""
     read = {name: tuple(wire[name]) for name in _LISTS}
     for name in _PASSAGES:
-        read[name] = tuple(GoldPassage(text=text, doc_id=doc_id) for text, doc_id in wire[name])
+        read[name] = tuple(
+            GoldPassage(text=text, doc_id=doc_id, identity=identity) for text, doc_id, identity in wire[name]
+        )
     names = {"dataset_name": wire["dataset_name"], "conversation": wire["conversation"]}
     read["earlier"] = tuple(
         Question(id=name, question=text, turn=number, **names) for number, (name, text) in enumerate(wire["earlier"], 1)

@@ -34,6 +34,7 @@ class RagClient(ClientCalls):
     Args:
         url: The route for questions, such as `http://localhost:8000/query`.
         headers: Sent with every question; no text shows their values.
+        identities: Further headers of each identity, by its name. A question with `as` is asked with them.
         top_k: How many contexts are requested for a question without its own `top_k`, >= 1.
         timeout_seconds: Limit of a whole exchange, from connecting to the last byte, > 0.
         max_reply_bytes: Limit of a reply's body, decompressed, >= 1.
@@ -64,6 +65,7 @@ class RagClient(ClientCalls):
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
+        identities: Mapping[str, Mapping[str, str]] | None = None,
         top_k: int = 5,
         timeout_seconds: float = 60.0,
         max_reply_bytes: int = 10_000_000,
@@ -96,6 +98,7 @@ class RagClient(ClientCalls):
             response=response,
             stream=stream,
             headers=headers or {},
+            identities=identities or {},
             timeout_seconds=timeout_seconds,
             max_reply_bytes=max_reply_bytes,
             http=http,
@@ -137,6 +140,7 @@ class RagClient(ClientCalls):
         return cls(
             url,
             headers=endpoint.headers,
+            identities=endpoint.identities,
             top_k=endpoint.top_k,
             timeout_seconds=endpoint.timeout_seconds,
             http=http,

@@ -48,10 +48,11 @@ class ClientCalls:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
         conversation = ConversationState.before(question)
+        endpoint = self._endpoint.as_identity(question.identity)
         if question.tier == GENERATION:
-            return await self._endpoint.ask_with_context(question.question, context_of(question), conversation)
+            return await endpoint.ask_with_context(question.question, context_of(question), conversation)
         top_k = self._top_k if question.top_k is None else question.top_k
-        ask = self._endpoint.ask if question.is_answered else self._endpoint.retrieve
+        ask = endpoint.ask if question.is_answered else endpoint.retrieve
         return await ask(question.question, top_k, conversation, include_chunks=question.ingest)
 
     async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:

@@ -6,6 +6,7 @@ import functools
 import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +38,7 @@ class FunctionEndpoint:
     """
     An endpoint that calls `function(query)`, or `function(query, top_k=...)` if it takes `top_k`.
 
+    A parameter `identity` gets the name of the identity that asks, or None.
     A parameter `history` gets the earlier turns of a conversation as OpenAI messages, and a parameter `session` the
     session that the function returned for them, if it keeps conversations itself.
     In the tier `generation` it calls `function(query, context_passages=[{"text": ..., "doc_id": ...}])`.
@@ -61,8 +63,28 @@ class FunctionEndpoint:
         self._timeout_seconds = timeout_seconds
         self._reading = None if response is None else read_shape(response=response).reading
         self.name = _qualified_name(function)
-        self._carried = _conversation_parameters(function)
+        self._identity: str | None = None
+        self._carried = _filled_parameters(function)
         self._takes_top_k = self._check_signature()
+
+    def as_identity(self, name: str) -> FunctionEndpoint:
+        """
+        The same function with the name of the identity; an empty name gives the function without one.
+
+        Raises:
+            EndpointError: The function takes no identity.
+        """
+        if not name:
+            return self
+        if "identity" not in self._carried:
+            raise EndpointError(
+                f"{self.name}: takes no identity, and the question is asked as {name!r}\n"
+                "Let the function take the name of the identity, as function(query, identity), or ask without 'as'.",
+                url=self.name,
+            )
+        asked = copy(self)
+        asked._identity = name
+        return asked
 
     async def ask(
         self,
@@ -115,10 +137,11 @@ class FunctionEndpoint:
         self, query: str, keywords: dict[str, Any], conversation: ConversationState, *, answers: bool = True
     ) -> RagAnswer:
         self._check_carries(conversation)
-        before = {"history": conversation.messages, "session": conversation.session}
+        before = {"history": conversation.messages, "session": conversation.session, "identity": self._identity}
         # Outside of a conversation, a function's own default stands.
         is_turn = conversation.turn is not None
-        keywords |= {name: before[name] for name, required in self._carried.items() if required or is_turn}
+        is_given = {"history": is_turn, "session": is_turn, "identity": self._identity is not None}
+        keywords |= {name: before[name] for name, required in self._carried.items() if required or is_given[name]}
         started = time.perf_counter()
         call = functools.partial(self._function, query, **keywords)
         with TimeLimit(self._timeout_seconds):
@@ -234,13 +257,17 @@ class FunctionEndpoint:
         )
 
 
-def _conversation_parameters(function: Asked) -> dict[str, bool]:
-    """The parameters `history` and `session` that the function has after the query; True for a required one."""
+def _filled_parameters(function: Asked) -> dict[str, bool]:
+    """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
     try:
         parameters = [*inspect.signature(function).parameters.values()][1:]
     except (TypeError, ValueError):  # some functions written in C have no signature
         return {}
-    named = (each for each in parameters if each.name in {"history", "session"} and each.kind is not each.VAR_KEYWORD)
+    named = (
+        each
+        for each in parameters
+        if each.name in {"history", "session", "identity"} and each.kind is not each.VAR_KEYWORD
+    )
     return {each.name: each.default is each.empty for each in named}
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, base_of, joined
 from pytest_ragcheck.rag.http.endpoint_address import in_app, read_address
@@ -41,6 +43,8 @@ class HttpService:
         request: Replaces the request of the shape.
         response: Replaces the response of the shape.
         stream: As for `HttpEndpoint`.
+        identities: The headers of each identity, in addition to those of the route.
+        identity: The identity that is used; empty for none.
         app: An app in this process that takes the requests; the URLs may then be paths.
         route: Further arguments of `HttpRoute`.
 
@@ -58,13 +62,19 @@ class HttpService:
         response: str | None,
         stream: bool,
         app: AsgiApp | None = None,
+        identities: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        identity: str = "",
         **route: Any,
     ) -> None:
+        self._identities, self._identity = identities, identity
+        self._services: dict[str, HttpService] = {}
         if app is not None:
             url = in_app(url)
             base_url = None if base_url is None else in_app(base_url)
         self._app = app
-        self._route = {**route, "app": app}
+        self._own_headers = route.pop("headers")
+        headers = {**self._own_headers, **(identities[identity] if identity else {})}
+        self._route = {**route, "headers": headers, "app": app}
         self._stream = stream
         self._shape, self._request, self._response = shape, request, response
         self._endpoint = HttpEndpoint(
@@ -77,6 +87,36 @@ class HttpService:
     def name(self) -> str:
         """The URL of the route for questions, without secrets."""
         return self._endpoint.name
+
+    def as_identity(self, name: str) -> HttpService:
+        """
+        The same service with the headers of the identity; an empty name gives the service without one.
+
+        Raises:
+            EndpointError: The identity is unknown.
+        """
+        if name == self._identity:
+            return self
+        if name and name not in self._identities:
+            known = ", ".join(sorted(self._identities)) or "none"
+            raise EndpointError(
+                f"{self.name}: the identity {name!r} is not in rag_identities (known: {known})\n"
+                f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'.",
+                url=self.name,
+            )
+        if name not in self._services:
+            self._services[name] = HttpService(
+                self._url,
+                base_url=self._base_url,
+                shape=self._shape,
+                request=self._request,
+                response=self._response,
+                stream=self._stream,
+                identities=self._identities,
+                identity=name,
+                **{**self._beside(), "headers": self._own_headers},
+            )
+        return self._services[name]
 
     async def ask(
         self,
@@ -116,7 +156,10 @@ class HttpService:
             return HttpRoute(url, to_do=to_do, **self._beside())
 
         shown = shown_url(self._base_url) if self._app is None else self._app.shown(self._base_url)
-        return DocumentRoutes(self._base_url, route, shown)
+        return DocumentRoutes(self._base_url, route, shown, identity=self._identity, of_identity=self._documents_of)
+
+    def _documents_of(self, identity: str) -> DocumentRoutes:
+        return self.as_identity(identity).documents
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop."""

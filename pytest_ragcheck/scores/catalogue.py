@@ -27,7 +27,10 @@ CITATION_VALIDITY = "citation_validity"
 CITATION_SUPPORT = ("citation_precision", "citation_recall")
 """Shares of citations that support their sentence, and of sentences that their citations support, as ALCE's."""
 
-DEMANDED = (*MENTIONS, MUST_CITE)
+MUST_NOT_RETRIEVE = "must_not_retrieve"
+"""Share of the forbidden documents that neither contexts nor answer come from; asserted at 1.0."""
+
+DEMANDED = (*MENTIONS, MUST_NOT_RETRIEVE, MUST_CITE)
 """The metrics with the name of the question's key that asserts them at 1.0."""
 
 OVERLAP = ("exact_match", "f1")
@@ -122,7 +125,7 @@ METRICS = (
 ASSERTABLE = tuple(metric for metric in METRICS if metric not in {ABSTAINED, *DEMANDED})
 """The metrics that `--rag-min` and a question's `thresholds` accept; other keys of a question assert the rest."""
 
-OF_ANSWERS = frozenset(METRICS).difference(RETRIEVAL)
+OF_ANSWERS = frozenset(METRICS).difference(RETRIEVAL, (MUST_NOT_RETRIEVE,))
 """The metrics that need an answer; the tier `retrieval` has none."""
 
 BOUNDED = ("latency_seconds", "first_token_seconds", "cost_usd")

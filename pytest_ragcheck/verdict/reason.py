@@ -42,7 +42,7 @@ def reason_for(
     short = shortfalls(scores, decision.thresholds)
     if ABSTAINED in short or not short.keys().isdisjoint(JUDGED):
         reasons += _judged_reasons(question, answer, judgement, short)
-    for metric, text in zip(DEMANDED, ("does not mention", "mentions", "does not cite"), strict=True):
+    for metric, text in zip(DEMANDED, ("does not mention", "mentions", "leaks", "does not cite"), strict=True):
         if metric in scores and (findings := scores[metric].findings):
             reasons.append(f"the answer {text} {', '.join(map(repr, findings))}")
     wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)

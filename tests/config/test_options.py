@@ -32,6 +32,7 @@ from pytest_ragcheck.config.readers import (
     read_gate,
     read_group,
     read_header,
+    read_identity,
     read_judge,
     read_maximum,
     read_minimum,
@@ -63,7 +64,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
 WEIGHABLE = listed(metric for metric in METRICS if metric != OVERALL)
 HEADING = "## All options\n"
 PURPOSES = {
-    "Connect your system": "url base_url headers shape request response stream top_k agent require_endpoint",
+    "Connect your system": "url base_url headers identities shape request response stream top_k agent require_endpoint",
     "Choose the questions": "question_files dataset samples shard tier ingest",
     "Choose the judge": "judge judge_model judge_url judge_headers judge_parameters judge_prompt judge_repeats "
     "judge_price calibration",
@@ -110,6 +111,13 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     read_name: (" ", "' ' is blank; write a name, or leave it out"),
     read_path: (" ", "' ' is blank; write a path, or leave it out"),
     read_report: ("report.pdf", "'report.pdf' ends in neither .html nor .md; name the report such as report.html"),
+    read_identity: (
+        "secret-token",
+        (
+            "a line is not of the form 'identity: Name: value'; write it such as "
+            "'alice: Authorization: Bearer {env:ALICE_TOKEN}'"
+        ),
+    ),
     read_header: (
         "Bearer abc",
         "a line is not of the form 'Name: value'; write it such as 'Authorization: Bearer {env:RAG_TOKEN}'",

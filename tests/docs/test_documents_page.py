@@ -24,3 +24,10 @@ def test_the_page_can_be_followed(reader: Callable[..., Reader], tmp_path: Path,
     with running(tmp_path / "corpus") as server:
         reader(stands_for={"http://127.0.0.1:8000": server.url}).follow(page(name))
         assert server.documents() == {}
+
+
+def test_the_page_about_tenants_can_be_followed(reader: Callable[..., Reader], tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    accounts = {"RAG_SERVER_ACCOUNTS": "token-a=acme,token-b=globex"}
+    with running(tmp_path / "corpus", environment=accounts) as server:
+        reader(stands_for={"http://127.0.0.1:8000": server.url}).follow(page("how-to/tenants.md"))

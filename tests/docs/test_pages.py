@@ -58,6 +58,7 @@ HELD = {
     "how-to/split-a-run.md": "tests/docs/test_split_page.py",
     "how-to/test-your-own-parts.md": "tests/docs/test_how_to_pages.py",
     "how-to/planted-documents.md": "tests/docs/test_documents_page.py",
+    "how-to/tenants.md": "tests/docs/test_documents_page.py",
     "how-to/test-with-documents.md": "tests/docs/test_documents_page.py",
     "how-to/with-xdist.md": "tests/docs/test_how_to_pages.py",
     "how-to/without-pytest.md": "tests/docs/test_without_pytest_page.py",

@@ -251,7 +251,7 @@ def test_without_stop_with_stdin_a_closed_standard_input_does_not_end_it(tmp_pat
             (
                 "RAG_SERVER_FAULT names no fault: numbers. "
                 "Known: number, best, invent, slow, error, wrong-ids, citation-wrong, "
-                "citation-invented, obeys, forgets, cut, event, task, delete."
+                "citation-invented, obeys, leaks, forgets, cut, event, task, delete."
             ),
         ),
         ([], "slow=soon", "RAG_SERVER_FAULT: slow=soon has no number after the '='."),

@@ -65,9 +65,10 @@ OPENAI = JudgeIdentity(
 )
 FULL = a_question(
     "full", expected_answer="a", must_mention=("a",), must_not_mention=("b",), must_cite=("c",),
+    must_not_retrieve=("d",), identity="alice",
     thresholds={"f1": 0.5}, top_k=1,
-    tags=("t",), gold_passages=(GoldPassage(text="a", doc_id="b"),), distractors=(GoldPassage(text="a"),),
-    answerable=False, skip="s", xfail="x", metadata={"a": 1},
+    tags=("t",), gold_passages=(GoldPassage(text="a", doc_id="b", identity="bob"),),
+    distractors=(GoldPassage(text="a"),), answerable=False, skip="s", xfail="x", metadata={"a": 1},
 )  # fmt: skip
 
 
@@ -191,6 +192,7 @@ RUNS = {
     ),
     "a replay": some_outcomes(a_record("a", asked_again=("FAIL", "PASS")), replay_of="recorded.json"),
     "costs": some_outcomes(a_record("a", cost=COST), an_error("b", answer="a", cost=COST)),
+    "an identity": some_outcomes(a_record(question=a_question(identity="alice")), an_error("b")),
     "a planted document": some_outcomes(
         a_record(
             question=a_question(

@@ -46,6 +46,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--base-url", metavar="URL", help="base URL of its other routes, as rag_base_url")
     add_headers(parser)
     parser.add_argument(
+        "--identity",
+        metavar="LINE",
+        action="append",
+        help="header of an identity, as a line of rag_identities; may be given several times",
+    )
+    parser.add_argument(
         "--output",
         metavar="FOLDER",
         type=Path,
@@ -73,6 +79,7 @@ def _settings(chosen: argparse.Namespace) -> Settings:
         "rag_url": Given(chosen.rag_url, "--rag-url"),
         "rag_base_url": Given(chosen.base_url, "--base-url"),
         "rag_headers": Given(chosen.header, "--header"),
+        "rag_identities": Given(chosen.identity, "--identity"),
     }
     # Of the environment only the URL and the secrets of the headers apply here.
     environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
@@ -97,7 +104,8 @@ def _by_ledger(output: Path, settings: Settings) -> int:
         for ledger in abandoned(output):
             entries = ledger.read()
             if entries.base == routes.shown:
-                total += await clean_up(ledger, routes, RequestLimiter(settings.endpoint.concurrency))
+                own = routes.of_identity(entries.identity)
+                total += await clean_up(ledger, own, RequestLimiter(settings.endpoint.concurrency))
             else:
                 elsewhere.append(_left_elsewhere(ledger.folder.name, entries, routes.shown))
         return total

@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import os
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.store.run_once import POLL_SECONDS, Once
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.asking.document_outcome import finished, note
 from pytest_ragcheck.plugin.asking.session_loop import is_client_of_url, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of
@@ -119,9 +119,20 @@ class RunDocuments:
         uploads = uploads_of(run_of(self._config).questions.selected.values())
         if not uploads:
             return Ingested()
+        by_identity: dict[str, list[Upload]] = {}
+        for upload in uploads:
+            by_identity.setdefault(upload.identity, []).append(upload)
+        done = [await self._ingest_as(identity, own, client, name) for identity, own in by_identity.items()]
+        return Ingested(
+            ids={server_id: ours for each in done for server_id, ours in each.ids.items()},
+            failures={doc_id: why for each in done for doc_id, why in each.failures.items()},
+            is_refused=any(each.is_refused for each in done),
+        )
+
+    async def _ingest_as(self, identity: str, uploads: list[Upload], client: Asks, name: str) -> Ingested:
         try:
-            routes = _routes(client, name)
-        except UsageError as error:
+            routes = _routes(client, name).of_identity(identity)
+        except (UsageError, EndpointError) as error:
             return Ingested(failures=dict.fromkeys((upload.doc_id for upload in uploads), str(error)))
         try:
             return await self._ingest_into(uploads, client, routes, name)
@@ -142,9 +153,11 @@ class RunDocuments:
         self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
     ) -> Ingested | None:
         """Return the result of the one upload for all workers; None if it went to another system with the same name."""
+        system = name
+        name = f"{name} as {routes.identity}" if routes.identity else name
         ledger = self._ledger(_digest(name))
         ledger.hold(undecided=True)
-        known = is_client_of_url(self._config, client) and name == shown_url(self._settings.endpoint.url or "")
+        known = is_client_of_url(self._config, client) and system == shown_url(self._settings.endpoint.url or "")
         # Before the upload: a process that ends in the meantime must delete the documents.
         if known:
             self._held.append(ledger)
@@ -186,7 +199,9 @@ class RunDocuments:
         for old in abandoned(self._settings.run.output):
             entries = old.read()
             if entries.base == routes.shown and not entries.kept:
-                note(self._config, await clean_up(old, routes, self._limiter))
+                # Documents of an identity that the settings no longer have stay in their ledger.
+                with suppress(EndpointError):
+                    note(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
         await take_out(ledger, routes, self._limiter)
         progress = _Progress(self._config, len(uploads), routes.shown)

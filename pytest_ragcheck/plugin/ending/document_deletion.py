@@ -33,8 +33,10 @@ async def _delete(config: pytest.Config, ledgers: list[Ledger], failed: bool) ->
     limiter = RequestLimiter(settings.endpoint.concurrency, retries=settings.endpoint.retries)
     client = None if settings.endpoint.url is None else RagClient.from_settings(settings)
     for ledger in ledgers:
-        if client is not None and ledger.read().base == client.documents.shown:
-            note(config, await finished(ledger, client.documents, limiter, settings=settings, failed=failed))
+        entries = ledger.read()
+        if client is not None and entries.base == client.documents.shown:
+            routes = client.documents.of_identity(entries.identity)
+            note(config, await finished(ledger, routes, limiter, settings=settings, failed=failed))
         else:
             note(config, give_up(ledger))
     if client is not None:

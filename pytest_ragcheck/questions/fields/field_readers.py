@@ -122,13 +122,14 @@ def _read_passage(site: Site, item: Entry) -> GoldPassage | None:
         return None if text is None else GoldPassage(text=text)
     parts = named_entries(site, item.value, PASSAGE)
     doc_id = read_text(site, parts["doc_id"]) if "doc_id" in parts else None
+    identity = (read_text(site, parts["as"]) or "") if "as" in parts else ""
     if "text" not in parts:
         if "doc_id" in parts:
-            return None if doc_id is None else GoldPassage(doc_id=doc_id)
+            return None if doc_id is None else GoldPassage(doc_id=doc_id, identity=identity)
         site.mistake(item.line, f"has a passage without 'text' under {item.key!r}. Write its text, or its 'doc_id'.")
         return None
     text = read_text(site, parts["text"])
-    return None if text is None else GoldPassage(text=text, doc_id=doc_id)
+    return None if text is None else GoldPassage(text=text, doc_id=doc_id, identity=identity)
 
 
 def read_thresholds(

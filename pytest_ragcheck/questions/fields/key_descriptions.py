@@ -48,8 +48,11 @@ QUESTION_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "without a judge.",
         "must_cite": "Ids of the documents that the answer must cite with a marker, such as [1] or [terms.md]. Checked "
         "without a judge.",
+        "must_not_retrieve": "Ids of the documents that contexts and answer must not come from. Checked without a "
+        "judge.",
         "gold_passages": "The passages that answer the question: texts, or mappings with text, doc_id or both.",
         "distractors": "Passages that seem to answer the question but do not: texts, or mappings with text and doc_id.",
+        "as": "Name of the identity in rag_identities that asks. Default: the headers of the run.",
         "answerable": "false: the system must decline to answer, and the question has no expected answer.",
         "thresholds": "Minimum for this question, 0 to 1: one number for answer_correctness and groundedness, or "
         "one for each metric. For latency_seconds, first_token_seconds and cost_usd it is the "
@@ -81,5 +84,6 @@ PASSAGE_DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "doc_id": "Id of the document that contains the text. Without ingestion, several texts may share an id.",
         "text": "The text of the passage.",
+        "as": "Name of the identity that uploads the document. Default: that of the question.",
     }
 )

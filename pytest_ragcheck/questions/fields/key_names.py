@@ -105,11 +105,13 @@ QUESTION = Vocabulary(
             "must_mention": ("must_contain", "must_include"),
             "must_not_mention": ("must_not_contain", "must_not_include"),
             "must_cite": ("expected_citations",),
+            "must_not_retrieve": (),
             "gold_passages": (
                 "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
                 "supporting_passages", "gold_documents",
             ),
             "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
+            "as": (),
             "answerable": ("is_answerable", *sorted(INVERTED)),
             "thresholds": ("threshold",),
             "top_k": ("topk", "topK"),
@@ -149,7 +151,9 @@ TURN = Vocabulary(
 )
 
 PASSAGE = Vocabulary(
-    aliases=MappingProxyType({"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage")}),
+    aliases=MappingProxyType(
+        {"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage"), "as": ()}
+    ),
     advice="Put it under the question's 'metadata'.",
 )
 

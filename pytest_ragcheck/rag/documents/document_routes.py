@@ -75,9 +75,20 @@ class DocumentRoutes:
         base_url: The base of the routes; its query-string is sent with every request.
         route: Makes the route of a URL, with remedies by status.
         shown: The base URL without secrets, or the name of the app that takes the requests.
+        identity: The name of the identity that the requests are made as; empty for none.
+        of_identity: Returns the routes of another identity.
     """
 
-    def __init__(self, base_url: str, route: Callable[[str, Mapping[int, str]], HttpRoute], shown: str) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        route: Callable[[str, Mapping[int, str]], HttpRoute],
+        shown: str,
+        *,
+        identity: str,
+        of_identity: Callable[[str], DocumentRoutes],
+    ) -> None:
+        self.identity, self.of_identity = identity, of_identity
         self._base_url = base_url
         self._route = route
         self.shown = shown

@@ -90,7 +90,7 @@ async def ingest(
         before = _by_name(listed)
         watch = _Watch(routes=routes, limiter=limiter, listed=listed, timeout_seconds=timeout_seconds)
         batch = _Batch(routes=routes, ledger=ledger, limiter=limiter, tell=tell, watch=watch)
-        ledger.write(base=routes.shown)
+        ledger.write(base=routes.shown, identity=routes.identity)
         first, *others = uploads
         # The first upload runs alone: a server that takes none gets one request, not a thousand.
         if (failure := await batch.upload(first, before)) is not None and batch.is_refused:

@@ -31,6 +31,9 @@ class Entries:
     base: str = ""
     """The base URL of the server, without secrets."""
 
+    identity: str = ""
+    """The name of the identity that uploaded the documents; empty for none."""
+
     before: dict[str, list[str]] = field(default_factory=dict)
     """By file name, for each started upload, the ids of the documents that already had the name."""
 
@@ -172,7 +175,7 @@ def ledgers_of(output: Path, run: str) -> Iterator[Ledger]:
 def _apply(entries: Entries, line: Any) -> None:
     match line:
         case {"base": str(base)}:
-            entries.base = base
+            entries.base, entries.identity = base, str(line.get("identity", ""))
         case {"upload": str(name), "before": [*before]} if _are_texts(before):
             entries.before[name] = before
             # Another worker may repeat the upload of a dead worker.

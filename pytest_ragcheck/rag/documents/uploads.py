@@ -28,6 +28,8 @@ class Upload:
 
     text: str
     file_name: str
+    identity: str = ""
+    """The name of the identity that uploads it; empty for none."""
 
 
 def uploads_of(questions: Iterable[Question]) -> list[Upload]:
@@ -38,7 +40,7 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     their digests.
     """
     distinct = dict.fromkeys(
-        (str(passage.doc_id), passage.text)
+        (str(passage.doc_id), passage.text, passage.identity or turn.identity)
         for question in questions
         if question.ingest
         for turn in (*question.asked_before, question)
@@ -51,9 +53,10 @@ def uploads_of(questions: Iterable[Question]) -> list[Upload]:
         Upload(
             doc_id=doc_id,
             text=text,
-            file_name=f"{name}{_digest(doc_id, text) if taken[name.casefold()] > 1 else ''}.txt",
+            identity=identity,
+            file_name=f"{name}{_digest(doc_id, text, identity) if taken[name.casefold()] > 1 else ''}.txt",
         )
-        for (doc_id, text), name in names.items()
+        for (doc_id, text, identity), name in names.items()
     ]
 
 
@@ -61,5 +64,5 @@ def _file_name(doc_id: str) -> str:
     return _UNSAFE.sub("_", doc_id).encode()[:_LONGEST_BYTES].decode(errors="ignore")
 
 
-def _digest(doc_id: str, text: str) -> str:
-    return "-" + hashlib.sha256(f"{doc_id}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+def _digest(*parts: str) -> str:
+    return "-" + hashlib.sha256("\0".join(filter(None, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -156,6 +156,7 @@ def _parties(record: Record) -> dict[str, Any]:
     return {
         "judge": _identity(record.judge) if record.judge else None,
         "endpoint": record.endpoint,
+        **({"identity": record.question.identity} if record.question.identity else {}),
         "tier": record.question.tier,
         "top_k": record.top_k,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -78,11 +78,14 @@ def label_digests(question: Question) -> dict[str, str]:
     """Return a digest of each part of the question that defines a right answer."""
     gold = [[passage.text, passage.doc_id] for passage in question.gold_passages]
     # In a conversation, other earlier turns may make another answer the right one.
-    before = [[turn.question for turn in question.earlier]] if question.earlier else []
+    before: list[Any] = [[turn.question for turn in question.earlier]] if question.earlier else []
+    # Another identity, too, has another right answer.
+    before += [question.identity] if question.identity else []
+    hidden = [{"must_not_retrieve": list(question.must_not_retrieve)}] if question.must_not_retrieve else []
     cited = [list(question.must_cite)] if question.must_cite else []
     parts = {
         EXPECTED: [question.answerable, list(question.acceptable_answers), *before],
         GOLD: gold,
-        MENTIONS: [list(question.must_mention), list(question.must_not_mention), *cited],
+        MENTIONS: [list(question.must_mention), list(question.must_not_mention), *cited, *hidden],
     }
     return {name: digest_of(part)[:_DIGITS] for name, part in parts.items()}

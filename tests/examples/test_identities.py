@@ -1,0 +1,195 @@
+"""Questions that are asked as several identities, with documents of each, over the example server and another one."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.examples.conftest import EXAMPLES, running
+from tests.harness import two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+    from tests.harness import Project, Run
+
+QUESTIONS = """\
+ingest: true
+questions:
+  - id: own
+    as: bob
+    question: What does the founder of Globex earn?
+    expected_answer: 90000 EUR
+    gold_passages: [{doc_id: salaries, text: The founder of Globex earns 90000 EUR. Code BOB-7Q2.}]
+  - id: foreign
+    as: alice
+    question: What does the founder of Globex earn?
+    answerable: false
+    must_not_retrieve: [salaries]
+    must_not_mention: [BOB-7Q2]
+    distractors:
+      - {doc_id: salaries, text: The founder of Globex earns 90000 EUR. Code BOB-7Q2., as: bob}
+      - {doc_id: hours, text: The shop of Acme opens at 9.}
+"""
+INI = """\
+[pytest]
+rag_identities =
+    alice: Authorization: Bearer {env:ALICE_TOKEN}
+    bob: Authorization: Bearer {env:BOB_TOKEN}
+"""
+TOKENS = {"ALICE_TOKEN": "token-of-alice-1", "BOB_TOKEN": "token-of-bob-2"}
+ACCOUNTS = {"RAG_SERVER_ACCOUNTS": "token-of-alice-1=acme,token-of-bob-2=globex"}
+
+
+@pytest.fixture
+def tenants(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    for name, token in TOKENS.items():
+        monkeypatch.setenv(name, token)
+    project.write("pytest.ini", INI)
+    project.write("shop.rag.yaml", QUESTIONS)
+    return project
+
+
+def over_accounts(project: Project, folder: Path, *options: str, fault: str = "") -> tuple[Run, list[int]]:
+    """The run, and the number of documents that each account has after it."""
+    (folder / "corpus").mkdir()
+    with running(folder / "corpus", fault=fault, environment=ACCOUNTS) as server:
+        run = project.run(f"--rag-url={server.url}/query", "--rag-judge=offline", *options)
+        left = [
+            len(server.client.get("/documents", headers={"Authorization": f"Bearer {token}"}).json())
+            for token in TOKENS.values()
+        ]
+        assert server.client.get("/documents").status_code == 401
+    return run, left
+
+
+@two_ways
+def test_tenants_that_are_kept_apart_are_green(tenants: Project, tmp_path: Path) -> None:
+    run, left = over_accounts(tenants, tmp_path)
+    assert run.verdicts == {"own": "PASS", "foreign": "PASS"}, run.text
+    assert left == [0, 0]
+    assert "documents: 2 deleted" in run.text
+    rows = {row["question_id"]: row for row in run.predictions["predictions"]}
+    assert {key: row["identity"] for key, row in rows.items()} == {"own": "bob", "foreign": "alice"}
+    assert rows["foreign"]["metrics"]["must_not_retrieve"] == 1.0
+
+
+@two_ways
+def test_a_server_that_leaks_is_red_without_a_judge(tenants: Project, tmp_path: Path) -> None:
+    run, left = over_accounts(tenants, tmp_path, "--rag-judge=none", fault="leaks")
+    assert run.verdicts == {"own": "PASS", "foreign": "FAIL"}, run.text
+    assert left == [0, 0]
+    page = (EXAMPLES.parent / "docs" / "how-to" / "tenants.md").read_text(encoding="utf-8")
+    assert next(line.strip() for line in page.splitlines() if "0.00 < 1.00" in line) in run.text
+    assert "token-of" not in run.text
+    for path in (tenants.folder / "ragcheck-results").rglob("*"):
+        assert not path.is_file() or b"token-of" not in path.read_bytes(), path
+
+
+def test_the_tier_retrieval_finds_leaks_too(tenants: Project, tmp_path: Path) -> None:
+    tenants.write(
+        "shop.rag.yaml",
+        "tier: retrieval\n"
+        + QUESTIONS.replace(
+            "answerable: false\n", "gold_passages: [{doc_id: hours, text: The shop of Acme opens at 9.}]\n"
+        ).replace("      - {doc_id: hours, text: The shop of Acme opens at 9.}\n", ""),
+    )
+    run, _ = over_accounts(tenants, tmp_path, fault="leaks")
+    assert run.scores["foreign"]["must_not_retrieve"] == 0.0
+
+
+def test_an_unknown_identity_is_an_error_that_names_the_known_ones(tenants: Project, tmp_path: Path) -> None:
+    tenants.write("shop.rag.yaml", "- {id: a, question: When?, as: carol, expected_answer: now}\n")
+    run, _ = over_accounts(tenants, tmp_path)
+    assert run.verdicts == {"a": "ERROR"}
+    assert "the identity 'carol' is not in rag_identities (known: alice, bob)" in run.text
+
+
+def test_a_missing_variable_ends_the_run_before_it_begins(tenants: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BOB_TOKEN")
+    run = tenants.run("--rag-url=http://127.0.0.1:9/query", "--rag-judge=offline")
+    assert run.exit_status == 4
+    assert (
+        "rag_identities in pytest.ini: Authorization needs the environment variable 'BOB_TOKEN', which is" in run.stderr
+    )
+
+
+FUNCTION = """
+import pytest
+
+SECRET = "The founder of Globex earns 90000 EUR. Code BOB-7Q2."
+
+def answer(query{parameter}):
+    return {{"answer": SECRET if {condition} else "", "contexts": [SECRET] if {condition} else []}}
+
+@pytest.fixture(scope="session")
+def rag_client():
+    return answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "condition", "verdicts"),
+    [
+        (", identity", "identity == 'bob'", {"own": "PASS", "foreign": "PASS"}),
+        (", identity=None", "identity", {"own": "PASS", "foreign": "FAIL"}),
+        ("", "True", {"own": "ERROR", "foreign": "ERROR"}),
+    ],
+)
+def test_a_function_gets_the_name_of_the_identity(
+    tenants: Project, parameter: str, condition: str, verdicts: dict[str, str]
+) -> None:
+    tenants.write("conftest.py", FUNCTION.format(parameter=parameter, condition=condition))
+    tenants.write("shop.rag.yaml", QUESTIONS.replace("ingest: true\n", ""))
+    run = tenants.run("--rag-judge=none")
+    assert run.verdicts == verdicts, run.text
+    if not parameter:
+        assert "takes no identity, and the question is asked as 'bob'" in run.text
+    elif verdicts["foreign"] == "FAIL":
+        assert "the answer leaks 'salaries (its text is in context 1)'" in run.text
+
+
+PASSAGES: tuple[dict[str, Any], ...] = (
+    {
+        "page_content": "The founder of Globex earns 90000 EUR. Code BOB-7Q2.",
+        "metadata": {"id": "salaries", "tenant": "globex"},
+    },
+    {"page_content": "The shop of Acme opens at 9.", "metadata": {"id": "hours", "tenant": "acme"}},
+)
+KEYS = {"token-of-alice-1": "acme", "token-of-bob-2": "globex"}
+
+
+@pytest.mark.parametrize("filters", [True, False])
+def test_a_retriever_with_a_filter_on_metadata(tenants: Project, filters: bool) -> None:
+    """A server of another shape, with headers of its own, whose documents are there already."""
+
+    def reply(connection: socket.socket, request: Request) -> bool:
+        tenant = KEYS.get(request.headers.get("x-api-key", ""))
+        if tenant is None:
+            return json_reply({"detail": "no key"}, 401)(connection, request)
+        words = set(re.findall(r"\w+", json.loads(request.body)["input"]["text"].lower()))
+        found = [
+            passage
+            for passage in PASSAGES
+            if (not filters or passage["metadata"]["tenant"] == tenant)
+            and len(words & set(re.findall(r"\w+", passage["page_content"].lower()))) > 2
+        ]
+        output = {"text": found[0]["page_content"] if found else "", "documents": found}
+        return json_reply({"output": output})(connection, request)
+
+    tenants.write(
+        "pytest.ini",
+        "[pytest]\nrag_identities =\n    alice: X-Api-Key: {env:ALICE_TOKEN}\n    bob: X-Api-Key: {env:BOB_TOKEN}\n"
+        'rag_request = {"input": {"text": "{query}"}}\n'
+        "rag_response = answer=output.text contexts=output.documents[].page_content "
+        "source_ids=output.documents[].metadata.id\n",
+    )
+    tenants.write("shop.rag.yaml", QUESTIONS.replace("ingest: true\n", ""))
+    with FakeEndpoint(reply) as endpoint:
+        run = tenants.run(f"--rag-url={endpoint.url}", "--rag-judge=none")
+    assert run.verdicts == {"own": "PASS", "foreign": "PASS" if filters else "FAIL"}, run.text
