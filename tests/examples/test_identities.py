@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.cli import main
 from tests.examples.conftest import EXAMPLES, running
 from tests.harness import two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
@@ -193,3 +194,25 @@ def test_a_retriever_with_a_filter_on_metadata(tenants: Project, filters: bool) 
     with FakeEndpoint(reply) as endpoint:
         run = tenants.run(f"--rag-url={endpoint.url}", "--rag-judge=none")
     assert run.verdicts == {"own": "PASS", "foreign": "PASS" if filters else "FAIL"}, run.text
+
+
+def test_ctrl_c_and_the_command_delete_as_the_identity_that_uploaded(
+    tenants: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    tenants.write("conftest.py", "def pytest_runtest_teardown(): raise KeyboardInterrupt")
+    with running(tmp_path / "corpus", environment=ACCOUNTS) as server:
+        url = f"--rag-url={server.url}/query"
+        bob = {"Authorization": f"Bearer {TOKENS['BOB_TOKEN']}"}
+        stopped = tenants.run(url, "--rag-judge=none", subprocess=True)
+        assert stopped.exit_status == 2
+        assert server.client.get("/documents", headers=bob).json() == []
+        (tenants.folder / "conftest.py").unlink()
+        tenants.run(url, "--rag-judge=none", "-orag_disable=cleanup")
+        assert len(server.client.get("/documents", headers=bob).json()) == 1
+        output = f"--output={tenants.folder / 'ragcheck-results'}"
+        identities = [f"--identity={line.strip()}" for line in INI.splitlines()[2:]]
+        assert main(["cleanup", url, output]) == 1
+        assert "the identity 'bob' is not in rag_identities (known: none)" in capsys.readouterr().err
+        assert main(["cleanup", url, output, *identities]) == 0
+        assert server.client.get("/documents", headers=bob).json() == []
