@@ -113,6 +113,10 @@ class Export:
         text = text_of(text)
         if text is None:
             return None
+        if accepted := further.get("all_acceptable_answers"):
+            further = {**further, "all_acceptable_answers": tuple(map(sound, accepted))}
+        for key in ("must_mention", "must_not_mention"):
+            further |= {key: tuple(map(sound, further[key]))} if key in further else {}
         return Question(
             dataset_name=self.dataset_name,
             id="",
@@ -170,7 +174,7 @@ def user_texts(messages: Any) -> list[str] | None:
 
 def _texts_by_the_user(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for message in messages:
-        if message.get("role", message.get("type")) in {"user", "human"}:
+        if message.get("role", message.get("type")) in ("user", "human"):
             content = message.get("content")
             if isinstance(content, (list, tuple)):
                 parts = [part.get("text") for part in content if isinstance(part, Mapping)]

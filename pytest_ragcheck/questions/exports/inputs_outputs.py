@@ -124,7 +124,7 @@ def _add(
     """Add the question in *inputs* with the answer in *outputs*; other values of both go to *metadata*."""
     messages = inputs.get("messages") if isinstance(inputs, Mapping) else inputs
     asked = user_texts(messages)
-    if asked is not None and messages and any(each.get("role") in {"system", "developer"} for each in messages):
+    if asked is not None and messages and any(each.get("role") in ("system", "developer") for each in messages):
         export.leave(_SYSTEM)
     text = asked[-1] if asked else _named(inputs, ASKED, sole=True)
     answer = _answer(outputs, sole=sole_answer)

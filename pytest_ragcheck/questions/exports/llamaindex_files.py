@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, sound
+from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, text_of
 from pytest_ragcheck.questions.exports.material import texts_of
 from pytest_ragcheck.questions.question import GoldPassage
 
@@ -39,17 +39,20 @@ def _read_labelled(material: Material, export: Export) -> None:
 
 def _read_pairs(material: Material, export: Export) -> None:
     corpus: Mapping[str, str] = material.document["corpus"]
-    relevant: Mapping[str, list[str]] = material.document["relevant_docs"]
+    relevant: Mapping[str, Any] = material.document["relevant_docs"]
+    named: set[str] = set()
     for query, text in material.document["queries"].items():
-        gold = []
-        for name in relevant.get(query, ()):
-            if name not in corpus:
-                raise DatasetError(f"{material.path.name}: 'relevant_docs' of {query!r} has {name!r}, not in 'corpus'.")
-            gold.append(GoldPassage(doc_id=name, text=sound(corpus[name])))
-        export.add(text, given_id=query, gold=gold)
-    named = {name for names in relevant.values() for name in names}
-    if further_documents := corpus.keys() - named:
-        export.leave("documents of the corpus that are relevant to no query", len(further_documents))
+        names = texts_of(relevant.get(query))
+        for name in names:
+            if text_of(corpus.get(name)) is None:
+                what = f"'relevant_docs' of {query!r} has {name!r}, which has no text in 'corpus'"
+                raise DatasetError(f"{material.path.name}: {what}.")
+        named.update(names)
+        export.add(
+            text, given_id=query, gold=[GoldPassage(doc_id=name, text=text_of(corpus[name]) or "") for name in names]
+        )
+    if unnamed := corpus.keys() - named:
+        export.leave("documents of the corpus that are relevant to no query", len(unnamed))
 
 
 FORMS = (

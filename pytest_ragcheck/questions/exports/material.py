@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
@@ -43,6 +43,9 @@ class Material:
     qrels: tuple[Path, ...] = ()
     """The judgements of TREC that belong to the topics in this file."""
 
+    keys: frozenset[str] = field(init=False)
+    """The keys of all rows."""
+
     is_csv: bool = False
     """True if the values of `rows` are cells: texts, empty for nothing."""
 
@@ -54,10 +57,8 @@ class Material:
         """Return True if any row has one of these keys."""
         return not self.keys.isdisjoint(names)
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of all rows."""
-        return frozenset(key for row in self.rows for key in row)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", frozenset(str(key) for row in self.rows for key in row))
 
     def place(self, number: int) -> str:
         """Return the name of the *number*-th row, from 1, for an error's text."""

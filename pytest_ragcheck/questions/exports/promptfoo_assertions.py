@@ -176,7 +176,9 @@ def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
 
 
 def _items(value: Any) -> list[Any]:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value or ())
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return value if isinstance(value, list) else []
 
 
 def _escaped(text: str) -> str:

@@ -10,10 +10,13 @@ import pytest
 
 from pytest_ragcheck.cli import main
 from pytest_ragcheck.questions.exports.recognised_forms import FORMS
+from tests.harness import exhaustive
 from tests.questions.exports.samples import BEIR, CUSTOMER, QRELS, RULE, SAMPLES, TREC_TOPICS, WHO
 from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_ragcheck.questions.exports.export import Form
     from tests.harness import Project
 
@@ -237,6 +240,39 @@ def test_an_unknown_form_is_told_with_the_known_ones(tmp_path: Path, capsys: pyt
     path.write_text("301 0 terms 1\n", encoding="utf-8")
     assert main(["convert", str(path)]) == 2
     assert "Name the file of their topics too." in capsys.readouterr().err
+
+
+ODD_VALUES: tuple[Any, ...] = (None, 5, [], {}, " ", ["a", None], {"a": 1}, "half \ud800")
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each container in *value* with each of its keys or indices."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in list(pairs):
+        yield value, key
+        yield from places(part)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "giskard, JSON Lines" else exhaustive)
+        for name, (file, _) in SAMPLES.items()
+        if file.endswith(".jsonl")
+    ],
+)
+def test_an_odd_value_is_left_out_or_told(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [json.loads(line) for line in SAMPLES[name][1].splitlines()]
+    path, written = tmp_path / "a.jsonl", tmp_path / "a.rag.json"
+    for container, key in list(places(rows)):
+        kept = container[key]
+        for odd in ODD_VALUES:
+            container[key] = odd
+            path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+            if main(["convert", str(path), "-o", str(tmp_path)]) == 0:
+                assert main(["check", str(written)]) == 0, capsys.readouterr().out
+                written.unlink()
+        container[key] = kept
 
 
 def section(form: Form) -> str:
