@@ -110,7 +110,7 @@ def _run(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
     judges = [(settings, _judge(name, settings)) for name, settings in _judges(chosen)]
     if chosen.output is not None:
-        _check_writable(chosen.output)
+        _check_writable(chosen.output, chosen.file)
     answers = read_labelled_answers(chosen.file, label=f"label_{chosen.label}" if chosen.label else None)
     measured = [measure_judge(answers, chosen.file, judge, settings) for settings, judge in judges]
     settings = judges[0][0]
@@ -187,12 +187,14 @@ def _judge(name: str | None, settings: Settings) -> Judge | None:
     return own_judge(name) if name is not None and _is_own(name) else choose_judge(settings)
 
 
-def _check_writable(path: Path) -> None:
-    """Check that the output can be written, before requests cost money."""
+def _check_writable(path: Path, labels: Path) -> None:
+    """Check that the output can be written, and not over the labels, before requests cost money."""
     if path.is_dir():
         raise UsageError(f"--output: {path} is a folder. Write the name of a file, such as calibration.json.")
     if not path.parent.is_dir():
         raise UsageError(f"--output: there is no folder {path.parent}. Make it, or choose another file.")
+    if labels.resolve() in (path.resolve(), path.with_suffix(".svg").resolve()):
+        raise UsageError(f"--output: {labels} holds the labels. Choose another file.")
 
 
 def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:

@@ -366,3 +366,13 @@ def test_the_verdicts_of_gpt_4_reproduce_its_published_agreement(
     measured = json.loads(output.read_text(encoding="utf-8"))
     assert measured["n"] == 908
     assert measured["balanced_accuracy"] == pytest.approx(0.835, abs=0.0005)
+
+
+def test_the_labels_are_never_overwritten(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    labelled = write(tmp_path / "l.svg", ROWS)
+    before = labelled.read_bytes()
+    for output in (labelled, tmp_path / "l.json"):
+        status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline", f"--output={output}")
+        assert status == 2
+        assert told == f"ragcheck calibrate: --output: {labelled} holds the labels. Choose another file.\n"
+    assert labelled.read_bytes() == before
