@@ -183,6 +183,7 @@ def test_a_name_cites_all_contexts_of_its_document_as_one_passage() -> None:
         ([], 'the numbers none, not each from 1 to 1'),
         ([{"number": 1, "supported": True, "alone": [2], "needed": []}], "sentence 1 does not cite passage 2"),
         ([{"number": 1, "supported": "yes", "alone": [], "needed": []}], "not true or false"),
+        ([{"number": 1, "supported": each, "alone": [], "needed": []} for each in (True, False)], "the numbers 1, 1,"),
     ],
 )  # fmt: skip
 def test_a_reply_about_other_passages_is_no_score(sentences: list[Any], problem: str) -> None:

@@ -132,9 +132,10 @@ def _schema() -> dict[str, Any]:
 
 def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[SentenceSupport, ...]:
     """The support of each sentence; raises a JudgeReplyError if one is missing, or names a passage not cited."""
-    by_number = {each.number: each for each in read_object(text, SupportReply, nonce=nonce).sentences}
-    if by_number.keys() != set(range(1, len(cited) + 1)):
-        found = ", ".join(map(str, by_number)) or "none"
+    sentences = read_object(text, SupportReply, nonce=nonce).sentences
+    by_number = {each.number: each for each in sentences}
+    if len(sentences) > len(by_number) or by_number.keys() != set(range(1, len(cited) + 1)):
+        found = ", ".join(str(each.number) for each in sentences) or "none"
         raise JudgeReplyError(f'"sentences" has the numbers {found}, not each from 1 to {len(cited)}')
     for number, passages in enumerate(cited, 1):
         if foreign := {*by_number[number].alone, *by_number[number].needed} - passages:
