@@ -119,9 +119,9 @@ def _run(file: Path | InGit, name: str) -> TrendRun:
 def _time(head: Fields) -> datetime:
     try:
         ended = datetime.fromisoformat(head.text("timestamp"))
-    except ValueError:
+        return ended.astimezone(timezone.utc) if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
+    except (ValueError, OverflowError):
         raise head.mistake("timestamp") from None
-    return ended.astimezone(timezone.utc) if ended.tzinfo else ended.replace(tzinfo=timezone.utc)
 
 
 def _measured(fields: Fields, agent: str) -> TrendRow:
