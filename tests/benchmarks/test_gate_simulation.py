@@ -36,6 +36,7 @@ def red_runs(of: Cell, times: int) -> int:
     return sum(simulated(of, number).red for number in range(times))
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_command_goes_on_and_ends_with_the_same_results(tmp_path: Path) -> None:
     chosen = ["--part", "changed", "--model", "6 broken, free wording, judge", "--size", "30", "--results"]
     for name, runs in (("once", ["5"]), ("twice", ["2", "5"])):

@@ -163,8 +163,8 @@ COLLAPSES = {
 @pytest.mark.parametrize(
     ("way", "gate"),
     [
-        ("plain", "confirmed"),
         ("plain", "regression"),
+        pytest.param("plain", "confirmed", marks=exhaustive),
         pytest.param("n2", "confirmed", marks=exhaustive),
         pytest.param("n2", "regression", marks=exhaustive),
     ],
@@ -191,7 +191,7 @@ def test_workers_examine_what_fails_and_the_controller_decides(project: Project)
 
 
 @two_ways
-@pytest.mark.parametrize("gold", ["none", "own"])
+@pytest.mark.parametrize("gold", ["none", pytest.param("own", marks=exhaustive)])
 def test_refusals_are_red_with_and_without_gold_passages(project: Project, gold: str) -> None:
     before = World(n=25, gold=gold)
     saved(project, before)
@@ -202,7 +202,7 @@ def test_refusals_are_red_with_and_without_gold_passages(project: Project, gold:
 
 
 @two_ways
-@pytest.mark.parametrize("broken", [8, 10])
+@pytest.mark.parametrize("broken", [8, pytest.param(10, marks=exhaustive)])
 def test_a_more_lenient_judge_hides_nothing(project: Project, broken: int) -> None:
     before = World(n=40)
     saved(project, before)

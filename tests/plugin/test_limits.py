@@ -85,7 +85,7 @@ def most_at_once(project: Project, name: str) -> int:
     return most
 
 
-@pytest.mark.parametrize(("asked", "judged"), [(1, None), (2, 3)])
+@pytest.mark.parametrize(("asked", "judged"), [pytest.param(1, None, marks=exhaustive), (2, 3)])
 def test_no_more_requests_run_at_once_in_four_workers_than_the_limit(
     project: Project, asked: int, judged: int | None
 ) -> None:
@@ -193,7 +193,10 @@ def run_slow(project: Project, seconds: float, client: str, *options: str, quest
     return run, max(running)
 
 
-@pytest.mark.parametrize(("function", "seconds"), [("plain", 0.3), ("swallowing", 0.3), ("swallowing", 1.3)])
+@pytest.mark.parametrize(
+    ("function", "seconds"),
+    [("plain", 0.3), ("swallowing", 0.3), pytest.param("swallowing", 1.3, marks=exhaustive)],
+)
 def test_an_abandoned_call_keeps_its_slot_until_it_ends(project: Project, function: str, seconds: float) -> None:
     run, most = run_slow(project, seconds, CALLABLE.format(function), questions=2)
     assert ["returned nothing within 0.1 s" in text for _, text in run.errors_by_id.values()] == [True] * 2

@@ -95,7 +95,7 @@ def test_a_rate_without_errors_has_an_interval() -> None:
     assert (one.estimates["accuracy"].low, one.estimates["kappa"].low) == (0.0, -1.0)
 
 
-@pytest.mark.parametrize("rate", [0.8, 0.95, 0.98])
+@pytest.mark.parametrize("rate", [pytest.param(0.8, marks=exhaustive), pytest.param(0.95, marks=exhaustive), 0.98])
 @pytest.mark.parametrize(
     ("groups", "size", "shared"),
     [
