@@ -108,7 +108,7 @@ def test_what_is_mentioned_or_not_is_said() -> None:
     assert record.reason == "the answer does not mention '14 days'; the answer mentions 'possible'"
 
 
-def test_an_expression_that_takes_too_long_is_an_error_of_its_question_and_of_no_other_metric() -> None:
+def test_a_slow_expression_is_an_error_of_its_question_and_leaves_other_metrics_alone() -> None:
     question = a_question(expected_answer="30", must_mention=("/(a|aa)+$/",), must_not_mention=("never",))
     record = checked(question, answer=RagAnswer(text="a" * 100 + "!", contexts=("c",)))
     assert (record.verdict, record.error_kind) == (Verdict.ERROR, "unscored")
@@ -131,7 +131,7 @@ def test_an_empty_answer_is_an_abstention_that_needs_no_judge(text: str) -> None
     assert record.reason == ("the system declined to answer, although the question is answerable (the answer is empty)")
 
 
-def test_an_empty_answer_to_an_unanswerable_question_passes_and_is_in_no_mean_of_groundedness() -> None:
+def test_an_empty_answer_to_an_unanswerable_question_passes_without_groundedness() -> None:
     record = checked(a_question(answerable=False), RagAnswer(text=""))
     assert record.verdict is Verdict.PASS
     assert values(record) == {"abstained": 1.0}
@@ -255,7 +255,7 @@ def test_a_bug_in_a_client_or_a_judge_passes_through() -> None:
         checked(judge=ZeroDivisionError())
 
 
-def test_known_and_usual_secrets_stand_nowhere_in_a_record_and_are_not_sent_to_the_judge() -> None:
+def test_secrets_are_neither_recorded_nor_sent_to_the_judge() -> None:
     secret = "correct-horse"
     answer = RagAnswer(
         text=f"The key is {secret}.", contexts=(f"key: {secret}",), source_ids=(f"{secret}.txt",), latency_seconds=1
@@ -293,7 +293,7 @@ def test_without_the_judges_group_nobody_is_asked_for_a_judgement() -> None:
     assert record.thresholds == {"f1": 0.4}
 
 
-def test_a_group_that_is_left_out_is_not_measured_and_a_threshold_on_it_is_dropped_with_the_reason() -> None:
+def test_an_unchosen_metric_group_is_not_measured_and_its_threshold_is_dropped_with_a_reason() -> None:
     record = checked(a_question(expected_answer="x", thresholds={"f1": 0.9}), settings=Settings.of(metrics=("judge",)))
     assert values(record) == {"answer_correctness": 0.9, "groundedness": 0.8}
     assert record.dropped == {"f1": "rag_metrics leaves out the group overlap"}
@@ -390,7 +390,7 @@ def test_without_a_metric_that_has_a_weight_there_is_no_weighted_score() -> None
     assert asserted.dropped == {"overall_score": "none of the metrics with a weight applies"}
 
 
-def test_retrieval_is_measured_on_what_was_really_said_and_dropped_where_it_does_not_apply() -> None:
+def test_retrieval_is_measured_on_the_actual_reply_and_dropped_if_not_applicable() -> None:
     secret = a_question(gold_passages=(GoldPassage(text="the key is correct-horse of course"),))
     said = RagAnswer(text="x", contexts=("the key is correct-horse of course",))
     settings = Settings.of(secrets=("correct-horse",), min={"recall_at_5": 1, "recall_at_10": 1})

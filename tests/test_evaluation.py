@@ -197,7 +197,7 @@ def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_told(tmp_pat
         run(a_question("a"), answer, "gpt")
 
 
-def test_a_judge_that_is_a_language_model_is_tried_out_first_once_for_a_folder_of_results(tmp_path: Path) -> None:
+def test_a_model_judge_is_tried_once_for_a_results_folder(tmp_path: Path) -> None:
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as server:
         settings = Settings.of(judge_model="m", judge_url=server.url, judge_api_key="k")
         for times in (1, 2):

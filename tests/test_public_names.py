@@ -58,7 +58,7 @@ def test_the_package_itself_loads_nothing_of_its_own() -> None:
     }
 
 
-def test_no_name_but_the_clients_of_servers_and_a_whole_run_brings_a_heavy_package_along() -> None:
+def test_only_server_clients_and_evaluate_import_heavy_packages() -> None:
     assert not loaded_after(f"from pytest_ragcheck import {', '.join(LIGHT)}") & PACKAGES
 
 

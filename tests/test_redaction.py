@@ -174,7 +174,7 @@ def utf_16(char: str) -> list[int]:
 
 
 @pytest.mark.parametrize("encode", [json.dumps, html.escape, quote, repr, lambda text: json.dumps(html.escape(text))])
-def test_a_known_secret_with_backslashes_and_control_characters_is_found_as_it_is_encoded(
+def test_a_secret_with_backslashes_and_control_characters_is_found_in_encoded_form(
     encode: Callable[[str], str],
 ) -> None:
     for secret in ("one\\éclair", "tab\\\n9+x", "C:\\new\\u00e9\\", "50%25off&co"):

@@ -266,7 +266,7 @@ def test_a_header_whose_variable_is_not_set_is_refused(environment: dict[str, st
     )
 
 
-def test_a_header_that_cannot_be_sent_is_refused_with_its_origin_and_without_its_value() -> None:
+def test_an_invalid_header_is_refused_with_its_origin_and_without_its_value() -> None:
     with pytest.raises(UsageError) as caught:
         read({"RAG_TOKEN": "correct-horse\n"}, rag_headers=headers("Authorization: Bearer {env:RAG_TOKEN}"))
     assert str(caught.value) == (
@@ -276,7 +276,7 @@ def test_a_header_that_cannot_be_sent_is_refused_with_its_origin_and_without_its
     )
 
 
-def test_a_header_and_a_user_name_in_the_url_for_the_same_are_refused_with_both_origins() -> None:
+def test_authorization_by_header_and_by_url_is_refused_with_both_origins() -> None:
     with pytest.raises(UsageError) as caught:
         read({"RAGCHECK_URL": "http://me:pw-12345@h/q"}, rag_headers=headers("Authorization: Bearer abc"))
     assert str(caught.value) == (

@@ -34,7 +34,7 @@ def test_the_reference_shows_what_the_command_lists(reader: Callable[..., Reader
     reader().follow([block for block in page("reference/datasets.md") if block.language == "console"])
 
 
-def test_the_reference_says_of_each_dataset_what_becomes_of_a_row_and_which_split_is_taken() -> None:
+def test_the_reference_describes_the_rows_and_the_split_of_each_dataset() -> None:
     rows = re.findall(r"(?m)^\| (\w+) \| .* \| .* \| .* \| .* \|$", REFERENCE)
     assert rows[1:] == [dataset.name for dataset in DATASETS]
     splits = {dataset.name: dataset.split for dataset in DATASETS}

@@ -343,7 +343,7 @@ def test_together_they_are_no_further_ahead_than_may_be(store: SharedStore, othe
     asyncio.run(scenario())
 
 
-def test_a_process_whose_last_item_comes_ends_what_it_has_begun_for_the_others_and_begins_no_more(
+def test_a_process_at_its_last_item_finishes_begun_questions_and_begins_no_more(
     store: SharedStore,
 ) -> None:
     async def scenario() -> None:
@@ -479,7 +479,7 @@ def test_a_job_that_cancels_itself_is_a_bug_and_is_not_begun_again_and_again() -
     asyncio.run(scenario())
 
 
-def test_a_job_that_a_client_cancels_before_its_first_step_is_evaluated_when_it_is_wanted() -> None:
+def test_a_job_cancelled_before_its_first_step_is_evaluated_on_demand() -> None:
     async def run() -> None:
         work = Work(3)
 
@@ -549,7 +549,7 @@ class Turns:
         return a_record(f"q{self._first + key}")
 
 
-def test_the_jobs_of_a_unit_run_one_after_the_other_and_each_record_is_there_as_soon_as_it_is_made() -> None:
+def test_the_jobs_of_a_unit_run_in_order_and_each_record_is_available_at_once() -> None:
     async def scenario() -> None:
         turns, others = Turns(3), Work(2)
         reader = Prefetcher(room=beside(5))

@@ -49,7 +49,7 @@ def test_an_answer_names_its_sources_and_what_it_quotes(server: RunningServer) -
     assert reply["metrics"].keys() == {"answer_seconds", "retrieval_seconds"}
 
 
-def test_sources_have_their_texts_only_on_demand_and_every_question_a_session_of_its_own(server: RunningServer) -> None:
+def test_sources_load_texts_on_demand_and_every_question_has_its_own_session(server: RunningServer) -> None:
     first, second = server.ask("When does the shop open?"), server.ask("When does the shop open?")
     assert first["sources"][0].keys() == {"document_id", "file_name", "score"}
     assert first["session_id"] != second["session_id"]

@@ -277,7 +277,7 @@ def test_a_connection_that_breaks_is_named():
     )
 
 
-def test_where_the_library_has_no_words_for_a_broken_connection_those_of_the_system_are_shown():
+def test_a_broken_connection_without_a_message_shows_the_system_error():
     broken = NoConnection()
     broken.__cause__ = ReadError("")
     failures = ServerFailures(model="m-1", url="URL", timeout_seconds=1)

@@ -110,7 +110,7 @@ def test_an_outage_during_the_first_question_does_not_cost_the_schema():
         assert asked(server) == ["schema0", "plain", "plain0", "schema0", "schema0"]
 
 
-def test_when_even_the_barest_form_fails_the_error_is_the_servers_own_after_two_requests():
+def test_if_the_simplest_form_fails_the_server_error_is_shown_after_two_requests():
     with OpenAIServer(error(400, "first"), error(400, "the prompt is too long")) as server:
         with pytest.raises(JudgeUnavailable, match=r"HTTP 400.*\nThe server says: the prompt is too long$"):
             asked(server)
@@ -182,7 +182,7 @@ def test_of_many_questions_at_once_one_searches_and_the_others_take_what_it_find
     assert forms == ["schema0"] * 8 + ["plain", "plain0", "object+0"] + ["object0"] * 8
 
 
-def test_nobody_waits_for_anybody_where_the_server_takes_the_first_form():
+def test_requests_do_not_wait_for_each_other_if_the_server_takes_the_first_form():
     together = threading.Barrier(8)
 
     def script(request):

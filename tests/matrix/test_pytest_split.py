@@ -68,7 +68,7 @@ def test_groups_by_other_durations_are_refused(project: Project, capsys: pytest.
     assert "both have billing::q" in capsys.readouterr().err
 
 
-def test_a_group_without_questions_is_not_missing_and_a_project_without_questions_has_no_files(
+def test_a_group_without_questions_is_not_missing_and_a_project_without_questions_writes_no_files(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project.write("test_own.py", "def test_own(): pass\n")

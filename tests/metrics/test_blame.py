@@ -44,7 +44,7 @@ def test_the_first_rule_that_holds_decides(
     assert blamed in BLAMES
 
 
-def test_an_answer_to_an_unanswerable_question_is_the_generations_whatever_was_retrieved() -> None:
+def test_an_answer_to_an_unanswerable_question_is_blamed_on_the_generation() -> None:
     question = a_question(answerable=False, gold_passages=(FIRST,))
     for contexts in (BOTH, NONE):
         assert blame(question, RagAnswer(text="x", contexts=contexts), ["abstained"], declined=False) == "generation"

@@ -69,7 +69,7 @@ def test_markers_are_told_from_what_only_looks_like_one(text: str, targets: str)
     assert " ".join(citation.target for citation in found) == targets
 
 
-def test_validity_is_the_share_of_citations_that_resolve_and_the_sentence_of_the_others_is_named() -> None:
+def test_validity_is_the_share_of_resolved_citations_and_names_the_sentences_of_the_others() -> None:
     scores = measured("It takes 30 days [1]. The fee is 9 EUR [1, 7].", "terms.md", "fees.md")
     # 2 of 3
     assert scores["citation_validity"].value == pytest.approx(2 / 3)

@@ -63,7 +63,7 @@ def test_a_repeated_passage_counts_once_where_it_first_stands_and_keeps_its_rank
     assert average_precision(retrieved, gold) == pytest.approx((1 + 2 / 3) / 2)
 
 
-def test_a_context_that_holds_several_passages_finds_them_all_and_is_never_better_than_the_best_order() -> None:
+def test_a_context_with_several_passages_retrieves_them_all_but_scores_no_better_than_the_best_order() -> None:
     retrieved, gold = [frozenset("ab"), frozenset("b"), frozenset("c")], {"a", "b", "c"}
     assert recall_at_k(retrieved, gold, 1) == pytest.approx(2 / 3)
     assert precision_at_k(retrieved, gold, 1) == 1.0
@@ -142,7 +142,7 @@ def test_a_question_is_measured_on_its_contexts() -> None:
     assert values["ndcg_at_5"] == pytest.approx(1 / log2(3))
 
 
-def test_a_question_without_gold_is_not_measured_in_a_file_and_zero_in_a_dataset_in_which_others_have_some() -> None:
+def test_a_question_without_gold_is_unmeasured_in_a_file_and_zero_in_a_dataset_with_gold() -> None:
     alone, gold = a_question("alone"), a_question("gold", gold_passages=(REFUNDS,))
     assert scored(alone, REFUNDS.text) == {}
     of_file = a_set("billing", alone, gold)

@@ -304,7 +304,7 @@ def test_an_output_folder_that_is_a_file_ends_the_run_before_the_first_question(
     assert run.asked == []
 
 
-def test_tests_that_use_rag_check_are_not_begun_either_where_the_results_cannot_be_written(project: Project) -> None:
+def test_tests_with_rag_check_do_not_start_if_the_results_cannot_be_written(project: Project) -> None:
     project.reply_to(good("terms"))
     project.write("test_own.py", "def test_own(rag_check): rag_check('What about terms?')\n")
     project.write("occupied", "a file, no folder")

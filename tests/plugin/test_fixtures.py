@@ -58,7 +58,7 @@ def rag_settings(rag_settings):
     assert line.startswith("the value of the header 'X-Key' cannot be sent: ")
 
 
-def test_a_client_from_settings_without_an_endpoint_is_an_error_that_ends_in_the_users_line(project: Project) -> None:
+def test_a_client_from_settings_without_an_endpoint_is_an_error_at_the_users_line(project: Project) -> None:
     client = "@pytest.fixture\ndef rag_client(rag_settings):\n    return RagClient.from_settings(rag_settings)\n"
     project.conftest(f"from pytest_ragcheck import RagClient\n{CANNED_JUDGE}\n{client}")
     project.ask(good("terms"))
@@ -155,7 +155,7 @@ def test_an_override_may_use_the_fixture_that_it_overrides(project: Project) -> 
 
 
 @two_ways
-def test_a_parametrized_client_asks_each_question_of_each_system_under_a_dataset_of_its_own(project: Project) -> None:
+def test_a_parametrized_client_asks_every_system_under_its_own_dataset(project: Project) -> None:
     project.conftest(
         CANNED_JUDGE
         + """

@@ -107,7 +107,7 @@ def test_what_a_killed_run_left_is_deleted_by_the_next(project: Project) -> None
 
 
 @exhaustive  # waits 10 s for them; tests/rag/documents has the same with less patience
-def test_documents_that_the_server_makes_after_the_run_are_told_and_deleted_by_the_command(project: Project) -> None:
+def test_documents_created_after_the_run_are_reported_and_deleted_by_cleanup(project: Project) -> None:
     project.write("shop.rag.yaml", QUESTIONS)
     with DocumentServer(there=BEFORE, stuck="", replies={"GET /tasks": (500, {})}) as server:
         run = project.run(f"--rag-url={server.url}", "--rag-judge=offline", "-o", "rag_disable=cache")
@@ -197,7 +197,7 @@ def test_a_server_whose_worker_is_dead_ends_the_run_with_its_first_question(proj
 
 
 @two_ways
-def test_a_worker_that_dies_between_documents_ends_the_run_with_the_first_that_needs_an_unread_one(
+def test_a_worker_that_dies_between_uploads_ends_the_run_at_the_first_question_that_needs_one(
     project: Project,
 ) -> None:
     def die(server: DocumentServer, _: str) -> None:

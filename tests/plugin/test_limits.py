@@ -256,7 +256,7 @@ def test_a_worker_gives_back_the_slot_of_a_call_that_outlives_it(project: Projec
     assert run.outcomes == {"failed": 1, "passed": 1}
 
 
-def test_a_client_that_swallows_its_cancellation_is_an_error_at_the_time_limit_of_the_question(
+def test_a_client_that_swallows_its_cancellation_is_an_error_at_the_time_limit(
     project: Project,
 ) -> None:
     run, _ = run_slow(project, 1000, "Swallowing()", "-orag_timeout=0.02", questions=1)

@@ -61,7 +61,7 @@ def test_questions_without_gold_among_others_with_gold_are_counted(project: Proj
 
 
 @pytest.mark.skipif(find_spec("rapidfuzz") is not None, reason="the extra lexical is installed")
-def test_a_group_that_is_not_installed_ends_the_run_before_the_first_question_or_fails_where_it_is_named(
+def test_a_metric_group_that_is_not_installed_ends_the_run_before_the_first_question(
     project: Project,
 ) -> None:
     project.ask(good("terms"))

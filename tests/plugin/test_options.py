@@ -130,7 +130,7 @@ def test_a_switch_may_be_spelled_in_any_usual_way(project: Project, text: str) -
     assert project.run().outcomes == {"passed": 1}
 
 
-def test_a_wrong_value_in_the_environment_is_nobodys_business_where_there_are_no_questions(
+def test_a_wrong_value_in_the_environment_is_ignored_without_questions(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGCHECK_URL", "staging")

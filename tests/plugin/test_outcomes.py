@@ -191,7 +191,7 @@ def test_a_question_that_is_expected_to_fail_and_fails_leaves_the_run_green(proj
     assert "known since May" in run.text
 
 
-def test_a_question_that_is_expected_to_fail_and_passes_is_told_and_leaves_the_run_green(project: Project) -> None:
+def test_an_unexpected_pass_is_reported_and_leaves_the_run_green(project: Project) -> None:
     project.write("pytest.ini", "[pytest]\nxfail_strict = true\n")
     project.ask(good("prices", xfail="known since May"))
     run = project.run("-rX")

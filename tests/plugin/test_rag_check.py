@@ -33,7 +33,7 @@ def test_a_call_asks_and_judges_one_question(project: Project) -> None:
 
 
 @three_ways
-def test_a_bug_in_a_users_client_is_a_failed_test_with_its_traceback_and_an_error_in_the_files(
+def test_a_bug_in_a_users_client_fails_the_test_with_its_traceback_and_is_recorded_as_error(
     project: Project,
 ) -> None:
     project.reply_to(good("terms"))

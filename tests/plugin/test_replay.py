@@ -70,7 +70,7 @@ def test_another_judge_judges_the_recorded_answers(project: Project) -> None:
 
 
 @pytest.mark.parametrize("given", ["ini", "environment"])
-def test_a_judge_that_is_not_given_on_the_command_line_judges_no_recorded_verdict_anew(
+def test_only_a_judge_on_the_command_line_rejudges_recorded_verdicts(
     project: Project, given: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The offline judge would find no support in the contexts.

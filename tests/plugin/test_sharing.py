@@ -239,7 +239,7 @@ def test_a_signal_ends_all_processes_and_the_files_are_written(
     assert (partial["counts"]["fail"], partial["counts"]["error"]) == (0, 0)
 
 
-def test_a_controller_that_is_killed_alone_takes_its_workers_with_it_and_the_run_can_be_gone_on_with(
+def test_workers_end_with_a_killed_controller_and_the_run_can_be_resumed(
     project: Project,
 ) -> None:
     questions(project, 300)

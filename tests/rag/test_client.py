@@ -211,7 +211,7 @@ def test_what_an_endpoint_does_wrong_is_raised_by_the_plain_call():
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
-def test_a_stop_that_a_function_raises_reaches_the_plain_call_and_leaves_the_client_usable(kind):
+def test_an_interrupt_in_a_function_reaches_the_caller_and_leaves_the_client_usable(kind):
     stops = [kind("stop")]
 
     async def answer(query):
@@ -246,7 +246,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill() ends the process there")
-def test_ctrl_c_ends_the_wait_and_cancels_the_question_and_an_unclosed_client_ends_with_the_process():
+def test_ctrl_c_cancels_the_question_and_an_unclosed_client_ends_with_the_process():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n", "")
 
@@ -274,7 +274,7 @@ def test_closing_cancels_what_still_runs():
     assert [kind.__name__ for kind in outcomes] == ["UsageError"]
 
 
-def test_a_client_that_nobody_closes_leaves_no_warning(recwarn):
+def test_an_unclosed_client_leaves_no_warning(recwarn):
     async def run(url: str) -> None:
         await RagClient(url).query("?")
 

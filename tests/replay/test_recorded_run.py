@@ -125,7 +125,7 @@ def test_a_question_that_was_not_recorded_is_an_error_that_says_what_to_do() -> 
     )
 
 
-def test_a_question_of_another_dataset_than_the_recorded_ones_is_an_error_that_says_how_those_are_named() -> None:
+def test_a_question_of_an_unrecorded_dataset_is_an_error_that_names_the_recorded_datasets() -> None:
     # As where pytest's root folder is another one.
     record = replayed(question=a_question("refunds", dataset_name="docs__billing"))
     assert record.reason == (
@@ -193,7 +193,7 @@ class Local:
         return {"length": Score(len(answer.text) / 10)}
 
 
-def test_metrics_that_ask_somebody_are_taken_from_the_recording_and_others_are_measured() -> None:
+def test_metrics_with_requests_are_replayed_and_the_others_measured() -> None:
     scores = {"tone": Score(0.9), "style": Score.unscored("no room"), "length": Score(0.0)}
     asking = Asking()
     record = replayed(replace(ROW, scores=scores), metrics=[asking, Local()])
@@ -224,7 +224,7 @@ def test_metrics_of_a_model_that_cannot_be_asked_are_recorded_or_not_measured() 
     assert unscored.reason == "there is no recorded verdict of this judge on this answer: no judge was chosen."
 
 
-def test_a_recorded_judgement_counts_once_and_a_new_one_is_made_as_often_as_the_judge_is_asked() -> None:
+def test_a_recorded_judgement_counts_once_and_new_judgements_are_repeated() -> None:
     recording = Recording(name="rec.json", rows={ROW.key: ROW})
     for judge, times in ((Model(), 0), (Model(replace(MODEL, model="n")), 3)):
         recorded = recording.prepared(QUESTION, judge, (), Settings.of(judge_repeats=3)).judge

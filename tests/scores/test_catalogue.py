@@ -14,7 +14,7 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 
-def test_every_metric_but_those_of_every_run_and_the_weighted_one_belongs_to_one_group() -> None:
+def test_every_optional_metric_belongs_to_one_group() -> None:
     grouped = [metric for metrics in GROUPS.values() for metric in metrics]
     assert len(set(grouped)) == len(grouped)
     assert sorted((*grouped, *DEMANDED, CITATION_VALIDITY, OVERALL)) == sorted(METRICS)

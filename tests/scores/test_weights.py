@@ -35,7 +35,7 @@ def test_it_is_over_the_metrics_that_have_results_and_says_which_have_none() -> 
     assert overall.lacks == (RELEVANCY, CONTEXT)
 
 
-def test_where_none_could_be_measured_it_could_not_either_and_where_none_applies_it_does_not() -> None:
+def test_a_combined_metric_is_unmeasured_or_not_applicable_if_all_its_parts_are() -> None:
     unscored = {CONTEXT: Score.unscored("a"), FAITHFULNESS: Score.unscored("b")}
     overall = weighted(unscored, DEFAULT_WEIGHTS)
     assert overall is not None

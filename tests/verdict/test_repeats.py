@@ -63,7 +63,7 @@ def test_a_question_that_is_asked_once_and_judged_once_has_nothing_repeated():
     assert (record.repeated, record.unstable) == ({}, {})
 
 
-def test_repeated_judgements_come_to_their_median_and_a_spread_over_the_limit_is_unstable():
+def test_repeated_judgements_give_their_median_and_a_large_spread_is_unstable():
     record = checked(InTurn("a"), ByAnswer(a=[0.9, 0.5, 0.6]), judge_repeats=3)
     assert record.verdict is Verdict.FAIL
     assert record.scores["groundedness"].value == 0.6

@@ -36,7 +36,7 @@ def test_a_score_at_its_threshold_passes_and_one_just_below_fails(score: float, 
     assert decided({**GOOD, "groundedness": score}).verdict is verdict
 
 
-def test_a_question_wins_over_a_minimum_of_the_run_and_that_over_the_threshold_of_both() -> None:
+def test_a_question_threshold_overrides_the_run_minimum_which_overrides_the_common_one() -> None:
     run = Thresholds(both=0.7, minimums={"groundedness": 0.8, "f1": 0.5})
     assert wanted_thresholds(a_question(), run) == {"answer_correctness": 0.7, "groundedness": 0.8, "f1": 0.5}
     own = a_question(thresholds={"groundedness": 0.95, "exact_match": 1.0})
@@ -45,7 +45,7 @@ def test_a_question_wins_over_a_minimum_of_the_run_and_that_over_the_threshold_o
     }  # fmt: skip
 
 
-def test_mentions_are_asserted_whoever_judges() -> None:
+def test_mentions_are_asserted_with_every_judge() -> None:
     question: dict[str, Any] = {"must_mention": ("30 days",), "must_not_mention": ("forever",), "must_cite": ("a.md",)}
     scores = {"must_mention": 1.0, "must_not_mention": 0.0, "must_cite": 1.0}
     decision = decided(scores, UNJUDGED, **question)
@@ -91,7 +91,7 @@ def test_a_score_that_applies_but_could_not_be_measured_is_an_error() -> None:
     assert decision.error_kind == "unscored"
 
 
-def test_a_score_that_nobody_asserts_may_be_unmeasured() -> None:
+def test_a_score_without_a_threshold_may_be_unmeasured() -> None:
     assert decided({**GOOD, "f1": Score.unscored("broken")}).verdict is Verdict.PASS
 
 
@@ -111,7 +111,7 @@ def test_without_a_judge_a_question_with_nothing_to_assert_is_measured_and_passe
     assert decision.thresholds == {}
 
 
-def test_without_a_judge_what_only_a_judge_can_score_is_dropped_and_the_rest_is_asserted() -> None:
+def test_without_a_judge_judged_metrics_are_dropped_and_the_rest_is_asserted() -> None:
     run = Thresholds(both=0.7, minimums={"groundedness": 0.9, "f1": 0.5}, judged=False)
     decision = decided({"f1": 0.4, "abstained": 0.0}, run, expected_answer="30 days")
     assert decision.verdict is Verdict.FAIL

@@ -101,7 +101,7 @@ def _unknown(material: Material) -> UsageError:
 
 
 def _write_questions(read: ReadExport, folder: Path) -> Iterator[str]:
-    """Write the question file of an export, and print what was not carried over."""
+    """Write the question file of an export, and print which parts were left out."""
     from pytest_ragcheck.questions.question_rows import write_questions
 
     export = read.export

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.limits.slots import Slots
 
 _LOOK_SECONDS = 0.5
-"""Pause between two looks whether the loop of an abandoned task has closed, of which nothing informs the thread."""
+"""Seconds between two checks whether the loop of an abandoned task has closed: the thread gets no notice."""
 
 
 class AbandonedSlot:

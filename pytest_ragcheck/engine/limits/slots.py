@@ -57,7 +57,7 @@ class PrivateTable:
     def __init__(self) -> None:
         self._memory = bytearray(_SIZE)
 
-    def take(self, index: int) -> bool:  # noqa: ARG002 - nobody else takes any
+    def take(self, index: int) -> bool:  # noqa: ARG002 - no other process takes slots
         """Return True."""
         return True
 

@@ -50,7 +50,7 @@ class Form:
 
 @dataclass(slots=True)
 class Export:
-    """The questions of one export, with unique ids, and the counts of what was not carried over."""
+    """The questions of one export, with unique ids, and the counts of the parts that were left out."""
 
     dataset_name: str
     questions: list[Question] = field(default_factory=list)

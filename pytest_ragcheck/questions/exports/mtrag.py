@@ -132,7 +132,7 @@ def _is_relevant(passage: Row) -> bool:
     Return the last annotation; True for a passage without a score, which was chosen and not retrieved.
 
     Raises:
-        DatasetError: The passage was retrieved, and nobody has annotated it.
+        DatasetError: The passage was retrieved, but has no annotation.
     """
     if "feedback" not in passage:
         if "score" in passage:

@@ -65,7 +65,7 @@ def _read_01(material: Material, export: Export) -> None:
 
 
 def _without_answers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* with `contexts` under its later name, so that nobody takes them for gold."""
+    """Return *values* with `contexts` under its later name, so that they are not taken for gold passages."""
     return {"retrieved_contexts" if key == "contexts" else key: value for key, value in values.items()}
 
 

@@ -32,7 +32,7 @@ _UNCLEAR = (
     "ragcheck cleanup with the question file deletes them"
 )
 
-_NOBODY = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
+_WORKERS_DIED = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
 
 
 async def clean_up(
@@ -83,8 +83,8 @@ def give_up(ledger: Ledger) -> Documents:
     """The documents left by a run without a client of the server; logged, as by `clean_up`."""
     entries = ledger.read()
     names = entries.before.keys() - entries.documents.values() - entries.refused
-    left = [Left(file_name=name, id=each, reason=_NOBODY) for each, name in entries.documents.items()]
-    left += [Left(file_name=name, id=None, reason=_NOBODY) for name in sorted(names)]
+    left = [Left(file_name=name, id=each, reason=_WORKERS_DIED) for each, name in entries.documents.items()]
+    left += [Left(file_name=name, id=None, reason=_WORKERS_DIED) for name in sorted(names)]
     if not left:
         ledger.remove()
     _log_left(left, entries.base)

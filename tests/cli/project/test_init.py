@@ -200,9 +200,7 @@ def test_a_file_that_cannot_be_written_is_named(folder: Path, ragcheck: Ragcheck
 # Settings
 
 
-def test_the_settings_of_a_fresh_project_name_the_offline_judge_and_leave_the_url_open(
-    folder: Path, ragcheck: Ragcheck
-) -> None:
+def test_settings_of_a_fresh_project_have_the_offline_judge_and_no_url(folder: Path, ragcheck: Ragcheck) -> None:
     ragcheck("init")
     assert (folder / "pytest.ini").read_text(encoding="utf-8") == (
         "[pytest]\n"
@@ -262,7 +260,7 @@ CONFIGURED = [
 
 
 @pytest.mark.parametrize("configured", CONFIGURED, ids=lambda configured: configured[0])
-def test_a_configuration_that_is_there_gets_its_lines_shown_with_the_place_where_they_go(
+def test_for_an_existing_configuration_the_lines_and_their_place_are_shown(
     configured: tuple[str, str, str, str], folder: Path, ragcheck: Ragcheck
 ) -> None:
     name, text, place, quote = configured

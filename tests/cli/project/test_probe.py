@@ -636,9 +636,7 @@ def test_a_request_that_no_known_one_fits_is_to_be_written(ragcheck) -> None:
     assert "give --question" not in printed
 
 
-def test_the_users_own_settings_fit_without_contexts_and_are_shown_as_an_ini_file_takes_them(
-    ragcheck, tmp_path: Path
-) -> None:
+def test_settings_of_the_user_fit_without_contexts_and_are_shown_in_ini_form(ragcheck, tmp_path: Path) -> None:
     own = "rag_response =\n    answer=a\n    contexts=`[]`\n"
     with endpoint(always(json_reply({"a": "30 days"}))) as server:
         (tmp_path / "pytest.ini").write_text(f"[pytest]\nrag_url = {server.url}\n{own}", encoding="utf-8")
@@ -827,7 +825,7 @@ def test_an_unknown_option_is_exit_status_2(ragcheck) -> None:
     assert "unrecognized arguments: --colour" in err
 
 
-def test_the_url_may_come_from_the_environment_and_other_settings_of_a_run_do_not_matter(
+def test_the_url_may_come_from_the_environment_and_run_settings_are_ignored(
     ragcheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGCHECK_JUDGE", "nobody")

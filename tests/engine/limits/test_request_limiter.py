@@ -204,7 +204,7 @@ def test_a_limit_of_requests_a_minute_is_waited_for(share: int, retry_after: flo
     assert system.refused <= share * (3 * 60 / every_seconds + 3 * 16)
 
 
-def test_a_system_that_is_overloaded_for_a_while_is_left_alone_and_then_served_fully_again() -> None:
+def test_a_system_that_was_overloaded_gets_the_full_rate_again() -> None:
     system = Busy(1000, seconds=0.1, retry_after=None)
     limiter = RequestLimiter(16)
 

@@ -59,7 +59,7 @@ class Fingerprinted(Judges):
         self.closed = True
 
 
-def test_asked_afresh_the_judge_is_asked_whatever_the_cache_knows_and_so_is_each_of_a_panel(tmp_path: Path) -> None:
+def test_a_fresh_judgement_bypasses_the_cache_for_every_judge_of_a_panel(tmp_path: Path) -> None:
     asyncio.run(CachingJudge(Fingerprinted(), cache_of(tmp_path, "earlier")).judge(QUESTION, ANSWER))
     said = replace(SAID, groundedness=0.75)
     judge, other = Fingerprinted(said), Fingerprinted(said, fingerprint="f-2")

@@ -169,7 +169,7 @@ def test_a_reply_that_cannot_be_read_is_sent_back_once_with_what_is_wrong():
     }
 
 
-def test_under_the_russian_prompt_what_is_sent_after_an_unreadable_reply_is_russian_too():
+def test_the_russian_prompt_asks_again_in_russian_after_an_unreadable_reply():
     with OpenAIServer(verdict(groundedness=1.3), verdict()) as server:
         judged(judge_of(server, prompt=load_prompt("ru")))
     assert server.requests[1].json["messages"][2]["content"] == (
@@ -258,7 +258,7 @@ def test_json_that_a_server_sends_as_plain_text_is_read_all_the_same():
         assert judged(judge_of(server)) == FULL_MARKS
 
 
-def test_a_judge_imports_no_http_library_before_its_first_question_and_the_openai_package_never():
+def test_a_judge_imports_the_http_library_at_its_first_question_and_never_openai():
     code = """
 import sys
 from contextlib import aclosing
@@ -374,7 +374,7 @@ def test_the_variables_of_openais_account_do_not_go_to_another_server(monkeypatc
     assert not {"openai-organization", "openai-project", "x-gateway"} & set(headers)
 
 
-def test_the_environments_server_gets_the_environments_variables_and_shows_in_the_identity(monkeypatch):
+def test_a_server_from_the_environment_gets_its_variables_and_is_in_the_identity(monkeypatch):
     with OpenAIServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_ORG_ID", "org-1")

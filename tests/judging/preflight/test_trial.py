@@ -1,4 +1,4 @@
-"""A judge is tried on answers of which everybody knows what they are."""
+"""The trial of a judge on answers with known verdicts."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_a_changed_prompt_needs_a_new_version(version, digest):
     assert (prompt.version, hashlib.sha256(sent.encode()).hexdigest()[:16]) == (version, digest)
 
 
-def test_a_users_prompt_gets_the_form_of_the_reply_before_the_material_and_the_nonce_behind_it(tmp_path):
+def test_a_users_prompt_has_the_reply_form_before_the_material_and_the_nonce_after_it(tmp_path):
     path = prompt_file(tmp_path, 'Score {answer} for {question} by {contexts}. Reply {"groundedness": number}.\n')
     prompt = load_prompt(path)
     text = written(prompt)
@@ -334,7 +334,7 @@ def test_a_nonce_belongs_to_one_question_and_one_run():
 
 
 @pytest.mark.parametrize("name", ["en", "ru"])
-def test_prompts_of_one_question_share_all_up_to_the_answer_and_prompts_of_two_all_up_to_the_question(name):
+def test_prompts_share_their_text_up_to_the_question_and_for_one_question_up_to_the_answer(name):
     prompt = load_prompt(name)
     other = Question(dataset_name="d", id="q2", question="Who pays?")
     another = RagAnswer(text="30 days.", contexts=ANSWER.contexts)

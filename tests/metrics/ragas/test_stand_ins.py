@@ -31,7 +31,7 @@ def scores(answer: str, contexts: tuple[str, ...] = CONTEXTS, **question: Any) -
     )
 
 
-def test_relevancy_counts_the_questions_words_in_the_answer_and_in_the_sentence_it_comes_from():
+def test_relevancy_counts_the_words_of_the_question_in_the_answer_and_its_source_sentence():
     # "30 days" stands in the last sentence, which has refund and window of the three.
     assert stand_in_relevancy(ASKED, "30 days", CONTEXTS) == pytest.approx(2 / 3)
     assert stand_in_relevancy(ASKED, "The window is as long as the refund.", ()) == 1.0

@@ -29,7 +29,7 @@ def test_the_official_file_and_the_hub_s_columns_give_the_same_questions(
     assert questions_of(name, SLICES / hub) == found
 
 
-def test_of_squad_v2_half_are_unanswerable_and_half_of_the_others_have_several_answers() -> None:
+def test_half_of_squad_v2_is_unanswerable_and_half_of_the_rest_has_several_answers() -> None:
     found = questions_of("squad_v2", SLICES / "squad_v2/dev-v2.0.slice.json").values()
     answerable = [question for question in found if question.answerable]
     assert len(answerable) == 24

@@ -39,7 +39,7 @@ def test_an_impossible_question_has_no_answer_for_the_plausible_ones_are_wrong()
     assert (designed.answerable, designed.acceptable_answers) == (False, ())
 
 
-def test_the_paragraph_is_gold_only_where_it_answers_and_is_there_to_be_sent_in_any_case() -> None:
+def test_the_paragraph_is_gold_only_if_it_answers_but_is_always_sent() -> None:
     found = questions_of("squad_v2")
     (gold,) = found["56f01"].gold_passages
     (beside,) = found["56f03"].distractors

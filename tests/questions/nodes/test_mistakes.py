@@ -291,7 +291,7 @@ def test_what_a_mistake_shows_is_cut(tmp_path: Path) -> None:
     assert [len(text) < 400 for text in shown] == [True] * 7
 
 
-def test_a_mistake_that_many_questions_make_is_told_once_with_the_number_of_the_others(tmp_path: Path) -> None:
+def test_a_mistake_of_many_questions_is_reported_once_with_a_count(tmp_path: Path) -> None:
     rows = [{"id": str(number), "question": "Why?", "answer": "x", "top_k": number - 9} for number in range(20)]
     content = "\n".join(map(json.dumps, rows))
 

@@ -41,7 +41,7 @@ def test_a_file_is_called_as_its_document() -> None:
     assert names[3:] == ["x" * 150 + ".txt", "q___.txt"]
 
 
-def test_documents_whose_names_would_clash_get_a_part_of_their_digest_whatever_their_order() -> None:
+def test_documents_with_clashing_names_get_a_part_of_their_digest_in_any_order() -> None:
     one, other = passages(("a:b", "one"), ("A b", "other"))
     forth = uploads_of([a_question(ingest=True, gold_passages=(one, other))])
     back = uploads_of([a_question(ingest=True, gold_passages=(other, one))])

@@ -131,7 +131,7 @@ def test_a_closed_client_starts_the_app_again():
     assert steps == ["startup", "request", "shutdown"] * 2
 
 
-def test_the_app_shuts_down_with_its_loop_if_nobody_closes_the_client(caplog):
+def test_the_app_of_an_unclosed_client_shuts_down_with_its_loop(caplog):
     steps = Steps()
     client = RagClient("/query", app=service(steps, shutdown=RuntimeError("cannot flush")))
     asyncio.run(several(client))

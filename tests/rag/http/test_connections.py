@@ -56,7 +56,7 @@ def test_connections_are_kept_and_used_again_however_many_questions_are_asked_at
         assert endpoint.connections == at_once
 
 
-def test_connections_close_with_their_loop_where_nobody_closes_them(library, recwarn):
+def test_unclosed_connections_close_with_their_loop(library, recwarn):
     connections = Connections(library)
     with FakeEndpoint(json_reply(GOOD)) as endpoint:
         asyncio.run(post(connections, endpoint.url))

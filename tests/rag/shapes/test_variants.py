@@ -258,7 +258,7 @@ def test_no_setting_is_named_where_no_known_one_fits(reply):
         ({"answer": ANSWER, "contexts": ["a", None]}, "Return the text of each passage."),
     ],
 )
-def test_a_form_that_nobody_knows_is_read_by_the_setting_that_the_error_names(reply, to_do):
+def test_an_unknown_form_is_read_with_the_setting_that_the_error_names(reply, to_do):
     with (
         FakeEndpoint(json_reply(reply)) as endpoint,
         RagClient(endpoint.url).blocking as client,
