@@ -144,7 +144,7 @@ def test_an_answer_to_an_unanswerable_question_fails() -> None:
     assert "answer_correctness" not in record.scores
 
 
-def test_a_refusal_is_told_by_its_words_where_the_judge_does_not_say() -> None:
+def test_a_refusal_is_recognised_by_its_words_if_the_judge_does_not_say() -> None:
     refusal = RagAnswer(text="I do not know.", contexts=("c",))
     judgement = Judgement(answer_correctness=0.0, groundedness=1.0)
     assert checked(a_question(answerable=False), refusal, judgement).verdict is Verdict.PASS
@@ -234,7 +234,7 @@ def test_what_the_endpoint_does_wrong_is_an_error_of_its_kind(error: Measurement
 
 
 @pytest.mark.parametrize("error", [IngestionError("not there", url="http://h"), ReplayError("not recorded")])
-def test_where_nobody_was_asked_nothing_was_asked_for(error: MeasurementError) -> None:
+def test_without_requests_there_is_no_usage(error: MeasurementError) -> None:
     record = checked(answer=error)
     assert (record.verdict, record.error_kind, record.top_k) == (Verdict.ERROR, error.kind, None)
 
@@ -285,7 +285,7 @@ def test_what_needs_no_judge_is_measured_on_what_was_really_said() -> None:
     assert record.answer == f"Bearer {REDACTED}"
 
 
-def test_without_the_judges_group_nobody_is_asked_for_a_judgement() -> None:
+def test_without_the_judges_group_no_judgement_is_requested() -> None:
     judge = Judges(GOOD)
     record = checked(judge=judge, settings=Settings.of(metrics=("overlap",), min={"f1": 0.4}))
     assert judge.judged == []

@@ -187,7 +187,7 @@ def test_the_same_question_twice_is_refused() -> None:
     )
 
 
-def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_told(tmp_path: Path) -> None:
+def test_mistakes_of_a_question_file_and_of_the_judges_settings_are_reported(tmp_path: Path) -> None:
     (tmp_path / "x.rag.json").write_text('[{"id": "a"}]', encoding="utf-8")
     with pytest.raises(QuestionFileError, match="question 'a' has no 'question'"):
         run(tmp_path / "x.rag.json", answer, None)

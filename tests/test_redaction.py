@@ -86,7 +86,7 @@ PROSE = [
 
 
 @pytest.mark.parametrize("text", SECRETS)
-def test_a_secret_is_told_by_its_place_or_its_look(text: str) -> None:
+def test_a_secret_is_recognised_by_its_place_or_its_look(text: str) -> None:
     before, _, rest = text.partition("«")
     _, _, after = rest.partition("»")
     assert UNKNOWING.text(text.replace("«", "").replace("»", "")) == before + REDACTED + after

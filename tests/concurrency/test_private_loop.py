@@ -214,7 +214,7 @@ def test_tasks_that_ignore_their_cancellation_do_not_keep_a_loop_from_closing(lo
     assert not waiting.is_alive()
 
 
-def test_a_blocked_loop_is_told_of_and_can_be_left_for_a_new_one() -> None:
+def test_a_blocked_loop_is_reported_and_can_be_left_for_a_new_one() -> None:
     told: list[int] = []
     started, enough = threading.Event(), threading.Event()
 

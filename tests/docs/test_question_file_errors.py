@@ -155,7 +155,7 @@ def test_the_page_shows_what_a_user_sees(heading: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("heading", CASES)
-def test_every_mistake_is_told_in_one_line_that_says_where_and_what_to_do(heading: str, tmp_path: Path) -> None:
+def test_every_mistake_is_reported_in_one_line_that_says_where_and_what_to_do(heading: str, tmp_path: Path) -> None:
     line = produced(CASES[heading], tmp_path)
 
     assert "\n" not in line

@@ -31,7 +31,7 @@ def test_the_function_that_it_shows_answers_the_question_that_it_shows(reader: C
     assert "1 PASS, 0 FAIL" in someone.run("pytest --rag-judge=offline").output
 
 
-def test_it_has_its_two_commands_for_whoever_checks_the_project() -> None:
+def test_it_has_its_two_commands() -> None:
     commands = re.findall(
         r"^\$ (python3 -m venv .*)$", (PROJECT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )

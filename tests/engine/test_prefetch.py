@@ -178,7 +178,7 @@ def test_closing_ends_what_is_under_way_and_begins_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-def test_what_would_end_the_loop_reaches_whoever_takes_it(stop: type[BaseException]) -> None:
+def test_what_would_end_the_loop_reaches_its_taker(stop: type[BaseException]) -> None:
     async def stopping() -> Any:
         raise stop
 
@@ -364,7 +364,7 @@ def test_a_process_at_its_last_item_finishes_begun_questions_and_begins_no_more(
 
 
 @pytest.mark.parametrize("finishes", [True, False])
-def test_a_run_that_was_stopped_goes_on_for_nobody(store: SharedStore, other: OtherProcess, finishes: bool) -> None:
+def test_a_stopped_run_does_not_go_on(store: SharedStore, other: OtherProcess, finishes: bool) -> None:
     async def scenario() -> None:
         work = Records(9, ends=False)
         stopped = asyncio.Event()

@@ -111,7 +111,7 @@ def test_of_two_labels_the_chosen_one_is_read(tmp_path: Path) -> None:
         (["", ROW, {**ROW, "answer": 1}], "FILE:3: answer is 1. Write a string."),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, rows: list[Any], text: str) -> None:
+def test_a_mistake_is_reported_with_its_line(tmp_path: Path, rows: list[Any], text: str) -> None:
     assert complaint(tmp_path, *rows).startswith(text)
 
 
@@ -120,13 +120,13 @@ def test_of_many_mistakes_ten_are_shown(tmp_path: Path) -> None:
     assert lines[9:] == ["FILE:10: answer is None. Write a string.", "and 3 more"]
 
 
-def test_a_chosen_label_that_no_row_has_is_told(tmp_path: Path) -> None:
+def test_a_chosen_label_that_no_row_has_is_reported(tmp_path: Path) -> None:
     assert complaint(tmp_path, ROW, label="label_abstained") == (
         "FILE: no row has a label_abstained that is 1 or 0. Label some answers, or choose another --label."
     )
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none.jsonl: it cannot be read \(No such file or directory\)"):
         read_labelled_answers(tmp_path / "none.jsonl")
     (tmp_path / "latin.jsonl").write_bytes(b'{"answer": "\xe9"}')

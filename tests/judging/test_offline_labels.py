@@ -25,7 +25,7 @@ def test_scores_agree_with_the_labels_as_well_as_they_did(name: str):
     assert row.balanced_accuracy >= least_accuracy
 
 
-def test_refusals_are_told_as_well_as_they_were():
+def test_refusals_are_recognised_as_well_as_before():
     told = benchmark.refusals(Path(FOLDER) / "abstention.jsonl")
     assert told.found >= benchmark.LEAST_REFUSALS_FOUND
     assert told.false_alarms <= benchmark.MOST_FALSE_ALARMS

@@ -64,7 +64,7 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("| a | b |\n|---|---|\n| 30 days [1] | 9 EUR [2] |", "1 2"),
     ],
 )
-def test_markers_are_told_from_what_only_looks_like_one(text: str, targets: str) -> None:
+def test_markers_are_distinguished_from_what_only_looks_like_one(text: str, targets: str) -> None:
     found = cited_answer(answered(text, "terms.md", "fees.md", "api/limits.md")).citations
     assert " ".join(citation.target for citation in found) == targets
 

@@ -85,7 +85,7 @@ def test_meters_of_questions_that_run_at_once_do_not_mix() -> None:
     note_use(USE)  # nobody listens
 
 
-def test_a_sum_of_which_a_part_is_not_known_is_not_known() -> None:
+def test_a_sum_with_an_unknown_part_is_unknown() -> None:
     assert with_judge(Cost(), [], OWN) == Cost()
     both = with_judge(Cost(system_usd=1.0), [USE, USE], OWN)
     assert both == Cost(

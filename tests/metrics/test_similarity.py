@@ -45,7 +45,7 @@ def test_it_does_not_apply_without_an_expected_answer():
     assert server.requests == []
 
 
-def test_an_empty_answer_is_similar_to_nothing_and_nobody_is_asked():
+def test_an_empty_answer_is_similar_to_nothing_without_a_request():
     with OpenAIServer() as server:
         assert scores(server, " ", expected_answer="30 days") == {"embedding_similarity": Score(0.0)}
     assert server.requests == []

@@ -148,7 +148,7 @@ def test_calls_of_a_test_that_did_not_pass_may_only_not_have_been_made(
     assert [name for name in ("test_two-1", "test_two-2") if found.expects("tests__test_own", name)] == names
 
 
-def test_calls_of_parametrized_methods_are_told_apart(pytester: pytest.Pytester) -> None:
+def test_calls_of_parametrized_methods_are_distinguished(pytester: pytest.Pytester) -> None:
     found = reach(pytester, not_passed=["test_own.py::TestIt::test_two[Paris]"])
     assert not found.expects("test_own", "TestIt.test_two(Paris)-1")
     assert found.expects("test_own", "TestIt.test_two(Rome)-1")

@@ -116,7 +116,7 @@ def test_a_node_id_works_from_below_the_root_folder_as_it_is_shown_there(
     assert "PASSED ../hotpotqa::5a8b0002" in run.lines
 
 
-def test_workers_are_told_which_questions_were_given(project: Project) -> None:
+def test_workers_get_the_ids_of_the_given_questions(project: Project) -> None:
     project.write("test_own.py", "def test_own(): pass\n")
     run = project.run("-n1", RAGBENCH, HOTPOTQA, *KEYLESS, "hotpotqa::5a8b0002")
     assert run.outcomes == {"passed": 1}

@@ -124,7 +124,7 @@ def test_documents_created_after_the_run_are_reported_and_deleted_by_cleanup(pro
     assert ledgers(project) == []
 
 
-def test_what_cannot_be_deleted_is_told_and_turns_the_run_red_and_no_verdict(project: Project) -> None:
+def test_what_cannot_be_deleted_is_reported_and_turns_the_run_red_and_no_verdict(project: Project) -> None:
     with DocumentServer(there=BEFORE, undeletable="hours") as server:
         run = run_to(project, server, "pass")
         assert sorted(server.documents.values()) == ["shop_hours.txt", "shop_terms.txt"]
@@ -437,7 +437,7 @@ def test_documents_of_a_worker_that_ends_before_another_has_its_own_are_deleted(
     assert run.summary["documents"]["left"] == []
 
 
-def test_what_dead_workers_alone_could_delete_is_told_and_left_to_the_command(project: Project) -> None:
+def test_what_dead_workers_alone_could_delete_is_reported_and_left_to_the_command(project: Project) -> None:
     with DocumentServer(there=BEFORE) as server:
         project.write("conftest.py", OWN_CLIENT.format(url=server.url))
         project.write("shop.rag.yaml", QUESTIONS)

@@ -144,7 +144,7 @@ def test_collecting_opens_no_connection_and_writes_no_file(project: Project) -> 
 
 
 @pytest.mark.parametrize("setting", ["python_functions = check_*", "python_files = check_*.py", "python_classes = X*"])
-def test_what_pytest_is_told_of_users_own_tests_does_not_matter(project: Project, setting: str) -> None:
+def test_the_options_for_the_users_other_tests_do_not_matter(project: Project, setting: str) -> None:
     project.write("pytest.ini", f"[pytest]\n{setting}\n")
     project.ask(good("terms"))
     assert project.run().outcomes == {"passed": 1}
@@ -197,7 +197,7 @@ def test_two_files_with_one_dataset_name_are_an_error_that_names_both(project: P
     assert "rag_summary.json" not in run.files
 
 
-def test_two_files_of_lines_with_one_dataset_name_are_told_apart_by_their_file_names(project: Project) -> None:
+def test_two_files_of_lines_with_one_dataset_name_are_distinguished_by_their_file_names(project: Project) -> None:
     project.write("billing.rag.csv", "question\nWhat?\n")
     project.write("billing.rag.jsonl", '{"question": "What?"}\n')
     assert (

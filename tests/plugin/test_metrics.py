@@ -110,7 +110,7 @@ def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Proje
     assert late.asked == []
 
 
-def test_a_minimum_for_what_nobody_measures_names_what_can_be_asserted(project: Project) -> None:
+def test_a_minimum_for_an_unmeasured_metric_names_what_can_be_asserted(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest(HOOK)
     run = project.run("--rag-min=lenght=0.1")

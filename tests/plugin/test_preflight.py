@@ -124,7 +124,9 @@ def test_a_judge_that_declines_any_other_answer_ends_the_run(project: Project, e
 
 
 @three_ways
-def test_a_judge_is_tried_once_and_told_of_in_every_run_if_it_is_weak(project: Project, endpoint: FakeEndpoint) -> None:
+def test_a_judge_is_tried_once_and_reported_in_every_run_if_it_is_weak(
+    project: Project, endpoint: FakeEndpoint
+) -> None:
     with OpenAIServer(says_of_canaries(instructed={"groundedness": 1.0})) as judge:
         note = (
             f"the judge openai (m, en-2, {judge.url}) is weak: of the answers that it was tried on, the instructed "

@@ -93,7 +93,7 @@ def without_times(folder: Path) -> dict[str, Any]:
 
 
 @three_ways
-def test_a_killed_run_is_gone_on_with_and_its_files_are_those_of_an_undisturbed_one(project: Project, way: str) -> None:
+def test_a_killed_run_is_resumed_and_its_files_are_those_of_an_undisturbed_one(project: Project, way: str) -> None:
     questions(project, 40)
     with FakeEndpoint(system := Pausing(answers=12)) as endpoint:
         killed(project, endpoint, *WAYS[way], after=12)
@@ -165,7 +165,7 @@ def stored(project: Project) -> list[str]:
     return []
 
 
-def test_what_is_asked_on_demand_is_gone_on_with_too_and_a_rerun_asks_anew(project: Project) -> None:
+def test_what_is_asked_on_demand_is_resumed_too_and_a_rerun_asks_anew(project: Project) -> None:
     questions(project, 2)
     project.write(
         "test_own.py",
@@ -216,7 +216,7 @@ def test_without_an_earlier_run_everything_is_asked_and_the_header_says_so(proje
     assert system.answered.total() == 2
 
 
-def test_a_run_of_some_questions_goes_on_with_theirs_and_leaves_the_last_full_result(project: Project) -> None:
+def test_a_run_of_some_questions_resumes_them_and_leaves_the_last_full_result(project: Project) -> None:
     questions(project, 4)
     with FakeEndpoint(system := Counting()) as endpoint:
         run(project, endpoint)
@@ -228,7 +228,7 @@ def test_a_run_of_some_questions_goes_on_with_theirs_and_leaves_the_last_full_re
     assert (project.folder / "ragcheck-results" / "rag_predictions.json").read_bytes() == full
 
 
-def test_a_damaged_store_is_told_moved_aside_and_everything_is_asked(project: Project) -> None:
+def test_a_damaged_store_is_reported_moved_aside_and_everything_is_asked(project: Project) -> None:
     questions(project, 3)
     with FakeEndpoint(system := Counting()) as endpoint:
         run(project, endpoint)

@@ -60,7 +60,7 @@ def row_of(run: Run, name: str) -> dict[str, Any]:
 
 
 @three_ways
-def test_the_verdict_is_the_recall_and_nobody_is_asked_for_an_answer_or_a_verdict(project: Project) -> None:
+def test_the_verdict_is_the_recall_without_a_request(project: Project) -> None:
     project.write("shop.rag.yaml", QUESTIONS)
     project.write("conftest.py", CONFTEST)
     run = project.run("--rag-threshold=0.9", "-v")
@@ -80,7 +80,7 @@ def test_the_verdict_is_the_recall_and_nobody_is_asked_for_an_answer_or_a_verdic
     assert not [line for line in shown if line.startswith("answer ")]
 
 
-def test_an_answer_in_the_reply_is_not_read_and_an_error_in_it_is_told(project: Project) -> None:
+def test_an_answer_in_the_reply_is_not_read_and_an_error_in_it_is_reported(project: Project) -> None:
     def search(connection: socket.socket, request: Request) -> bool:
         if "open" in request.json["query"]:
             return json_reply({"error": "the index is gone"})(connection, request)

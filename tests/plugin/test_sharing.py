@@ -278,7 +278,7 @@ def test_a_question_that_the_first_failure_of_another_worker_stops_is_not_run(pr
     assert "0 PASS, 1 FAIL, 0 ERROR, 0 skipped, 5 not run" in ended.lines
 
 
-def test_users_own_tests_share_too_and_only_whoever_needs_it_reruns(project: Project) -> None:
+def test_users_own_tests_share_too_and_only_those_that_need_it_rerun(project: Project) -> None:
     questions(project, 8, "billing_questions.json")
     project.write(
         "test_billing.py",

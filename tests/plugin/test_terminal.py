@@ -62,7 +62,7 @@ def test_the_header_names_both_where_a_fixture_wins_for_some_files_only(project:
 
 
 @three_ways
-def test_the_header_names_no_fixture_that_nobody_wrote(project: Project) -> None:
+def test_the_header_names_no_fixture_that_does_not_exist(project: Project) -> None:
     project.write("billing.rag.yaml", "questions: [What?]")
     run = project.run()
     (line,) = [line for line in run.lines if line.startswith("ragcheck: end")]

@@ -70,7 +70,7 @@ def test_a_file_of_a_tier_of_its_own_is_named_and_the_run_is_mixed(project: Proj
     assert "mrr" not in run.summary["datasets"]["shop"]["overall_metrics"]
 
 
-def test_a_question_without_passages_is_a_collection_error_before_anybody_is_asked(project: Project) -> None:
+def test_a_question_without_passages_is_a_collection_error_before_any_request(project: Project) -> None:
     project.write("shop.rag.yaml", "questions: [Why?]")
     with FakeEndpoint(answer_from_passages) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-tier=generation")

@@ -137,7 +137,7 @@ def test_any_line_break_ends_a_row(tmp_path: Path, line_break: str) -> None:
         ("question,id,,\nWho?,a,,\nWhy?,b,,,,\n", ["Who?", "Why?"]),
     ],
 )
-def test_delimiters_and_quotes_are_told_apart(tmp_path: Path, content: str, questions: list[str]) -> None:
+def test_delimiters_and_quotes_are_distinguished(tmp_path: Path, content: str, questions: list[str]) -> None:
     assert [question.question for question in read(tmp_path, content, NAME).questions] == questions
 
 
@@ -183,13 +183,13 @@ def test_a_cell_may_be_larger_than_the_standard_librarys_limit(tmp_path: Path) -
         ),
     ],
 )
-def test_a_mistake_in_the_header_is_told_once(tmp_path: Path, header: str, told: str) -> None:
+def test_a_mistake_in_the_header_is_reported_once(tmp_path: Path, header: str, told: str) -> None:
     row = ",".join(["x"] * (header.count(",") + 1))
 
     assert problems(tmp_path, f"{header}\n1{row}\n2{row}\n", NAME) == [f"{NAME}:1: the header {told}"]
 
 
-def test_the_mistakes_of_all_rows_are_told_at_once(tmp_path: Path) -> None:
+def test_the_mistakes_of_all_rows_are_reported_at_once(tmp_path: Path) -> None:
     content = (
         "question;id;tags;thresholds;metadata;top_k;\n"
         "Who?;a;[x;0,7;team;null;\n"
@@ -222,7 +222,7 @@ def test_the_mistakes_of_all_rows_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_value_with_an_unquoted_delimiter_is_told_where_an_empty_cell_hides_it(tmp_path: Path) -> None:
+def test_a_value_with_an_unquoted_delimiter_is_reported_where_an_empty_cell_hides_it(tmp_path: Path) -> None:
     told = [f"{NAME}:2: the row has 4 cells, and the header 3. Put a cell that holds ';' into quotes."]
     header = "question;expected_answer;id\n"
     assert problems(tmp_path, f"{header}How long; really?;30 days;\nHow much?;5 euro;b\n", NAME) == told
@@ -255,14 +255,14 @@ def test_another_delimiter_than_that_of_the_header_is_named(tmp_path: Path, cont
     assert problems(tmp_path, content, NAME) == [f"{NAME}:{told}"]
 
 
-def test_a_quote_that_is_not_closed_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_quote_that_is_not_closed_is_reported_with_its_line(tmp_path: Path) -> None:
     content = 'question,id\nWho?,a\n"Why?\nis it,b\nWhen?,c\n'
 
     assert problems(tmp_path, content, NAME) == [f"{NAME}:3: {NOT_CLOSED}"]
     assert problems(tmp_path, '"question\nWho?\n', NAME)[0].startswith(f"{NAME}:1: the file has a cell in quotes")
 
 
-def test_a_header_alone_is_told_as_such(tmp_path: Path) -> None:
+def test_a_header_alone_is_reported_as_such(tmp_path: Path) -> None:
     assert problems(tmp_path, "\nquestion,id\n,\n", NAME) == [
         f"{NAME}:2: the file has a header and no questions. Write a row for each question, or delete the file."
     ]
@@ -318,7 +318,7 @@ BEGINNINGS = ["question,id", "question;tags\n", '"question"', "sep=;\n", ""]
 
 
 @given(st.text('",;\t\n\r ab[]{}1', max_size=30), st.sampled_from(BEGINNINGS))
-def test_whatever_a_file_holds_it_is_read_or_its_mistakes_are_told(text: str, beginning: str) -> None:
+def test_whatever_a_file_holds_it_is_read_or_its_mistakes_are_reported(text: str, beginning: str) -> None:
     with TemporaryDirectory() as folder:
         try:
             told = [str(question.line) for question in read(Path(folder), beginning + text, "x.rag.csv").questions]

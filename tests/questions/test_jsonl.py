@@ -44,7 +44,7 @@ def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
     assert [question.question for question in read(tmp_path, content, "x.rag.jsonl").questions] == rows
 
 
-def test_the_mistakes_of_all_lines_are_told_at_once(tmp_path: Path) -> None:
+def test_the_mistakes_of_all_lines_are_reported_at_once(tmp_path: Path) -> None:
     content = (
         '{"question": "one", "top_k": 0}\n{"question": "two"\n\n{question: "three"}\n["four"]\nnull\n"six", "seven"\n'
     )
@@ -77,11 +77,11 @@ def test_the_mistakes_of_all_lines_are_told_at_once(tmp_path: Path) -> None:
         ('{\n"question": "Who?"\n}\n', 1),
     ],
 )
-def test_a_json_file_by_the_name_of_json_lines_is_told_as_one(tmp_path: Path, content: str, line: int) -> None:
+def test_a_json_file_by_the_name_of_json_lines_is_reported_as_one(tmp_path: Path, content: str, line: int) -> None:
     assert problems(tmp_path, content, "x.rag.jsonl") == [f"x.rag.jsonl:{line}: {ONE_VALUE}"]
 
 
-def test_two_lines_with_one_id_are_told_by_their_lines(tmp_path: Path) -> None:
+def test_two_lines_with_one_id_are_reported_by_their_lines(tmp_path: Path) -> None:
     content = '{"id": "a", "question": "Who?"}\n\n{"id": "a", "question": "Why?"}\n'
 
     assert problems(tmp_path, content, "x.rag.jsonl") == [

@@ -58,7 +58,7 @@ def test_questions_of_several_tiers_are_mixed() -> None:
     assert tier_of(()) == END_TO_END
 
 
-def test_all_questions_without_passages_are_told_where_passages_go_along(tmp_path: Path) -> None:
+def test_all_questions_without_passages_are_reported_where_passages_go_along(tmp_path: Path) -> None:
     text = "questions:\n- Why?\n- {question: What?, gold_passages: [That.]}\n- Who?\n"
     with pytest.raises(QuestionFileError) as caught:
         asked_in(read(tmp_path, text), tier=GENERATION, ingest=False, root=tmp_path)

@@ -138,7 +138,7 @@ def test_a_status_without_advice_of_its_own_has_that_of_its_class(status, to_do,
     assert str(error).endswith(f"\n{to_do}")
 
 
-def test_the_status_is_told_though_its_body_breaks_off_hangs_or_never_ends(library):
+def test_the_status_is_reported_though_its_body_breaks_off_hangs_or_never_ends(library):
     head = b"HTTP/1.1 500 Oops\r\ncontent-length: 1000000\r\n\r\nboom"
     for behaviour in (raw(head), after(head, hang)):
         with FakeEndpoint(behaviour) as endpoint:
@@ -232,7 +232,7 @@ def test_an_error_that_the_caller_was_already_handling_is_not_taken_for_the_caus
         asyncio.run(run(endpoint.url))
 
 
-def test_a_connection_that_fails_otherwise_is_told_in_the_systems_words(library):
+def test_a_connection_that_fails_otherwise_is_reported_in_the_systems_words(library):
     async def run() -> None:
         async with library.AsyncClient(transport=library.AsyncHTTPTransport(uds="/nonexistent/rag.sock")) as http:
             await RagClient("http://rag.example/query", http=http).query("?")

@@ -39,7 +39,7 @@ def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, libr
     "name",
     [name for name, case in MISBEHAVIOURS.items() if case.error is EndpointUnreachable and name != "Name not found"],
 )
-def test_what_may_be_gone_the_next_time_is_told_from_what_stays(name, library, monkeypatch, tmp_path):
+def test_what_may_be_gone_the_next_time_is_distinguished_from_what_stays(name, library, monkeypatch, tmp_path):
     error = asyncio.run(MISBEHAVIOURS[name].fail(library, monkeypatch, tmp_path))
     assert isinstance(error, EndpointUnreachable)
     assert error.transient is (name in PASSING)

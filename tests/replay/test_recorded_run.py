@@ -66,7 +66,7 @@ def values(record: Record) -> dict[str, float | None]:
     return {metric: score.value for metric, score in record.scores.items()}
 
 
-def test_answer_and_verdict_are_the_recorded_ones_whoever_judged() -> None:
+def test_answer_and_verdict_are_the_recorded_ones_of_any_judge() -> None:
     record = replayed()
     assert (record.answer, record.contexts, record.source_ids, record.latency_seconds) == (
         "30 days", ("Within 30 days.",), ("1",), 0.25,

@@ -45,7 +45,7 @@ def test_a_run_that_asked_nothing_is_neither_red_nor_green() -> None:
     assert markdown_of(view_of(results_of())).startswith("## ⚪ rag: session: no question was asked\n")
 
 
-def test_texts_call_nobody_link_nowhere_and_stay_in_their_line() -> None:
+def test_texts_mention_nobody_link_nowhere_and_stay_in_their_line() -> None:
     nasty = "@everyone see #12 and https://evil.example\n# heading\n| cell | <img src=x> ![i](x) \x1b[31m"
     text = markdown_of(view_of(results_of(a_record(question=a_question("q", question=nasty), verdict=FAILED.verdict))))
     (line,) = [line for line in text.splitlines() if "everyone" in line]

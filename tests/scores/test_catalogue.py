@@ -25,7 +25,7 @@ def test_a_question_asserts_by_itself_what_no_threshold_may_name() -> None:
     assert set(METRICS) - set(ASSERTABLE) == {ABSTAINED, *DEMANDED}
 
 
-def test_a_metrics_group_is_told() -> None:
+def test_each_metric_has_its_group() -> None:
     assert [group_of(metric) for metric in ("groundedness", "recall_at_5", "must_mention", "mine")] == [
         "judge", "retrieval", None, None,
     ]  # fmt: skip

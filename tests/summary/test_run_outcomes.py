@@ -12,7 +12,7 @@ def test_the_only_dataset_gives_its_name_to_the_whole_and_several_do_not() -> No
     assert some_outcomes(*RECORDS, other, session_name="nightly").dataset_name == "nightly"
 
 
-def test_measured_records_and_errors_are_told_apart_in_their_order() -> None:
+def test_measured_records_and_errors_are_distinguished_in_their_order() -> None:
     outcomes = some_outcomes(*RECORDS)
     assert outcomes.measured == (RECORDS[0], RECORDS[2])
     assert outcomes.errors == (RECORDS[1],)

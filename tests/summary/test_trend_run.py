@@ -76,7 +76,7 @@ def test_a_damaged_row_is_named(tmp_path: Path, row: dict[str, Any], found: str)
 
 
 @pytest.mark.parametrize("timestamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
-def test_a_time_outside_the_calendar_of_utc_is_told(tmp_path: Path, timestamp: str) -> None:
+def test_a_time_outside_the_calendar_of_utc_is_reported(tmp_path: Path, timestamp: str) -> None:
     path = written(tmp_path / "b.json")
     path.write_text(path.read_text("utf-8").replace("2026-11-02T01:00:00+02:00", timestamp), encoding="utf-8")
     with pytest.raises(UsageError, match=f'"{timestamp[:10]}.* under "timestamp"'):

@@ -220,14 +220,14 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         ),
     ],
 )
-def test_wrong_usage_is_told(tmp_path: Path, ragcheck: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
+def test_wrong_usage_is_reported(tmp_path: Path, ragcheck: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
     status, _, told = ragcheck("calibrate", str(write(tmp_path / "l.jsonl", ROWS)), *arguments)
     assert status == 2
     assert told.startswith("ragcheck calibrate: ")
     assert text in told
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path, ragcheck: Ragcheck) -> None:
+def test_what_cannot_be_written_is_reported(tmp_path: Path, ragcheck: Ragcheck) -> None:
     (tmp_path / "c.svg").mkdir()
     labelled = write(tmp_path / "l.jsonl", ROWS)
     status, _, told = ragcheck("calibrate", str(labelled), "--judge=offline", f"--output={tmp_path / 'c.json'}")

@@ -64,7 +64,7 @@ def test_the_ledger_of_a_living_run_and_that_of_another_server_are_left(ragcheck
         assert server.documents == {"ours": "shop_hours.txt"}
 
 
-def test_what_is_left_in_another_server_is_told_beside_what_is_deleted(ragcheck: Ragcheck, tmp_path: Path) -> None:
+def test_what_is_left_in_another_server_is_reported_beside_what_is_deleted(ragcheck: Ragcheck, tmp_path: Path) -> None:
     with DocumentServer(there={"ours": "shop_hours.txt"}) as server:
         left_by(server, tmp_path)
         other = Ledger(folder_of_documents(tmp_path / "ragcheck-results") / "run-2")
@@ -83,7 +83,7 @@ def test_what_is_left_in_another_server_is_told_beside_what_is_deleted(ragcheck:
         assert server.documents == {}
 
 
-def test_what_cannot_be_deleted_is_told_with_status_1(ragcheck: Ragcheck, tmp_path: Path) -> None:
+def test_what_cannot_be_deleted_is_reported_with_status_1(ragcheck: Ragcheck, tmp_path: Path) -> None:
     with DocumentServer(there={"ours": "shop_hours.txt"}, undeletable="hours") as server:
         left_by(server, tmp_path)
         status, printed, _ = ragcheck("cleanup", f"--rag-url={server.url}")
@@ -147,7 +147,7 @@ def test_a_document_of_a_question_file_that_cannot_be_deleted_does_not_keep_the_
         (("--rag-url=http://127.0.0.1:9/query", "no.yaml"), 2, "no.yaml: the file cannot be read: No such file or dir"),
     ],
 )
-def test_wrong_usage_is_told_with_status_2(
+def test_wrong_usage_is_reported_with_status_2(
     ragcheck: Ragcheck, arguments: tuple[str, ...], status: int, said: str
 ) -> None:
     ended, _, errors = ragcheck("cleanup", *arguments)
@@ -155,7 +155,7 @@ def test_wrong_usage_is_told_with_status_2(
     assert errors.startswith(f"ragcheck cleanup: {said}")
 
 
-def test_a_server_that_is_not_there_is_told_with_status_1(ragcheck: Ragcheck, tmp_path: Path) -> None:
+def test_a_server_that_is_not_there_is_reported_with_status_1(ragcheck: Ragcheck, tmp_path: Path) -> None:
     (tmp_path / "shop.rag.yaml").write_text(FILE)
     status, _, errors = ragcheck("cleanup", "--rag-url=http://127.0.0.1:9/query", "shop.rag.yaml")
     assert status == 1

@@ -376,7 +376,7 @@ def test_any_remote_will_do_where_none_is_called_origin(folder: Path, ragcheck: 
 
 
 @pytest.mark.parametrize(("marker", "written"), [(".gitlab-ci.yml", GITLAB), (".github/CODEOWNERS", GITHUB)])
-def test_a_host_of_ones_own_is_told_by_the_files_that_are_there(
+def test_a_self_hosted_server_is_recognised_by_the_files_that_are_there(
     marker: str, written: str, folder: Path, ragcheck: Ragcheck
 ) -> None:
     git_repository(folder, "git@git.acme.example:shop.git")

@@ -755,7 +755,7 @@ def test_a_secret_is_not_shown_by_half_where_a_text_is_cut(said: dict[str, objec
     assert TOKEN[:4] not in out
 
 
-def test_half_a_character_is_told_at_its_field(probe) -> None:
+def test_half_a_character_is_reported_at_its_field(probe) -> None:
     with endpoint(to_posts(json_reply({"answer": "30 days \ud83d", "contexts": ["\ud83d"]}))) as server:
         _, points = probe(server.url)
     assert points["answer"]["seen"] == r'"answer" holds half a character, \ud83d, at position 8'

@@ -143,7 +143,7 @@ def test_a_name_or_a_folder_is_enough(tmp_path: Path, ragcheck: Ragcheck) -> Non
     assert f"{tmp_path / 'b' / 'rag'} against {tmp_path / 'a' / 'rag'}: newly passing 0" in printed
 
 
-def test_wrong_usage_is_told(tmp_path: Path, ragcheck: Ragcheck) -> None:
+def test_wrong_usage_is_reported(tmp_path: Path, ragcheck: Ragcheck) -> None:
     one = write(tmp_path / "a", "one", passed())
     write(tmp_path / "a", "two", passed())
     other = write(tmp_path / "b", "other", passed(dataset_name="shop"))

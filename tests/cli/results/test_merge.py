@@ -183,7 +183,7 @@ def test_a_baseline_that_was_made_otherwise_is_refused_unless_it_is_forced(tmp_p
         ),
     ],
 )
-def test_wrong_usage_is_told(tmp_path: Path, merge: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
+def test_wrong_usage_is_reported(tmp_path: Path, merge: Ragcheck, arguments: tuple[str, ...], text: str) -> None:
     shards(tmp_path, good("a"), good("b"))
     status, _, told = merge(*arguments)
     assert status == 2

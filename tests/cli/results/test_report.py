@@ -136,7 +136,7 @@ def test_partial_results_have_a_report(results: Path, ragcheck: Ragcheck) -> Non
     assert "partial: not every question was run" in (results / "r.html").read_text(encoding="utf-8")
 
 
-def test_wrong_usage_is_told(results: Path, ragcheck: Ragcheck) -> None:
+def test_wrong_usage_is_reported(results: Path, ragcheck: Ragcheck) -> None:
     def complaint(*arguments: str) -> str:
         status, _, told = ragcheck("report", *arguments)
         assert status == 2

@@ -115,7 +115,7 @@ def test_the_baseline_of_the_folder_is_one_run(folder: Path, history: Path, ragc
     assert outcomes_of(folder / "trend.html") == {"prices": "FF", "hours": " E", "terms": "PP"}
 
 
-def test_wrong_usage_is_told(folder: Path, history: Path, ragcheck: Ragcheck) -> None:
+def test_wrong_usage_is_reported(folder: Path, history: Path, ragcheck: Ragcheck) -> None:
     def complaint(*arguments: str) -> str:
         status, _, told = ragcheck("report", *arguments)
         assert status == 2

@@ -105,7 +105,7 @@ def test_a_run_that_is_going_on_is_left_alone(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["1", "2"])
-def test_a_run_that_is_going_on_is_not_gone_on_with(home: Path, name: str) -> None:
+def test_a_run_that_is_going_on_is_not_resumed(home: Path, name: str) -> None:
     folder = leave(home, "1", "a")
     with OtherProcess(folder):
         run = opened(home, "2", resume=True)
@@ -114,7 +114,7 @@ def test_a_run_that_is_going_on_is_not_gone_on_with(home: Path, name: str) -> No
     assert (home / name / FILE).exists()
 
 
-def test_a_run_goes_on_with_the_last_one_that_is_over(home: Path) -> None:
+def test_a_run_resumes_the_last_one_that_has_ended(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2", resume=True)
     assert taken(run, "a") == a_record("a")
@@ -122,14 +122,14 @@ def test_a_run_goes_on_with_the_last_one_that_is_over(home: Path) -> None:
     assert runs(home) == ["2"]
 
 
-def test_without_being_told_so_it_does_not(home: Path) -> None:
+def test_without_the_option_it_does_not(home: Path) -> None:
     leave(home, "1", "a")
     run = opened(home, "2")
     assert taken(run, "a") is None
     run.store.close()
 
 
-def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
+def test_a_resumed_run_can_be_resumed_again(home: Path) -> None:
     leave(home, "1", "a")
     second = opened(home, "2", resume=True)
     keep(second, "b")
@@ -141,7 +141,7 @@ def test_a_run_that_went_on_can_be_gone_on_with_again(home: Path) -> None:
     third.store.close()
 
 
-def test_a_run_that_was_gone_on_with_began_when_its_first_answers_came(home: Path) -> None:
+def test_a_resumed_run_began_when_its_first_answers_came(home: Path) -> None:
     folder = leave(home, "1", "a")
     said = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     (folder / "run.json").write_text(json.dumps({**said, "began": "2026-01-01T00:00:00+00:00"}), encoding="utf-8")
@@ -158,7 +158,7 @@ def test_with_nothing_to_go_on_with_it_begins_anew(home: Path) -> None:
     run.store.close()
 
 
-def test_another_run_is_not_gone_on_with(home: Path) -> None:
+def test_another_run_is_not_resumed(home: Path) -> None:
     leave(home, "1", "a")
     with pytest.raises(UsageError) as caught:
         opened(home, "2", resume=True, threshold="0.8", judge='"offline"')
@@ -196,7 +196,7 @@ def rewritten(folder: Path, *statements: str) -> None:
 
 
 @pytest.mark.parametrize("layout", [0, 2])
-def test_a_run_that_another_version_wrote_is_not_gone_on_with_and_stays(home: Path, layout: int) -> None:
+def test_a_run_that_another_version_wrote_is_not_resumed_and_stays(home: Path, layout: int) -> None:
     folder = leave(home, "1", "a")
     rewritten(folder, "alter table questions drop column verdict", f"pragma user_version = {layout}")
     with pytest.raises(UsageError) as caught:
@@ -221,7 +221,7 @@ def test_a_store_that_had_no_table_yet_is_of_any_version(home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]"])
-def test_a_run_of_which_nothing_can_be_read_is_none(home: Path, content: str) -> None:
+def test_a_run_without_a_readable_file_is_none(home: Path, content: str) -> None:
     folder = leave(home, "1", "a")
     (folder / "run.json").write_text(content, encoding="utf-8")
     assert last_run(home) is None
@@ -249,14 +249,14 @@ def test_a_store_whose_middle_is_damaged_is_moved_aside_too(home: Path) -> None:
     run.store.close()
 
 
-def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_to_is_reported(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file", encoding="utf-8")
     home = tmp_path / "results" / ".ragcheck" / "rag"
     with pytest.raises(StoreError, match=rf"^{home}: Not a directory$"):
         opened(home, "1")
 
 
-def test_a_store_that_cannot_be_made_is_told(home: Path) -> None:
+def test_a_store_that_cannot_be_made_is_reported(home: Path) -> None:
     home.mkdir(parents=True)
     (home / "1").write_text("a file", encoding="utf-8")
     with pytest.raises(StoreError, match=r"Not a directory: .*locks'$"):

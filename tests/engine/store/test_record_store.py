@@ -68,7 +68,7 @@ def run(call: Awaitable[Any]) -> Any:
     return asyncio.run(awaited())
 
 
-def test_what_is_claimed_is_nobody_elses(store: Store) -> None:
+def test_a_claim_is_exclusive(store: Store) -> None:
     assert run(store.claim(["a", "b", "c"], 2)) == ["a", "b"]
     assert run(store.claim(["a", "b", "c"], 5)) == ["c"]
     assert run(store.take("a")) is None
@@ -206,7 +206,7 @@ class TestGoingOn:
     def test_an_earlier_runs_records_hold_up_no_window(self, left: SharedStore) -> None:
         assert run(left.untaken()) == 0
 
-    def test_a_question_that_nobody_claims_gets_its_earlier_record_once(self, left: SharedStore) -> None:
+    def test_an_unclaimed_question_gets_its_earlier_record_once(self, left: SharedStore) -> None:
         assert run(left.take_resumed("on demand")) == a_record("on demand")
         assert run(left.take_resumed("on demand")) is None
         run(left.keep("new", a_record("new")))
@@ -217,13 +217,13 @@ class TestGoingOn:
 class TestTrouble:
     """Files that cannot be used."""
 
-    def test_a_file_that_is_no_database_is_told_with_its_path(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_no_database_is_reported_with_its_path(self, tmp_path: Path) -> None:
         (tmp_path / FILE).write_bytes(b"no database" * 100)
         with pytest.raises(StoreError, match=r"store\.sqlite: file is not a database$") as caught:
             store_in(tmp_path)
         assert caught.value.path == tmp_path / FILE
 
-    def test_a_row_that_is_no_record_is_told_and_the_question_can_be_asked(
+    def test_a_row_that_is_no_record_is_reported_and_the_question_can_be_asked(
         self, failing: SharedStore, told: list[StoreError]
     ) -> None:
         run(failing.keep("a", a_record("a")))
@@ -244,7 +244,7 @@ class TestTrouble:
         with pytest.raises(StoreError):
             store_in(tmp_path, resumes=True)
 
-    def test_it_is_told_once_and_the_run_goes_on_with_what_can_be_read(
+    def test_it_is_reported_once_and_the_run_goes_on_with_what_can_be_read(
         self, failing: SharedStore, told: list[StoreError]
     ) -> None:
         run(failing.claim(["a", "b"], 2))

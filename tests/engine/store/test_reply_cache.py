@@ -80,7 +80,7 @@ def test_a_later_run_measures_by_what_the_model_found(tmp_path: Path, server: Op
         {"afresh": True},
     ],
 )
-def test_what_differs_in_anything_that_the_model_is_told_is_asked_anew(
+def test_what_differs_in_anything_in_the_models_request_is_asked_anew(
     tmp_path: Path, server: OpenAIServer, change: dict[str, Any]
 ) -> None:
     faithfulness(tmp_path, "run 1", server.url)

@@ -87,7 +87,7 @@ def test_in_one_process_too_it_is_done_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("come_to_it", "times"), [(True, 2), (False, 1)])
-def test_what_was_undone_is_done_anew_for_whoever_asks_next(tmp_path: Path, come_to_it: bool, times: int) -> None:
+def test_what_was_undone_is_done_anew_for_the_next_caller(tmp_path: Path, come_to_it: bool, times: int) -> None:
     done = []
 
     async def step() -> str:
@@ -136,7 +136,7 @@ def test_the_error_of_a_step_that_failed_is_raised_each_time(tmp_path: Path) -> 
         assert caught.value.name == "ingestion"
 
 
-def test_an_error_without_a_text_is_told_by_its_name(tmp_path: Path) -> None:
+def test_an_error_without_a_text_is_reported_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(StepFailed, match=r"^ingestion: ZeroDivisionError$"):
         asyncio.run(Once(tmp_path, CLEAN).do("ingestion", lambda: breaks(ZeroDivisionError())))
 

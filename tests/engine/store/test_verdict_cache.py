@@ -123,7 +123,7 @@ def test_a_later_run_is_given_what_the_judge_said(tmp_path: Path) -> None:
         {"repeat": 1},
     ],
 )
-def test_what_differs_in_anything_that_the_judge_is_told_is_judged_anew(tmp_path: Path, change: Any) -> None:
+def test_what_differs_in_anything_in_the_judges_request_is_judged_anew(tmp_path: Path, change: Any) -> None:
     judged(tmp_path, "run 1")
     assert not judged(tmp_path, "run 2", **change).cached
 
@@ -136,7 +136,7 @@ def test_what_differs_in_anything_that_the_judge_is_told_is_judged_anew(tmp_path
         {"answer": replace(ANSWER, latency_seconds=3.0, source_ids=("7",), extra={"trace": 1})},
     ],
 )
-def test_what_the_judge_is_not_told_does_not_matter(tmp_path: Path, same: Any) -> None:
+def test_text_outside_the_judges_request_does_not_matter(tmp_path: Path, same: Any) -> None:
     judged(tmp_path, "run 1")
     assert judged(tmp_path, "run 2", **same).cached
 

@@ -67,7 +67,7 @@ def test_another_date_and_what_is_no_date_are_not_said_less_exactly(expected: st
         ("blue whale", "whale", False),
     ],
 )
-def test_a_lacking_number_and_another_month_are_told(expected: str, said: str, *, lacks: bool) -> None:
+def test_a_missing_number_and_another_month_are_found(expected: str, said: str, *, lacks: bool) -> None:
     wanted, found = terms(expected), terms(said)
     assert lacks_figure(wanted, wanted - found, found) is lacks
 
@@ -135,5 +135,5 @@ def test_figures_that_can_both_be_true_are_compatible(expected: str, said: str) 
         ("1757", "the 18 men"),
     ],
 )
-def test_figures_of_which_one_must_be_false_are_not_compatible(expected: str, said: str) -> None:
+def test_contradictory_figures_are_not_compatible(expected: str, said: str) -> None:
     assert not compatible(expected, said)

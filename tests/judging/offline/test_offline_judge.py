@@ -183,7 +183,7 @@ class TestCorrectness:
             ("是的，可以。", "是的", 1.0),
         ],
     )
-    def test_yes_and_no_are_told_apart(self, answer: str, expected: str, score: float):
+    def test_yes_and_no_are_distinguished(self, answer: str, expected: str, score: float):
         assert judged(answer, expected, question="Is it so?").answer_correctness == pytest.approx(score)
 
     def test_an_answer_that_begins_with_the_opposite_is_wrong(self):

@@ -135,5 +135,5 @@ def test_an_answer_that_declines_and_then_gives_something_is_a_refusal():
 
 
 @given(st.text(alphabet="i do'not knw.的不 ", max_size=5000))
-def test_any_text_is_told_without_failing(answer: str):
+def test_any_text_can_be_classified(answer: str):
     assert is_refusal(answer) in {True, False}

@@ -112,7 +112,7 @@ def test_a_prompt_of_ones_own_says_where_the_earlier_turns_stand(tmp_path):
     assert block(written(prompt), "history") == []
 
 
-def test_neither_thresholds_nor_answerability_are_told():
+def test_neither_thresholds_nor_answerability_are_in_the_request():
     prompt = load_prompt("en")
     unanswerable = Question(
         dataset_name="d", id="q", question=QUESTION.question, answerable=False, thresholds={"groundedness": 0.875}

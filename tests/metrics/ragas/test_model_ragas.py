@@ -105,13 +105,13 @@ def test_without_an_expected_answer_there_is_no_correctness_and_nothing_else_cha
     assert server.requests[1].json["input"] == [ASKED, "How long?", "Until when?", "How many days?"]
 
 
-def test_an_unanswerable_question_is_not_measured_and_nobody_is_asked():
+def test_an_unanswerable_question_is_not_measured_and_makes_no_request():
     with serving() as server:
         assert scores(server, a_question(question=ASKED, answerable=False)) == {}
     assert server.requests == []
 
 
-def test_an_empty_answer_is_neither_relevant_nor_correct_and_nobody_is_asked():
+def test_an_empty_answer_is_neither_relevant_nor_correct_without_a_request():
     with serving() as server:
         assert scores(server, answer=RagAnswer(text=" ")) == {
             "ragas_answer_relevancy": Score(0.0),

@@ -67,7 +67,7 @@ def test_json_and_json_lines_are_read_however_they_are_packed(tmp_path: Path, pa
     assert columns(saved(tmp_path, PACKINGS[packing](text.encode()))) == ROWS
 
 
-def test_a_row_knows_its_line_or_its_number(tmp_path: Path) -> None:
+def test_a_row_has_its_line_or_its_number(tmp_path: Path) -> None:
     assert places(saved(tmp_path, "\n" + LINES, "a.jsonl")) == ["a.jsonl: line 2", "a.jsonl: line 3", "a.jsonl: line 4"]
     assert places(saved(tmp_path, json.dumps(ROWS), "a.json")) == ["a.json: row 1", "a.json: row 2", "a.json: row 3"]
 

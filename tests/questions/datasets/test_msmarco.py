@@ -28,7 +28,7 @@ def test_the_official_columns_are_keyed_by_row() -> None:
     assert built.metadata == {"query_type": "NUMERIC"}
 
 
-def test_a_well_formed_answer_that_nobody_wrote_is_the_text_of_an_empty_list() -> None:
+def test_a_missing_well_formed_answer_is_the_text_of_an_empty_list() -> None:
     assert content("msmarco")["wellFormedAnswers"]["11"] == "[]"
     assert questions_of("msmarco")["1102433"].acceptable_answers == ("At five in the morning.",)
 

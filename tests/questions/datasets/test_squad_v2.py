@@ -73,6 +73,6 @@ def test_an_answerable_question_without_an_answer_is_refused(tmp_path: Path) -> 
     )
 
 
-def test_a_foreign_file_is_told_from_one_of_its_own() -> None:
+def test_a_foreign_file_is_distinguished_from_one_of_its_own() -> None:
     with pytest.raises(DatasetError, match=r"^hotpotqa.json: row 1: expected 'answers', found '_id', 'answer', "):
         loaded(f"squad_v2={OWN['hotpotqa']}")

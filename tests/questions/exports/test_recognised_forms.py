@@ -230,7 +230,7 @@ def test_an_existing_question_file_is_not_overwritten(tmp_path: Path, capsys: py
     )
 
 
-def test_an_unknown_form_is_told_with_the_known_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.json"
     path.write_text('[{"foo": 1}]', encoding="utf-8")
     assert main(["convert", str(path)]) == 2

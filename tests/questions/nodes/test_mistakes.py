@@ -24,7 +24,7 @@ REASON = "the reason, or true or false"
 COUNT = "a whole number from 1 to 999999999"
 
 
-def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_file_are_reported_at_once_in_the_order_of_its_lines(tmp_path: Path) -> None:
     content = """\
 tier: search
 defaults:
@@ -83,7 +83,7 @@ num_questions: 4
     ]
 
 
-def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
+def test_json_mistakes_are_reported_with_their_lines_too(tmp_path: Path) -> None:
     content = [{"question": "one", "top_k": True}, {"id": "two", "quesion": "two"}]
 
     assert problems(tmp_path, content, "sub/x.rag.json") == [
@@ -133,7 +133,7 @@ def test_json_mistakes_are_told_with_their_lines_too(tmp_path: Path) -> None:
         (f"metadata: {{a: {'9' * 5000}}}", "9" * 60 + "...", "a", "a finite number, or a text in quotes"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(
+def test_a_value_of_the_wrong_type_is_reported_with_what_is_wanted(
     tmp_path: Path, field: str, seen: str, under: str, wanted: str
 ) -> None:
     (problem,) = problems(tmp_path, f"- question: Why?\n  {field}\n")
@@ -164,7 +164,7 @@ def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(
         ),
     ],
 )
-def test_a_mistake_at_the_top_of_a_file_is_told(tmp_path: Path, top: str, told: str) -> None:
+def test_a_mistake_at_the_top_of_a_file_is_reported(tmp_path: Path, top: str, told: str) -> None:
     assert problems(tmp_path, f"{top}\nquestions: [Why?]\n") == [f"billing.rag.yaml:1: the file {told}"]
 
 
@@ -208,12 +208,14 @@ def test_half_a_character_is_refused_wherever_it_stands(tmp_path: Path, row: dic
         ("[01]", "1: the file is not JSON: found '1', expected ',' or ']'."),
     ],
 )
-def test_broken_json_is_told_by_what_stands_where_what_belongs(tmp_path: Path, content: str, told: str) -> None:
+def test_broken_json_is_reported_with_the_text_found_and_the_text_expected(
+    tmp_path: Path, content: str, told: str
+) -> None:
     assert problems(tmp_path, content, "x.rag.json") == [f"x.rag.json:{told} Correct it there or shortly before."]
 
 
 @pytest.mark.parametrize("name", ["x.rag.yaml", "x.rag.json", "x.rag.jsonl", "x.rag.csv"])
-def test_utf_16_is_told_as_what_it_is(tmp_path: Path, name: str) -> None:
+def test_utf_16_is_reported_by_name(tmp_path: Path, name: str) -> None:
     told = [f"{name}:1: the file is UTF-16. Save it as UTF-8; in Excel, choose 'CSV UTF-8'."]
     assert problems(tmp_path, "question\tid\r\n".encode("utf-16"), name) == told
     assert problems(tmp_path, b"\xfe\xff" + "question\tid\r\n".encode("utf-16-be"), name) == told
@@ -222,7 +224,7 @@ def test_utf_16_is_told_as_what_it_is(tmp_path: Path, name: str) -> None:
     ]
 
 
-def test_a_bad_byte_is_told_by_its_place_in_the_file_behind_a_byte_order_mark_too(tmp_path: Path) -> None:
+def test_a_bad_byte_is_reported_by_its_place_in_the_file_behind_a_byte_order_mark_too(tmp_path: Path) -> None:
     assert problems(tmp_path, b"\xef\xbb\xbf- Why?\n- \xe9\n") == [
         "billing.rag.yaml:2: the file is not UTF-8: byte 0xe9 at offset 12. Save it as UTF-8."
     ]
@@ -245,7 +247,7 @@ def test_a_bad_byte_is_told_by_its_place_in_the_file_behind_a_byte_order_mark_to
         ),
     ],
 )
-def test_an_empty_file_is_told_as_such(tmp_path: Path, name: str, contents: tuple[str, ...], advice: str) -> None:
+def test_an_empty_file_is_reported_as_such(tmp_path: Path, name: str, contents: tuple[str, ...], advice: str) -> None:
     for content in ("", "\n \n", "\ufeff", *contents):
         assert problems(tmp_path, content, name) == [f"{name}:1: the file is empty. {advice}"]
 
@@ -257,7 +259,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         read_question_file(tmp_path / "billing.rag.yaml", root=tmp_path, known_metrics=())
 
 
-def test_questions_on_one_line_are_still_told_apart(tmp_path: Path) -> None:
+def test_questions_on_one_line_are_still_distinguished(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, b'["a", "a"]', "x.rag.json")
 
     assert problem.startswith("x.rag.json:1: question 'a-ca97' has no id, and the one made from its text is that of")

@@ -69,14 +69,14 @@ def lines(node: Node) -> list[int]:
     return [node.line]
 
 
-def test_json_knows_the_line_of_every_key_and_value() -> None:
+def test_json_has_the_line_of_every_key_and_value() -> None:
     text = '\n[\n1,\r\n"a\\n\\u000a",\n\n{"k"\n:\ntrue, "l": [\n]\n}\n]\n'
 
     assert lines(compose_json(text)) == [2, 3, 4, 6, 6, 8, 8, 8]
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-def test_yaml_knows_the_line_of_every_key_and_value(loader: Any) -> None:
+def test_yaml_has_the_line_of_every_key_and_value(loader: Any) -> None:
     node = compose_yaml(
         "# comment\n- a: 1\n  b:\n    - |\n      text\n      text\n    - {c: d}\n- 'x\n\n  y'\n", loader=loader
     )

@@ -441,7 +441,7 @@ def listed(url: str, ids: list[str]) -> bool:
     return asyncio.run(run())
 
 
-def test_what_nobody_can_delete_any_more_is_told_with_what_is_known_of_it(
+def test_a_document_that_can_no_longer_be_deleted_is_reported_with_its_details(
     ledger: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
     ledger.write(base="http://rag.example")
@@ -544,7 +544,7 @@ def test_questions_are_answered_with_our_ids_or_blamed_on_their_document() -> No
             asyncio.run(ask("shop:hours", "x"))
 
 
-def test_the_outcome_is_told_in_lines_and_adds_up() -> None:
+def test_the_outcome_is_reported_in_lines_and_adds_up() -> None:
     left = Left(file_name="a.txt", id=None, reason="no route")
     total = Documents(deleted=1, left=(left,)) + Documents(deleted=2, kept=3)
     assert list(total.lines()) == [

@@ -408,11 +408,11 @@ def test_an_app_that_does_not_finish_its_reply_is_an_error(sent, found):
     assert f": the app {found}\n" in str(fail(app))
 
 
-def test_a_status_of_the_app_is_told_as_that_of_a_server():
+def test_a_status_of_the_app_is_reported_as_that_of_a_server():
     assert str(fail(FastAPI())).startswith("app FastAPI /query: status 404 Not Found")
 
 
-def test_a_redirect_of_the_app_is_told_with_its_target():
+def test_a_redirect_of_the_app_is_reported_with_its_target():
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             await RedirectResponse("/elsewhere")(scope, receive, send)

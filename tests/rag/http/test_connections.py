@@ -122,7 +122,7 @@ def test_no_cookie_carries_one_question_into_the_next(library):
         ("SSL_CERT_FILE", "/nonexistent/authority.pem"),
     ],
 )
-def test_an_environment_that_no_client_works_in_is_told_before_the_first_question(name, value, monkeypatch):
+def test_an_environment_that_no_client_works_in_is_reported_before_the_first_question(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=rf"^no HTTP client can be made in this environment: .*\. Check .*{name}"):
         RagClient("http://rag.example/query")

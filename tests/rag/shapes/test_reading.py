@@ -94,7 +94,7 @@ def test_ids_that_do_not_fit_the_contexts_are_refused(ids, found):
         ({"a": [{"t": "x"}, {}]}, "a[].not_null(s, t)", 'a[1] has no "s" (found no keys)'),
     ],
 )
-def test_an_expression_that_leads_nowhere_is_told_where_it_ends(reply, contexts, clause):
+def test_an_expression_that_leads_nowhere_is_reported_where_it_ends(reply, contexts, clause):
     error = mismatch({"response": "30 days", **reply}, contexts)
     if reply == {}:
         assert error.found == f"contexts={contexts} finds nothing: {clause}"
@@ -152,7 +152,7 @@ def test_an_answer_is_taken_as_it_is():
         ("result.text", 'answer=result.text finds nothing: the reply is an error: "no index"'),
     ],
 )
-def test_an_error_that_is_reported_in_place_of_an_answer_is_told(answer, found):
+def test_an_error_in_place_of_an_answer_is_reported(answer, found):
     error = mismatch({"error": {"message": "no index"}}, "`[]`", answer)
     assert error.found == found
     assert error.to_do == "Fix its cause in the RAG system, and report such failures with status 500."
