@@ -28,11 +28,8 @@ The errors of pytest-ragcheck; each carries the object that it concerns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path
 
 
 class RagcheckError(Exception):

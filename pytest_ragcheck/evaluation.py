@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
@@ -33,8 +34,6 @@ from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
     from pytest_ragcheck.rag.answer import Asks
     from pytest_ragcheck.report.files.result_files import Written

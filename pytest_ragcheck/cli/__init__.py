@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck._version import __version__
@@ -16,8 +17,6 @@ from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from _typeshed import ReadableBuffer
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.project.check_files import RESULTS, mistakes_in_result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def damage(values: Iterable[object]) -> Iterator[str]:

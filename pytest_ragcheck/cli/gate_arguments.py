@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +12,6 @@ from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline

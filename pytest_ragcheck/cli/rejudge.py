@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,6 @@ from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import (
@@ -23,9 +23,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
     from pytest_ragcheck.config.setting import Setting
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -23,8 +23,6 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.config.sample import Sample
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice

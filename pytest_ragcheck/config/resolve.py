@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -18,8 +19,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_ragcheck.rag.http.headers import FilledHeaders
 
 

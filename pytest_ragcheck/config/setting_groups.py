@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.config.sample import Sample
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.readers import model_and_url, nearest, read_header, read_identity
@@ -12,9 +13,6 @@ from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
 from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DUMMY_API_KEY = "no-key"
 """Sent to a judge server that was given without a key, because some servers refuse a request without one."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 CHUNK_CHARACTERS = 700
 """A chunk ends with the block that reaches this size: big enough for a section, small enough to stay on topic."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.demo.index import Index
 
 SUFFIXES = {".md", ".txt"}

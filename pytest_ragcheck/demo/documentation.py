@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.demo.corpus import read_corpus
 from pytest_ragcheck.demo.faults import faults_from
 from pytest_ragcheck.demo.index import Index
 from pytest_ragcheck.demo.reply import Answerer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def answers_from(folder: Path, *, faults: str = "") -> Callable[[str, int], dict[str, Any]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any
 
 # Every digit becomes another one and none becomes 0, so that no number stays and none begins with 0.
 _OTHER_DIGITS = str.maketrans("0123456789", "1234567891")

@@ -6,18 +6,15 @@ import json
 import math
 import sqlite3
 import threading
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_ragcheck.demo.chunks import Chunk, chunks_of
 from pytest_ragcheck.demo.passage import Passage
 from pytest_ragcheck.demo.words import words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
 
 # The words are cut by `words_of`; SQLite shall only split at the blanks between them.
 _SCHEMA = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from pytest_ragcheck.demo.chunks import spoken
 from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from pytest_ragcheck.demo.passage import Passage
 
 REFUSAL = "The documents do not answer this question."

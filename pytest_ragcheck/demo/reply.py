@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,8 +13,6 @@ from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
 from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.demo.faults import Faults
     from pytest_ragcheck.demo.index import Index
     from pytest_ragcheck.demo.passage import Passage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, lacks_ids
@@ -9,8 +10,6 @@ from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
@@ -12,8 +13,6 @@ from pytest_ragcheck.metrics.mentions import Leaks, Mentions
 from pytest_ragcheck.scores.catalogue import EXTRAS, LOCAL_PACKAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.judging.ragas_judge import RagasJudge

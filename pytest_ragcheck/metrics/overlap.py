@@ -6,14 +6,13 @@ import re
 import string
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import OVERLAP
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.model.server_address import environment_url
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NOTHING: Mapping[str, tuple[float, float]] = MappingProxyType({})
 

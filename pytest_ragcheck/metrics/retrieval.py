@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys, lacks_ids
@@ -11,8 +12,6 @@ from pytest_ragcheck.scores.catalogue import CUTOFFS, RETRIEVAL
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import MeasurementError, UsageError
@@ -13,8 +13,6 @@ from pytest_ragcheck.scores.catalogue import METRICS
 from pytest_ragcheck.scores.score import LARGEST, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.fields.key_names import PASSAGE
@@ -12,10 +13,6 @@ from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Gold
 from pytest_ragcheck.questions.question_ids import usable_id
 from pytest_ragcheck.questions.reader import default_dataset_name
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
 
 _GOLD = 'give a text, or {"text": "...", "doc_id": "..."} with either or both.'
 

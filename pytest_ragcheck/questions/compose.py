@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.csv_nodes import compose_csv
@@ -11,8 +12,6 @@ from pytest_ragcheck.questions.nodes.jsonl_nodes import compose_jsonl
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 
 _FIRST_QUESTION = {

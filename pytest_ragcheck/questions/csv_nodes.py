@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
@@ -13,9 +13,6 @@ from pytest_ragcheck.questions.nodes.json_nodes import compose_json
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable
 from pytest_ragcheck.questions.nodes.node_values import is_flag, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _DELIMITERS = (",", ";", "\t")
 # Excel writes the delimiter in such a first line.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.question import GoldPassage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pytest_ragcheck.questions.question import Question
 
 TAG = "injection"

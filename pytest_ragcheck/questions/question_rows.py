@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
@@ -13,9 +14,6 @@ from pytest_ragcheck.questions.question import END_TO_END, TIERS
 from pytest_ragcheck.questions.tiers import tier_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.questions.question import GoldPassage, Question
 
 

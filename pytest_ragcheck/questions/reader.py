@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.compose import compose_file
@@ -15,9 +15,6 @@ from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Unreadable
 from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction.printable import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _SUFFIX = re.compile(r"_questions\.json\Z|(\.rag)?\.[^./]*\Z", re.IGNORECASE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 _SKIPPED = {

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from functools import partial
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
     from typing_extensions import Self
 
     from pytest_ragcheck.questions.question import GoldPassage, Question

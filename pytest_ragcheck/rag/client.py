@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -12,9 +14,6 @@ from pytest_ragcheck.rag.blocking_client import BlockingRagClient
 from pytest_ragcheck.rag.client_calls import ClientCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import TracebackType
-
     import httpx
     import httpx2
     from typing_extensions import Self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointError
@@ -11,8 +12,6 @@ from pytest_ragcheck.questions.question import GENERATION
 from pytest_ragcheck.rag.conversation_state import ConversationState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.questions.question import GoldPassage, Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,7 +24,6 @@ from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import TypeAlias
 
     from pytest_ragcheck.questions.question import GoldPassage

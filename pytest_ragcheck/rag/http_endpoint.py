@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.http.connections import AnyResponse

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_ragcheck.redaction import Redactor
 
 # The loggers that emit: a filter on a parent does not see the records of its children.

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pytest_ragcheck.redaction.escapes import Unescaped, has_escaped_alphanumeric
 from pytest_ragcheck.redaction.known_secret import SHORTEST_BASE64, SHORTEST_SECRET, KnownSecret
 from pytest_ragcheck.redaction.secret_patterns import PATTERNS, REDACTED, blank_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LONGEST_REMEMBERED = 10_000
 _MOST_REMEMBERED = 500_000

@@ -5,12 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 REDACTED = "[redacted]"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import Judgement
@@ -16,9 +17,6 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, judge_of, read_document, rows
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORE = "store.sqlite"
 """The file name of a run's store."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.summary.outcomes_reader import outcomes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.summary.gate_rules import GateRules

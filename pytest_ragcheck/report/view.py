@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.scores.catalogue import ABSTAINED
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.report.files.results_reader import Document, Results
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
     from pytest_ragcheck.report.upshot import Upshot

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.view import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pytest_ragcheck.report.files.results_reader import Results
 
 

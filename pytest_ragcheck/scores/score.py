@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 LARGEST = 1e100
 """The largest absolute value of a score; the square of a larger one may exceed the range of a float."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from pytest_ragcheck.verdict.repeats import variances
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.flaky import Flaky
     from pytest_ragcheck.summary.gate.gate_decision import Decision

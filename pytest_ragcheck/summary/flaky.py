@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.summary.gate.observations import looks
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
     from pytest_ragcheck.verdict.record import Record
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.readers import MISSING_QUESTIONS, OTHER_SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from pytest_ragcheck.config.settings import Settings
 
 

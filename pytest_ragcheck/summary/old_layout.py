@@ -14,9 +14,11 @@ import csv
 import io
 import json
 import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
@@ -26,10 +28,6 @@ from pytest_ragcheck.scores.score import LARGEST, Score
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
 NO_VERDICTS = "no verdicts: nothing was asserted, so every question counts as measured, and PASS"
 NO_CIRCUMSTANCES = "no contexts, latencies, judge or endpoint: the old layout has none"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 SCHEMA_VERSION = "1"
 """The version of readable predictions files."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.scores.score import LARGEST
 from pytest_ragcheck.summary.predictions_reader import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 RESULT_KINDS = ("predictions", "summary")
 """The result files with a published schema; questions files have the schema of question files."""

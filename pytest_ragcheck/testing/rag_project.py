@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ from pytest_ragcheck.testing.preloading import import_all
 from pytest_ragcheck.testing.run_result import RunResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.testing.canned_question import CannedQuestion
 
 import_all()

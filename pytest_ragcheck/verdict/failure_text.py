@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_ragcheck.metrics.blame import BLAMES
@@ -12,8 +13,6 @@ from pytest_ragcheck.verdict.attack_outcome import attack_outcomes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.scores.score import Score
 

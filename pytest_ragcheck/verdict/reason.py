@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from pytest_ragcheck.scores.catalogue import (
 from pytest_ragcheck.verdict.verdict import ScoredVerdict, Verdict, shortfalls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.judging.judgement import Judgement
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

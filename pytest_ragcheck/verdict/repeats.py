@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.verdict import Verdict, decide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.verdict.record import Record
     from pytest_ragcheck.verdict.verdict import Thresholds
 

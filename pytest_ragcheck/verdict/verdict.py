@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.scores.score import Score
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import fnmatch
 import json
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 from pytest_ragcheck.redaction.printable import printable
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Sequence
 
 RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 """Endings of the names of result files."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,9 +15,6 @@ from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Awaitable, Callable, Sequence
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.documents.ledger import Entries

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +12,6 @@ from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import DatasetError, UsageError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator
-
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
 
 _INJECTION = "injection"

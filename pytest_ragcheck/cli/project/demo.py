@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import shutil
@@ -9,14 +10,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.demo.shipped import pages_folder, questions_file
 from pytest_ragcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    import argparse
 
 FAULTS = {
     "number": "wrong numbers in the answers",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain
 from pytest_ragcheck.demo.shipped import pages_folder
 from pytest_ragcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    import argparse
 
 _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
 _TITLE = re.compile(r"(?m)^# (.+)$")

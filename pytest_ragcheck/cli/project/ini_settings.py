@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.cli.project.user_project import configurations
 from pytest_ragcheck.config.given import Given
 from pytest_ragcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
 
 
 def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:

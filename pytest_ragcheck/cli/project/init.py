@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.cli.project import starter_files
 from pytest_ragcheck.cli.project.schema import read_schema
 from pytest_ragcheck.cli.project.user_project import Project, look_at
 from pytest_ragcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    import argparse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,9 +31,6 @@ from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Mapping
-
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.rag.probe.probe_exchange import Target
     from pytest_ragcheck.redaction import Redactor

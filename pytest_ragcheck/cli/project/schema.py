@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.result_schemas import RESULT_KINDS, result_schema_text
-
-if TYPE_CHECKING:
-    import argparse
 
 SCHEMAS = ("questions", *RESULT_KINDS)
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.redaction import url_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _CONFIGURATIONS = {
     "pytest.toml": r"\[\s*pytest\s*\]",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +16,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
 RESULTS = Path("ragcheck-results")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

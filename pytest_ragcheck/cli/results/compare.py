@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,6 @@ from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from pytest_ragcheck.summary.agent_comparison import Agents
 
 

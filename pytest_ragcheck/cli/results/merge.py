@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -13,8 +14,6 @@ from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
 
 if TYPE_CHECKING:
-    import argparse
-
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline

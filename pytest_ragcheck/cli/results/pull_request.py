@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.http.connections import http_library
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SECONDS = 30
 _PER_PAGE = 100

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output
@@ -12,10 +15,6 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.report.files.results_reader import Results
     from pytest_ragcheck.summary.trend_run import TrendRun

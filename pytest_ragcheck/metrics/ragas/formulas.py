@@ -8,10 +8,7 @@ functions raise a ValueError with the reason.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 FACTUALITY_WEIGHT = 0.75
 """The weight of the statements in `answer_correctness`; the similarity has the rest."""

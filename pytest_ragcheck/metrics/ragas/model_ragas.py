@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from pytest_ragcheck.scores.catalogue import RAGAS
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
     from pytest_ragcheck.judging.model.chat import AsksModel
     from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts

@@ -7,6 +7,7 @@ Their names begin with `offline_`, because their numbers cannot be compared with
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -9,14 +9,12 @@ import json
 import lzma
 import zipfile
 import zlib
-from typing import IO, TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, cast
 
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
 _PARQUET = b"PAR1"
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")

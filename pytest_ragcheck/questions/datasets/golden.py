@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
@@ -10,8 +11,6 @@ from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 

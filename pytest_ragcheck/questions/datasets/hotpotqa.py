@@ -6,6 +6,7 @@ Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question An
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
@@ -13,8 +14,6 @@ from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,6 @@ from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_ragcheck.questions.datasets.standard_dataset import Hub
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
     from pytest_ragcheck.questions.datasets.dataset_row import Row
     from pytest_ragcheck.questions.datasets.standard_dataset import Dataset

@@ -6,15 +6,12 @@ Bajaj et al., "MS MARCO: A Human Generated MAchine Reading COmprehension Dataset
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 NO_ANSWER = "No Answer Present."
 """The dataset's answer to a question that no passage answers."""

@@ -6,15 +6,12 @@ Dasigi et al., "A Dataset of Information-Seeking Questions and Answers Anchored 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _CAPTION = "FLOAT SELECTED"
 """Prefix of evidence that is the caption of a figure or table; the paper's paragraphs lack captions."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
@@ -18,8 +19,6 @@ from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL
 from pytest_ragcheck.questions.question_ids import derived_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 SUBSETS = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.datasets import golden, hotpotqa, hub, msmarco, qasper, ragbench, squad_v2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
     from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 

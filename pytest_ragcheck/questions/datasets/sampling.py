@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_ragcheck.questions.question import Question, QuestionSet
 
 

@@ -6,15 +6,12 @@ Rajpurkar, Jia and Liang, "Know What You Don't Know: Unanswerable Questions for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
 from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
 from pytest_ragcheck.questions.question import GENERATION, Question
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def unfold(document: Row) -> Iterator[Row] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.question import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from pytest_ragcheck.questions.datasets.dataset_row import Row
     from pytest_ragcheck.questions.question import Question
 

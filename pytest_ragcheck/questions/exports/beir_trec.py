@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError, UsageError
@@ -12,9 +14,6 @@ from pytest_ragcheck.questions.exports.export import Export, Form, sound
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pytest_ragcheck.questions.exports.material import Material
 
 _QREL = re.compile(r"(\S+)\s+\S+\s+(\S+)\s+(-?\d+)\s*")

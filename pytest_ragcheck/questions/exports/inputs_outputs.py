@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, text_of, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ASKED = ("question", "query", "input", "user_input", "user_query", "prompt", "message", "text")
 """Names of the text to ask, in the order of preference."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import DatasetError
@@ -10,8 +11,6 @@ from pytest_ragcheck.questions.exports.material import texts_of
 from pytest_ragcheck.questions.question import GoldPassage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.questions.exports.material import Material
 
 

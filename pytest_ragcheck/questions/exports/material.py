@@ -7,14 +7,12 @@ import csv
 import io
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 CSV_CELL = 2**31 - 1
 """The largest cell in characters: contexts are often longer than the 131,072 that the standard library allows."""

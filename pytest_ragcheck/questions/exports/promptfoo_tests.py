@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.exports.export import Export, Form, text_of
 from pytest_ragcheck.questions.exports.inputs_outputs import ASKED
 from pytest_ragcheck.questions.exports.material import Material, read_material
 from pytest_ragcheck.questions.exports.promptfoo_assertions import Assertions, of_cell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EXPECTED = re.compile(r"__expected\d*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_ragcheck.questions.exports import (
     beir_trec,
@@ -17,10 +18,6 @@ from pytest_ragcheck.questions.exports import (
 from pytest_ragcheck.questions.exports.beir_trec import is_qrels, no_topics
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, read_material
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 # The order matters where one form has the keys of another: Langfuse's CSV has those of deepeval too.
 FORMS: tuple[Form, ...] = (

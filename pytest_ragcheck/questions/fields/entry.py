@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import (
@@ -26,9 +28,6 @@ from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
     from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 
 

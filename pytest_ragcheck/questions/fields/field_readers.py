@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ from pytest_ragcheck.questions.question import NOTHING, GoldPassage
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_ragcheck.questions.nodes.mistakes import Site
 
 ANSWERS = ("expected_answer", "all_acceptable_answers")

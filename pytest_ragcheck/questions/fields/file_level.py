@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from pytest_ragcheck.questions.question import NOTHING, TIERS
 from pytest_ragcheck.questions.question_ids import unprintable_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_ragcheck.questions.nodes.mistakes import Site
     from pytest_ragcheck.questions.nodes.node import Entry
 

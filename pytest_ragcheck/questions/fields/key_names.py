@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -12,8 +13,6 @@ from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, S
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.questions.nodes.mistakes import Site
 
 _EXPECTED_OR_SAID = (

@@ -8,6 +8,7 @@ The language servers of YAML and JSON show `errorMessage` and `patternErrorMessa
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
@@ -37,8 +38,6 @@ from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.questions.fields.key_names import Vocabulary
 
 Schema: TypeAlias = dict[str, Any]

@@ -8,14 +8,12 @@ cell for the whole process.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_ragcheck.questions.nodes.node import Unreadable
 from pytest_ragcheck.questions.nodes.node_values import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _QUOTED = re.compile(r' *"[^"]*(?:""[^"]*)*"')
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # In lower case without separators, the likeliest first, so that each entry covers all its spellings.
 ANSWER_NAMES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -20,8 +20,6 @@ from pytest_ragcheck.rag.http.exchange_failures import SentRequest
 from pytest_ragcheck.rag.http.retry import is_transient
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pytest_ragcheck.rag.http.route import HttpRoute
 
 _FIRST_PAUSE_SECONDS = 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import EndpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument
     from pytest_ragcheck.rag.documents.ledger import Ledger

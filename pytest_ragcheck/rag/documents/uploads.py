@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.passages import documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_ragcheck.questions.question import Question
 
 _UNSAFE = re.compile(r"[:\s/\\\"<>|?*%\x00-\x1f\x7f-\x9f\ud800-\udfff]")

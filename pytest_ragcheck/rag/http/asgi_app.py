@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import threading
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -19,8 +20,6 @@ from pytest_ragcheck.rag.http.connections import http_library, stateless
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable
     from pytest_ragcheck.rag.http.connections import AnyClient
 

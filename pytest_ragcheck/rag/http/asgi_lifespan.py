@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
@@ -12,7 +13,6 @@ from pytest_ragcheck.errors import EndpointError, EndpointUnreachable
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import TypeAlias
 
     AsgiCallable: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.tasks import waited_for
@@ -11,9 +13,6 @@ from pytest_ragcheck.rag.body.excerpt import shown_error
 from pytest_ragcheck.rag.http.asgi_lifespan import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
-    from types import ModuleType
-
     from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable, AsgiLifespan
 
 _CHUNKS_AHEAD = 8

@@ -6,11 +6,13 @@ import asyncio
 import importlib
 import os
 import sys
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -20,8 +22,6 @@ from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from types import ModuleType
     from typing import TypeAlias
 
     import httpx

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.http.headers import check_header, check_one_authorization
 from pytest_ragcheck.redaction import Redactor, shown_query, shown_url, url_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 EXAMPLE = "http://localhost:8000/query"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from pytest_ragcheck.rag.body.json_body import ReplyMismatch
     from pytest_ragcheck.rag.http.endpoint_address import Address
 

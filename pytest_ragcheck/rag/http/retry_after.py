@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
 

@@ -7,6 +7,7 @@ import math
 import ssl
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,6 @@ from pytest_ragcheck.rag.http.exchange_failures import (
 from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,6 @@ from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
 from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, get_status, post
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_ragcheck.rag.http.connections import AnyClient
     from pytest_ragcheck.rag.probe.first_reply import Clean
     from pytest_ragcheck.redaction import Redactor

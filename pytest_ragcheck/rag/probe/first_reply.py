@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,6 @@ from pytest_ragcheck.rag.probe.check_point import (
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.probe.probe_exchange import Exchange
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyClient
     from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target

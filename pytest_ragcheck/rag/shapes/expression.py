@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.vocabulary import keys_of, named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SYNTAX = frozenset(" \t\r\n.,:[]{}()*|&!<>=?@'\"`\\")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -14,9 +14,6 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FIELDS = ("answer", "contexts", "source_ids", "session")
 EXAMPLE = "answer=result.text contexts=result.sources[].text"

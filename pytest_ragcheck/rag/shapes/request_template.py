@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import quote, urlsplit
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_ragcheck.rag.conversation_state import ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from pytest_ragcheck.rag.shapes.reading import Reading
 from pytest_ragcheck.rag.shapes.request_template import read_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeVar
 
     from pytest_ragcheck.rag.shapes.request_template import RequestTemplate

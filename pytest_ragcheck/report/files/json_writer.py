@@ -7,14 +7,13 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.files.output_folder import not_written
 from pytest_ragcheck.report.files.result_documents import JUDGEMENT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
 
 DECIMALS = 6

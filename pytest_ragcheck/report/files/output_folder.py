@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.errors import ResultsError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def check_folder(folder: Path) -> None:

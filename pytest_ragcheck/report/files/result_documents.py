@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import timezone
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.verdict.repeats import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.rag.documents.documents_outcome import Documents

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.question_rows import questions_document
@@ -15,9 +17,6 @@ from pytest_ragcheck.report.files.result_documents import predictions_document, 
 from pytest_ragcheck.summary.shards import shard_document, shard_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes

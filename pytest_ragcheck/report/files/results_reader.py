@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
@@ -12,9 +14,6 @@ from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Unusable, read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline
 

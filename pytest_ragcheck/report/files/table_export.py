@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.report.files.results_reader import all_rows, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_ragcheck.report.files.results_reader import Document, Results
 
 _FIRST = (

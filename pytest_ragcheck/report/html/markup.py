@@ -8,14 +8,12 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck._version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ESCAPED = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 """Characters that could close the data's element or end a line in it, and those that UTF-8 cannot encode."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.report.html.markup import escaped, filled, folded
 from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pytest_ragcheck.report.files.results_reader import Document
     from pytest_ragcheck.report.view import Figure, MetricView, View
 

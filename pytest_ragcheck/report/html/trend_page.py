@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_ragcheck.summary.trend import Trend, TrendLine, TrendPoint, TrendQuestion
     from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.summary.agent_comparison import Agent, Agents, QuestionOfAll
     from pytest_ragcheck.summary.paired import Difference
 

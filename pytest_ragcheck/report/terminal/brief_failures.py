@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _ROWS = 46
 """Rows for all failures of a run. With pytest's own lines, ten failures take less than 80 rows."""

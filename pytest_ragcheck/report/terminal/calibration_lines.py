@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timezone
 from itertools import pairwise
@@ -11,7 +12,6 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judge_names import judge_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pytest_ragcheck.judging.judgement import JudgeIdentity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
@@ -11,8 +12,6 @@ from pytest_ragcheck.verdict.failure_text import cut, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow

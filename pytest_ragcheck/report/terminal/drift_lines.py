@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_ragcheck.summary.gate.world_drift import BeforeAndNow, WorldDrift
 
 _SHOWN = 5

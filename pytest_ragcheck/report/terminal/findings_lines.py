@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding

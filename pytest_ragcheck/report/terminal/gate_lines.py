@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
@@ -15,8 +16,6 @@ from pytest_ragcheck.report.terminal.findings_lines import (
 from pytest_ragcheck.summary.wilson_interval import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings

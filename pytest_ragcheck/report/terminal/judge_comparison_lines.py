@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.report.terminal.calibration_lines import calibration_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.report.terminal.calibration_lines import Measured
     from pytest_ragcheck.summary.calibration.judge_comparison import JudgeComparison
     from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.judge_names import judge_words
@@ -21,8 +22,6 @@ from pytest_ragcheck.scores.catalogue import (
 from pytest_ragcheck.verdict.failure_text import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Origin, QuestionSet
     from pytest_ragcheck.summary.aggregate import AttackCounts, Repeats, Summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
@@ -9,8 +10,6 @@ from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWE
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
 
 _KEPT = ("schema_version", "agent_name", "dataset_name", "complete")

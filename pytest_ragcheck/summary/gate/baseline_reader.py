@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
@@ -13,9 +15,6 @@ from pytest_ragcheck.summary.result_schemas import is_compact, schema_mistakes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 

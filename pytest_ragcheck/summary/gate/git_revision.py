@@ -5,12 +5,9 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_ragcheck.summary.predictions_reader import Unusable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LIMIT_SECONDS = 60
 

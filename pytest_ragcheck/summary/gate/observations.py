@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.verdict.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 LOOKS_AGAIN = 2
 """Maximum number of further requests for a newly failing question."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.metric_statistics import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.summary.gate.baseline_comparison import Change
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
     from pytest_ragcheck.verdict.record import Record

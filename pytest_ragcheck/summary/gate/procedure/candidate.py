@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, Outcome, SideBySide
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Steps
 from pytest_ragcheck.summary.gate.procedure.side_by_side import judge_side_by_side
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ASKS = 2
 """Maximum number of further looks at a newly failing question, and at a failing one when a run is saved."""

@@ -10,6 +10,7 @@ Decides whether a run is worse than its saved runs. The procedure:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from statistics import median_low
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_
 from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 FEWEST_QUESTIONS = 10

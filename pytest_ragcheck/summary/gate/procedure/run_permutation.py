@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _DECIMALS = 1_000_000
 """Scores are rounded to six decimals, as in the files, so that equal sums compare equal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from pytest_ragcheck.summary.gate.procedure.gate_findings import SideBySide
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion
 
 LEVEL = 0.01

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
 
 _CHANGED_ELSEWHERE = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.digest import material_digest
@@ -13,8 +14,6 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import Look
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
     from pytest_ragcheck.questions.question import Question
 

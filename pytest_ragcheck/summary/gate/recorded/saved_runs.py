@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 OF_THE_LATEST_ANSWER = ("verdict", "prediction", "metrics", "judge")
 """Keys that a row of a compact baseline has only if its latest answer was recorded with another value."""
