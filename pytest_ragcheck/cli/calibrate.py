@@ -38,7 +38,6 @@ _JUDGE_VARIABLES = frozenset(
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "calibrate",
         help="measure how far judges agree with people",
@@ -85,7 +84,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose the judge."""
     parser.add_argument(
         "--judge",
         metavar="NAME",

@@ -26,7 +26,6 @@ _BY_NAME = {option.name: option for option in TABLE}
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "rejudge",
         help="judge the recorded answers of a run again, without pytest",

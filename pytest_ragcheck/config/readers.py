@@ -122,7 +122,6 @@ def read_sample(text: str) -> Sample:
 
 
 def read_judge(text: str) -> str:
-    """Return the name of a judge."""
     if text not in JUDGES:
         raise ValueError(f"is not a judge; choose one of {', '.join(JUDGES)}, or override the rag_judge fixture")
     return text
@@ -323,7 +322,6 @@ def read_dataset(text: str) -> DatasetChoice:
 
 
 def read_tier(text: str) -> str:
-    """Return the name of a tier."""
     from pytest_ragcheck.questions.question import TIERS
 
     if text not in TIERS:
@@ -332,7 +330,6 @@ def read_tier(text: str) -> str:
 
 
 def read_shape(text: str) -> str:
-    """Return the name of a shape."""
     from pytest_ragcheck.rag.shapes.named_shapes import read_name
 
     read_name(text)

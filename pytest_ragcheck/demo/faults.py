@@ -76,7 +76,6 @@ class Faults:
         return (rank + 1) % n_passages if self.citation_wrong else rank
 
     def spoiled(self, answer: str) -> str:
-        """The answer with its fault."""
         return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
 
     def id_of(self, document_id: str) -> str:

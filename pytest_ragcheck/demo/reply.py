@@ -41,9 +41,7 @@ class Completion:
 class WritesAnswers(Protocol):
     """A language model."""
 
-    def answer(self, question: str, passages: Sequence[Passage]) -> Completion:
-        """Return the answer of the model."""
-        ...
+    def answer(self, question: str, passages: Sequence[Passage]) -> Completion: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,6 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
 
 
 def estimate_lines(estimated: Estimate, settings: Settings) -> Iterator[str]:
-    """Yield the estimate as lines of text."""
     yield "dry run: nothing was asked"
     yield f"questions            {estimated.questions:,}"
     yield f"calls to the system  {estimated.system_calls:,}"

@@ -26,7 +26,6 @@ class FunctionJudge:
         self.identity = JudgeIdentity(kind=getattr(function, "__qualname__", type(function).__qualname__))
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """Returns the function's judgement."""
         return cast("Judgement", await settled(self._function, question, answer))
 
 

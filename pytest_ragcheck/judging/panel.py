@@ -75,7 +75,6 @@ class Panel:
         return Panel([getattr(judge, "afresh", lambda judge=judge: judge)() for judge in self.judges], self.rule)
 
     async def aclose(self) -> None:
-        """Closes the judges that have an `aclose`."""
         await closing(*self.judges).aclose()
 
 

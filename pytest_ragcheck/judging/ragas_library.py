@@ -186,7 +186,6 @@ def ragas_metrics() -> ModuleType:
 
 @cache
 def ragas_adapters() -> _Adapters:
-    """The adapter classes."""
     ragas_metrics()
     llms = importlib.import_module("ragas.llms.base")
     embeddings = importlib.import_module("ragas.embeddings.base")

@@ -31,7 +31,6 @@ class Citations:
     local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """Return the scores that apply to the question and the answer."""
         cited = cited_answer(answer)
         scores = {}
         if question.must_cite:

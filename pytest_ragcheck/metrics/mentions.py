@@ -30,7 +30,6 @@ class Mentions:
         self._search = SearchProcess()
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """Return the scores that apply to the question."""
         if not any(map(is_regex, (*question.must_mention, *question.must_not_mention))):
             return mention_scores(answer.text, question, self._search)
         # A regular expression may take seconds, which no other question should wait for.
@@ -50,7 +49,6 @@ class Leaks:
     local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
-        """Return the score if it applies to the question."""
         return {MUST_NOT_RETRIEVE: must_not_retrieve_score(question, answer)} if question.must_not_retrieve else {}
 
 

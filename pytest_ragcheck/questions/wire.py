@@ -31,7 +31,6 @@ def question_to_wire(question: Question) -> dict[str, Any]:
 
 
 def question_from_wire(wire: dict[str, Any]) -> Question:
-    """The question from the values of `question_to_wire`."""
     read = {name: tuple(wire[name]) for name in _LISTS}
     for name in _PASSAGES:
         read[name] = tuple(
@@ -62,7 +61,6 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
 
 
 def set_from_wire(wire: dict[str, Any]) -> QuestionSet:
-    """The set from the values of `set_to_wire`."""
     questions = tuple(map(question_from_wire, wire["questions"]))
     origin = Origin(**wire["origin"]) if wire["origin"] else None
     return QuestionSet(**{**wire, "path": Path(wire["path"]), "questions": questions, "origin": origin})

@@ -36,29 +36,23 @@ class BlockingRagClient:
             weakref.finalize(self, self._loop.close)
 
     def ask(self, question: Question) -> RagAnswer:
-        """As `RagClient.ask`."""
         return self._loop.run(self._client.ask, question)
 
     def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
-        """As `RagClient.query`."""
         return self._loop.run(partial(self._client.query, text, top_k, include_chunks=include_chunks))
 
     def query_with_context(
         self, question: str, passages: Sequence[GoldPassage], session_id: str | None = None
     ) -> RagAnswer:
-        """As `RagClient.query_with_context`."""
         return self._loop.run(self._client.query_with_context, question, passages, session_id)
 
     def upload_text_as_document(self, text: str, filename: str) -> str:
-        """As `RagClient.upload_text_as_document`."""
         return self._loop.run(self._client.upload_text_as_document, text, filename)
 
     def wait_for_batch(self, batch_id: str, timeout: float = 300.0, poll_interval: float = 2.0) -> bool:
-        """As `RagClient.wait_for_batch`."""
         return self._loop.run(self._client.wait_for_batch, batch_id, timeout, poll_interval)
 
     def delete_document(self, document_id: str) -> bool:
-        """As `RagClient.delete_document`."""
         return self._loop.run(self._client.delete_document, document_id)
 
     def close(self) -> None:

@@ -149,8 +149,6 @@ class HttpService:
 
     @property
     def documents(self) -> DocumentRoutes:
-        """The routes for documents."""
-
         def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
             return HttpRoute(url, to_do=to_do, **self._beside())
 

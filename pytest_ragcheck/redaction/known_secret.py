@@ -36,7 +36,6 @@ class KnownSecret:
         """Texts of at least 8 characters; one occurs in any text with the secret base64-encoded once or twice."""
 
     def without_plain(self, text: str) -> str:
-        """The text without the secret as it is."""
         return self._plain.sub(REDACTED, text)
 
     def without_beginning(self, text: str) -> str:

@@ -37,7 +37,6 @@ class GateRules:
 
     @classmethod
     def of(cls, settings: Settings) -> GateRules:
-        """Return the rules of the settings."""
         rules = gate_and_tolerance(settings.gate.rule) | allowances(settings.gate.baseline_allows)
         return cls(false_alarms=settings.gate.false_alarms, **rules)
 

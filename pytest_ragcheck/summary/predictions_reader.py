@@ -77,7 +77,6 @@ class Fields:
         self.place = place
 
     def text(self, key: str) -> str:
-        """Return a text."""
         value = self.row.get(key)
         if not isinstance(value, str):
             raise self.mistake(key)
@@ -88,7 +87,6 @@ class Fields:
         return None if self.row.get(key) is None else self.text(key)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts."""
         value = self.row.get(key)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self.mistake(key)

@@ -89,7 +89,6 @@ class Outcomes:
 
     @property
     def errors(self) -> tuple[Record, ...]:
-        """Return the records with ERROR."""
         return tuple(record for record in self.records if record.verdict is Verdict.ERROR)
 
     @property

@@ -53,7 +53,6 @@ class TrendRow:
 
     @property
     def key(self) -> Key:
-        """The identity."""
         return self.dataset_name, self.id
 
 

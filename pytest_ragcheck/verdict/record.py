@@ -178,7 +178,6 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Return the record that `to_json` encoded."""
         document = json.loads(text)
         document["question"] = question_from_wire(document["question"])
         document["verdict"] = Verdict(document["verdict"])

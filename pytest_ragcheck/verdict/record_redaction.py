@@ -26,7 +26,6 @@ def answer_without_secrets(answer: RagAnswer, clean: Redactor) -> RagAnswer:
 
 
 def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgement:
-    """Return the judgement without secrets."""
     return replace(
         judgement,
         error_message=clean.text(judgement.error_message),
@@ -36,7 +35,6 @@ def judgement_without_secrets(judgement: Judgement, clean: Redactor) -> Judgemen
 
 
 def identity_without_secrets(identity: JudgeIdentity | None, clean: Redactor) -> JudgeIdentity | None:
-    """Return the identity without secrets; None for None."""
     if identity is None:
         return None
     return JudgeIdentity(**{name: said and clean.text(str(said)) for name, said in members(identity).items()})

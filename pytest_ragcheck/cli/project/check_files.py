@@ -30,7 +30,6 @@ _RESERVED_TAGS = ("filterwarnings", "parametrize", "rag_questions", "skip", "ski
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "check",
         help="validate question files and result files without a test run",

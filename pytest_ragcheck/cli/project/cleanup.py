@@ -25,7 +25,6 @@ _OF_A_RUN = frozenset(option.environment for option in TABLE) - {"RAGCHECK_URL"}
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "cleanup",
         help="delete the documents that runs have left in a system",

@@ -20,7 +20,6 @@ _ENDINGS = ("_questions.json", ".rag.json", ".rag.yaml", ".rag.yml")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "dataset",
         help="list the standard datasets, or write one as a question file",

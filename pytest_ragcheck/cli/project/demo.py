@@ -48,7 +48,6 @@ rag_report = report.html
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "demo",
         help="see a whole run without a key, a model or a server",

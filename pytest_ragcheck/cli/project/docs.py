@@ -15,7 +15,6 @@ _TITLE = re.compile(r"(?m)^# (.+)$")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "docs",
         help="print a page of the documentation, such as one that an error text names",

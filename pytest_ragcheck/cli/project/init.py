@@ -23,7 +23,6 @@ class NewFile:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "init",
         help="write a first question file, settings and a CI workflow",

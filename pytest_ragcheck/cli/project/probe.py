@@ -49,7 +49,6 @@ _BY_SETTINGS = "To leave the endpoint as it is, describe its requests and replie
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "probe",
         help="check a live endpoint against the contract, point by point",

@@ -11,7 +11,6 @@ SCHEMAS = ("questions", *RESULT_KINDS)
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "schema",
         help="print the JSON Schema of question files, or of a result file",

@@ -24,7 +24,6 @@ _OTHER = "Give -o another file, or move that one away."
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "baseline",
         help="save runs as a baseline, or accept a run's answers",

@@ -10,7 +10,6 @@ from pytest_ragcheck.cli.printing import complain, say
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "comment",
         help="show the results as a comment of the pull request",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "compare",
         help="compare the results of several agents",

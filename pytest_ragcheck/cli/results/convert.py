@@ -20,7 +20,6 @@ _SHOWN_KEYS = 12
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "convert",
         help="turn exports of other tools into question files, and results of the old layout into the three files",

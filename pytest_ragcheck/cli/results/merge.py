@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "merge",
         help="merge the shards of a run",

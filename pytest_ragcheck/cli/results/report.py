@@ -23,7 +23,6 @@ FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to `ragcheck`."""
     parser = commands.add_parser(
         "report",
         help="turn the results of a run into a page, Markdown or a table, and of several into a trend",

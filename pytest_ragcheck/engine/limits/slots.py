@@ -46,9 +46,7 @@ class SlotTable(Protocol):
         """Return the numbers at the offset; zeros before the first write."""
         ...
 
-    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
-        """Write numbers at the offset."""
-        ...
+    def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None: ...
 
 
 class PrivateTable:
@@ -58,18 +56,15 @@ class PrivateTable:
         self._memory = bytearray(_SIZE)
 
     def take(self, index: int) -> bool:  # noqa: ARG002 - no other process takes slots
-        """Return True."""
         return True
 
     def free(self, index: int) -> None:
         """Do nothing."""
 
     def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
-        """Return the numbers at the offset."""
         return numbers.unpack_from(self._memory, offset)
 
     def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
-        """Write numbers at the offset."""
         numbers.pack_into(self._memory, offset, *values)
 
 
@@ -96,11 +91,9 @@ class SharedTable:
         self._file.free(index)
 
     def read(self, numbers: struct.Struct, offset: int) -> tuple[float, ...]:
-        """Return the numbers at the offset."""
         return numbers.unpack(self._file.read(numbers.size, offset))
 
     def write(self, numbers: struct.Struct, offset: int, values: Iterable[float]) -> None:
-        """Write numbers at the offset."""
         self._file.write(numbers.pack(*values), offset)
 
 

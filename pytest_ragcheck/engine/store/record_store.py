@@ -73,40 +73,32 @@ class MemoryStore:
         self._used: set[Hashable] = set()
 
     async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
-        """See `Store`."""
         free = [key for key in keys if key not in self._claimed and not await self.has(key)]
         self._claimed.update(free[:most])
         return free[:most]
 
     async def finish(self, key: Hashable, record: Record) -> None:
-        """See `Store`."""
         self._finished[key] = record
         self.release(key)
 
     def release(self, key: Hashable) -> None:
-        """See `Store`."""
         self._claimed.discard(key)
 
     async def take(self, key: Hashable) -> Record | None:
-        """See `Store`."""
         record = self._finished.pop(key, None)
         if record is not None:
             self._used.add(key)
         return record
 
     async def discard(self, key: Hashable) -> None:
-        """See `Store`."""
         self._finished.pop(key, None)
         self._used.add(key)
 
     async def is_used(self, key: Hashable) -> bool:
-        """See `Store`."""
         return key in self._used
 
     async def has(self, key: Hashable) -> bool:
-        """See `Store`."""
         return key in self._finished or key in self._used
 
     async def untaken(self) -> int:
-        """See `Store`."""
         return len(self._finished)

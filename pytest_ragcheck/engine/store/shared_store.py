@@ -75,11 +75,9 @@ class SharedStore:
 
     @property
     def claims_ahead(self) -> bool:
-        """See `Store`."""
         return self._works or not self.shared
 
     async def claim(self, keys: Sequence[Hashable], most: int) -> list[Hashable]:
-        """See `Store`."""
         claimed: list[Hashable] = []
         try:
             for key in await self._unknown(keys):
@@ -98,7 +96,6 @@ class SharedStore:
         return claimed
 
     async def finish(self, key: Hashable, record: Record) -> None:
-        """See `Store`."""
         if not await self._store(key, record, taken=False):
             self._unstored[key] = record
         self.release(key)
@@ -108,11 +105,9 @@ class SharedStore:
         await self._store(key, record, taken=True)
 
     def release(self, key: Hashable) -> None:
-        """See `Store`."""
         self._locks.free(key)
 
     async def take(self, key: Hashable) -> Record | None:
-        """See `Store`."""
         if key in self._used:
             return None
         if key in self._unstored:
@@ -140,21 +135,17 @@ class SharedStore:
         return await self.take(key) if known else None
 
     async def discard(self, key: Hashable) -> None:
-        """See `Store`."""
         self._unstored.pop(key, None)
         self._used.add(key)
         await self._write(_DISCARD, key)
 
     async def is_used(self, key: Hashable) -> bool:
-        """See `Store`."""
         return key in self._used or bool(await self._read("select 1 from questions where key = ? and taken = 1", key))
 
     async def has(self, key: Hashable) -> bool:
-        """See `Store`."""
         return not await self._unknown([key])
 
     async def untaken(self) -> int:
-        """See `Store`."""
         rows = await self._read("select count(*) from questions where taken = 0 and resumed = 0")
         return len(self._unstored) + (int(rows[0][0]) if rows else 0)
 

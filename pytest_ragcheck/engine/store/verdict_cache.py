@@ -205,7 +205,6 @@ class CachingJudge:
         return CachingJudge(self.asked, self._cache, repeat=self._repeat, afresh=True)
 
     async def aclose(self) -> None:
-        """Close the judge and the cache."""
         try:
             await self.asked.aclose()
         finally:

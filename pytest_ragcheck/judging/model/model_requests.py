@@ -91,15 +91,12 @@ class HttpRequests:
         self._connecting = threading.Lock()
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
-        """See `ModelRequests`."""
         return await self._post("/chat/completions", body)
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
-        """See `ModelRequests`."""
         return await self._post("/embeddings", body)
 
     async def aclose(self) -> None:
-        """See `ModelRequests`."""
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()

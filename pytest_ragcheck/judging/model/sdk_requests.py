@@ -34,13 +34,11 @@ class SdkRequests:
         self._limit_seconds = timeout_seconds + repeats * (timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
-        """See `ModelRequests`."""
         reply = await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
         # The package returns a body of another content type as text.
         return (streamed(reply) or reply) if isinstance(reply, str) else reply
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
-        """See `ModelRequests`."""
         return await self._replied(self._client.embeddings.create(**json.loads(sendable(body))))
 
     async def aclose(self) -> None:

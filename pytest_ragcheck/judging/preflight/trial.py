@@ -60,7 +60,6 @@ class Trial:
         return cls(verdicts=tuple(CanaryVerdict(**row) for row in json.loads(text)))
 
     def to_json(self) -> str:
-        """The trial as text."""
         return json.dumps([asdict(verdict) for verdict in self.verdicts])
 
 

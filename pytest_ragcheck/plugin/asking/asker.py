@@ -101,7 +101,6 @@ class Asker:
         await self._prefetcher.close()
 
     async def close(self) -> None:
-        """Close the store."""
         if self._store is not None:
             self._store.close()
 

@@ -180,7 +180,6 @@ class Answers:
         self._answer = answer
 
     async def ask(self, question: Question) -> RagAnswer:  # noqa: ARG002 - the protocol's name
-        """Return the answer."""
         return self._answer
 
 

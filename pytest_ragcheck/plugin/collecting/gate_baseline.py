@@ -50,7 +50,6 @@ def baseline_if_read(config: pytest.Config) -> Baseline | None:
 
 
 def place_of(config: pytest.Config) -> BaselinePlace:
-    """Return the place of the baseline."""
     place = settings_of(config).gate.baseline
     assert place is not None, "the caller has checked that there is a baseline"  # noqa: S101 - for type checkers
     return place

@@ -66,7 +66,6 @@ class QuestionFile(pytest.Module):
     """
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Return the items of the file."""
         self.obj = types.ModuleType(self.path.stem)
         self.obj.__file__ = str(self.path)
         for conversation, questions in groupby(self.read().questions, key=lambda question: question.conversation):
@@ -77,7 +76,6 @@ class QuestionFile(pytest.Module):
                     yield from self._items(question.id, question)
 
     def read(self) -> QuestionSet:
-        """Return the questions, and add them to the run."""
         return questions_of_file(self.config, self.path)
 
     def _turns(self, conversation: str, turns: tuple[Question, ...]) -> Iterator[pytest.Item]:

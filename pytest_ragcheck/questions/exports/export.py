@@ -150,7 +150,6 @@ def sound(text: str) -> str:
 
 
 def passages(texts: Iterable[str]) -> tuple[GoldPassage, ...]:
-    """Return a passage for each text."""
     return tuple(GoldPassage(text=sound(text)) for text in texts)
 
 

@@ -139,7 +139,6 @@ def number_in(node: Node) -> float | None:
 
 
 def read_json_mapping(site: Site, entry: Entry) -> dict[str, Any] | None:
-    """A mapping of any JSON values."""
     if not isinstance(entry.value, MappingNode):
         wrong(site, entry, 'a mapping, such as {"team": "billing"}')
         return None

@@ -94,7 +94,6 @@ class ServerSentEvents:
         return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":"}
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
-        """Yield the events that end in this chunk."""
         for line in self._lines.feed(chunk):
             if not line:
                 if self._data:
@@ -124,7 +123,6 @@ class JsonLines:
         self._lines = _Lines()
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
-        """Yield the lines that end in this chunk."""
         for line in self._lines.feed(chunk):
             if line.strip():
                 yield StreamEvent(line)

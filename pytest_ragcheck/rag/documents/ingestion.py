@@ -56,7 +56,6 @@ class Ingested:
 
     @classmethod
     def from_json(cls, text: str) -> Ingested:
-        """The value from the output of `to_json`."""
         return cls(**json.loads(text))
 
 

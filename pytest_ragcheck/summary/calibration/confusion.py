@@ -72,7 +72,6 @@ class Confusion:
 
 
 def confusion(judged: Iterable[Judged], threshold: float) -> Confusion:
-    """Return the confusion at the threshold."""
     counts = Counter((row.good, row.score >= threshold) for row in judged)
     return Confusion(
         good_passed=counts[True, True],

@@ -119,7 +119,6 @@ class RateSample:
         return [replicate.get(name, self.values[name]) for replicate in self._replicates]
 
     def estimate(self, name: str) -> RateEstimate:
-        """Return the rate with its interval."""
         value = self.values[name]
         if name == "kappa":
             low, high = self._interval(name, (1 + value) / 2, scale=0.5)

@@ -66,7 +66,6 @@ class BaselineRow:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The identity."""
         return self.dataset_name, self.id
 
     @property
