@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def judge_words(judge: JudgeIdentity) -> str:
-    """A judge in a few words, such as `offline (offline-3)` or `openai (gpt-5-mini, en-2)`."""
+    """A judge in a few words, such as `offline (offline-4)` or `openai (gpt-5-mini, en-2)`."""
     details = ", ".join(filter(None, (judge.model, judge.prompt_version, judge.url)))
     note = " - word matching, no language model" if judge.kind == "offline" else ""
     return f"{judge.kind}{f' ({details})' if details else ''}{note}"

@@ -48,7 +48,7 @@ class OfflineJudge:
     has figures for their agreement with people.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-3")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-4")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()
@@ -75,6 +75,8 @@ class OfflineJudge:
             cache[text] = Sentence(text)
         abstained = is_refusal(text, cache)
         correctness, wrong = self._correctness(question, text, cache, abstained=abstained)
+        if abstained and wrong != DECLINED and correctness is not None and question.answerable:
+            abstained = any(map(_declines, question.acceptable_answers))  # else it holds an accepted answer
         # Without contexts only a refusal is grounded, though "Yes." has no words that could be compared.
         if not abstained and not any(map(str.strip, contexts)):
             score, complaint, unsupported = 0.0, NO_CONTEXTS, cache.sentences
@@ -111,6 +113,8 @@ class OfflineJudge:
         if abstained and any(map(_declines, acceptable)):
             return 1.0, ""
         claims = _without_refusals(cache.sentences) if abstained else text
+        if not claims.strip():
+            return 0.0, DECLINED
         recall = AnswerText(
             claims, found=cache[claims].words, question=question.question, terms=self._terms
         ).best_recall(acceptable)

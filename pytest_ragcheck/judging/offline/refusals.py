@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import folded_words, normalised, sentences
 from pytest_ragcheck.judging.offline.refusal_patterns import (
+    BY_TRIGGERS,
     ELISION,
-    ENGLISH,
-    LATIN,
-    LATIN_TRIGGERS,
+    OPENING,
     OTHER_LETTERS,
     OTHER_SCRIPTS,
     TRIGGERS,
+    UNSTATED,
 )
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-# In later sentences "not mentioned" mostly qualifies an answer that was given.
-_SENTENCES_READ = 2
 # Enough for all known refusals; bounds the work on an answer that is one long sentence.
 _CHARACTERS_READ = 2000
 _SENTENCE_READ = 400
@@ -44,45 +42,49 @@ class Sentence:
     @property
     def may_decline(self) -> bool:
         """False if no word of a refusal is in the sentence."""
-        folded = self.folded
-        return (
-            not TRIGGERS.isdisjoint(self.words)
-            or _elides(folded)
-            or (not folded.isascii() and OTHER_LETTERS.search(folded) is not None)
+        return not TRIGGERS.isdisjoint(self._triggers) or (
+            not self.folded.isascii() and OTHER_LETTERS.search(self.folded) is not None
         )
 
     @property
     def declines(self) -> bool:
-        """True if the sentence says that something is unknown or not in the sources; computed once."""
+        """
+        True if the sentence states that something is unknown or not in the sources; computed once.
+
+        A quote, a condition or a report of another's words states nothing.
+        """
         if self._declines is None:
-            opening = self.folded[:_SENTENCE_READ]
-            self._declines = self.may_decline and any(
-                pattern.search(opening) for pattern in _patterns(opening, frozenset(self.words))
-            )
+            self._declines = False
+            if self.may_decline:
+                stated = UNSTATED.sub(" ", self.folded[:_SENTENCE_READ])
+                self._declines = any(pattern.search(stated) for pattern in self._patterns(stated))
         return self._declines
+
+    @property
+    def opens(self) -> bool:
+        """True if the sentence claims nothing but opens an answer: "I'm sorry.", "The text is about boats."."""
+        return OPENING.match(self.folded) is not None or self.folded.rstrip().endswith("?")
 
     def beside_declining(self) -> str:
         """The normalised sentence without the words of the refusal."""
         opening = self.folded[:_SENTENCE_READ]
-        for pattern in _patterns(opening, frozenset(self.words)):
+        for pattern in self._patterns(opening):
             opening = pattern.sub(" ", opening)
         return opening + self.folded[_SENTENCE_READ:]
 
+    @property
+    def _triggers(self) -> list[str]:
+        """The words, and `n'` if one begins with it; "don't" and "John's" do not."""
+        return [*self.words, "n'"] if "n'" in self.folded and ELISION.search(self.folded) else self.words
 
-def _elides(folded: str) -> bool:
-    """True if a word like "n'est" is in the text; "don't" and "John's" do not count."""
-    return "n'" in folded and ELISION.search(folded) is not None
-
-
-def _patterns(opening: str, words: frozenset[str]) -> Iterator[re.Pattern[str]]:
-    """The patterns that can match the beginning of a normalised text with these words."""
-    for triggers, pattern in ENGLISH:
-        if not triggers.isdisjoint(words):
-            yield pattern
-    if not LATIN_TRIGGERS.isdisjoint(words) or _elides(opening):
-        yield LATIN
-    if not opening.isascii():
-        yield OTHER_SCRIPTS
+    def _patterns(self, opening: str) -> Iterator[re.Pattern[str]]:
+        """The patterns that can match the beginning of the sentence."""
+        words = self._triggers
+        for triggers, pattern in BY_TRIGGERS:
+            if not triggers.isdisjoint(words):
+                yield pattern
+        if not opening.isascii():
+            yield OTHER_SCRIPTS
 
 
 class SentenceCache(dict[str, Sentence]):
@@ -119,7 +121,8 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
     """
     True if *answer* declines: it is blank, asks back, or says that it or its sources do not know.
 
-    Only the first two sentences count. An answer that declines and then gives an answer is a refusal too.
+    The first sentence counts, and the second one if the first claims nothing. An answer that declines and then gives an
+    answer is a refusal too.
 
     Args:
         answer: The answer.
@@ -129,5 +132,7 @@ def is_refusal(answer: str, cache: SentenceCache | None = None) -> bool:
         cache = SentenceCache(answer[:_CHARACTERS_READ])
     if answer in cache and not cache[answer].may_decline:
         return not cache.sentences
-    opening = cache.sentences[:_SENTENCES_READ]
-    return not opening or any(cache[sentence].declines for sentence in opening)
+    if not cache.sentences:
+        return True
+    first, second = cache[cache.sentences[0]], cache.sentences[1:2]
+    return first.declines or (bool(second) and cache[second[0]].declines and first.opens)

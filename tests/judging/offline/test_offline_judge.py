@@ -44,7 +44,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-3")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-4")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])
@@ -402,9 +402,25 @@ class TestRefusals:
         assert judgement.groundedness < 0.7
 
     def test_what_is_said_beside_declining_counts(self):
-        judgement = judged("I could not find the fee, but the refund window is 30 days.", "30 days")
-        assert judgement.answer_correctness == 1.0
+        judgement = judged("I could not find the fee, but the refund window is 30 days.", "45 days")
         assert judgement.abstained
+        assert judgement.answer_correctness == pytest.approx(judged("30 days", "45 days").answer_correctness, abs=0.02)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "I could not find the fee, but the refund window is 30 days.",
+            "As an AI, I do not have access to live data. However, refunds take 30 days.",
+        ],
+    )
+    def test_an_answer_that_holds_an_accepted_answer_is_no_refusal(self, answer: str):
+        judgement = judged(answer, "30 days")
+        assert (judgement.answer_correctness, judgement.abstained) == (1.0, False)
+
+    @pytest.mark.parametrize("expected", ["yes", "no", "30 days"])
+    def test_a_bare_refusal_holds_no_accepted_answer(self, expected: str):
+        judgement = judged("I don't know.", expected)
+        assert (judgement.answer_correctness, judgement.abstained) == (0.0, True)
 
     def test_a_refusal_without_contexts_is_grounded(self):
         assert judged("I don't know.", contexts=()).groundedness == 1.0

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 
-REFUSALS = """
+REFUSALS = r"""
 I don't know.
 I do not know the answer to that.
 I'm sorry, but I cannot answer that from the provided context.
@@ -68,9 +68,60 @@ Bilmiyorum.
 Nie wiem.
 Không biết.
 Saya tidak tahu.
+I looked through everything you gave me and the delivery fee isn't stated anywhere.
+I'm not able to say which of the two plans applies.
+No details are given as to when the office opens.
+Sorry, I have nothing on parking permits.
+We simply don't have that information.
+I would only be guessing; the sources don't cover this.
+Darüber geben die Dokumente keinen Aufschluss.
+Ich habe dazu nichts gefunden.
+In den Quellen wird die Gebühr nicht genannt.
+Keine Ahnung, das steht nirgends.
+Mir ist nicht bekannt, wann das Büro öffnet.
+Les documents fournis ne permettent pas de répondre à cette question.
+Rien dans le texte n'indique la date d'ouverture.
+Le règlement fourni est muet sur ce sujet.
+Cette information ne figure pas dans les extraits.
+Les sources n'en parlent pas.
+Los documentos no dicen nada al respecto.
+En el texto no se indica el precio.
+No hay información sobre los horarios.
+Lo siento, desconozco la respuesta.
+No he encontrado ninguna mención del plazo.
+I documenti non dicono nulla in merito.
+Nel testo non viene indicato il prezzo.
+Non è specificato nelle fonti.
+Le fonti non ne parlano.
+Non posso rispondere in base ai documenti disponibili.
+Os documentos não dizem nada sobre isso.
+O texto não indica o preço.
+Não encontrei nada sobre os horários.
+Não há qualquer menção a um prazo.
+As fontes não abordam esse assunto.
+В предоставленных материалах ответа нет.
+Об этом в тексте не упоминается.
+Источники молчат об этом.
+Информации о цене нет.
+Ничего не нашёл о сроках.
+De documenten zeggen hier niets over.
+In de tekst wordt de prijs niet genoemd.
+Ik kan deze vraag niet beantwoorden.
+Ik heb niets gevonden over de openingstijden.
+Geen idee.
+文書には答えが書かれていません。
+料金についての記述は見当たりません。
+資料からは判断できません。
+締め切りについては触れられていません。
+提供された文章では言及されていません。
+文件中没有答案。
+文中并未说明价格。
+根据现有资料无法判断。
+关于截止日期没有任何说明。
+来源没有涉及这个话题。
 """
 
-ANSWERS = """
+ANSWERS = r"""
 30 days
 30.
 (B)
@@ -104,6 +155,57 @@ No se puede devolver después de 30 días.
 您无法在30天后退款。
 没有任何费用。
 30日以降は返品できません。
+The clerk told us that the records do not contain the address.
+"I cannot answer that," the minister replied in 1998.
+The lamp is not mentioned as an option because it is standard equipment.
+Members who cannot find their card pay five euros.
+The contract does not provide for a bonus.
+The letter says that nobody knows the date of birth of the founder.
+Wenn die Unterlagen nicht vollständig sind, wird der Antrag abgelehnt.
+Nein, im Text der Vereinbarung ist die Miete nicht gedeckelt.
+Die Meldung „Keine Angaben gefunden“ erscheint bei leerem Suchfeld.
+Ohne Ausweis können Sie das Paket nicht abholen.
+Haustiere sind nicht erlaubt.
+Si le document n'est pas signé, la demande est rejetée.
+Non, les textes ne sont pas imprimés en couleur.
+Le message « aucune réponse trouvée » s'affiche lorsque la recherche échoue.
+Le passage n'est pas ouvert aux vélos.
+Quand je ne sais pas le numéro, j'appelle l'accueil.
+Si el documento no está firmado, se rechaza la solicitud.
+No, el contexto legal no permite el despido libre.
+El mensaje «no se encontró información» aparece cuando falla la búsqueda.
+No puedo devolver el artículo sin recibo, según la norma; hay que presentarlo.
+No se puede pagar en efectivo.
+Se il documento non è firmato, la domanda viene respinta.
+No, il testo non deve superare le 300 parole.
+Il messaggio «nessuna informazione trovata» compare se la ricerca fallisce.
+Non si può pagare in contanti.
+Il passaggio non è aperto alle biciclette.
+Se o documento não estiver assinado, o pedido é recusado.
+Não, o texto não pode ter mais de 300 palavras.
+A mensagem «nenhuma informação encontrada» aparece quando a busca falha.
+Não se pode pagar em dinheiro.
+Não há custos adicionais.
+Если документ не подписан, заявление отклоняется.
+Нет, текст не должен превышать 300 слов.
+Сообщение «информация не найдена» появляется, когда поиск не удался.
+Нельзя платить наличными.
+Дополнительных расходов нет.
+Als het document niet is ondertekend, wordt de aanvraag afgewezen.
+Nee, de tekst mag niet langer zijn dan 300 woorden.
+De melding "geen informatie gevonden" verschijnt als het zoeken mislukt.
+U kunt niet contant betalen.
+Er zijn geen extra kosten.
+文書に署名がない場合、申請は却下されます。
+いいえ、本文は300語を超えてはいけません。
+「情報がありません」というメッセージは検索に失敗したときに表示されます。
+現金では支払えません。
+番号がわからないときは受付に電話してください。
+如果文件没有签名,申请将被拒绝。
+不,正文不能超过300字。
+搜索失败时会显示“没有找到相关信息”。
+不能用现金支付。
+如果不知道号码,请致电前台。
 """
 
 
@@ -122,12 +224,22 @@ def test_an_answer_that_says_nothing_is_a_refusal(answer: str):
     assert is_refusal(answer)
 
 
-def test_a_refusal_may_stand_in_the_second_sentence():
-    assert is_refusal("Thank you for your question. Unfortunately, the documents do not mention it.")
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Thank you for your question.",
+        "I have read all pages.",
+        "The documents are about lockers.",
+        "Which locker do you mean?",
+    ],
+)
+def test_a_refusal_may_follow_a_sentence_that_claims_nothing(opening: str):
+    assert is_refusal(f"{opening} Unfortunately, the documents do not mention it.")
 
 
-def test_from_the_third_sentence_on_a_gap_only_qualifies_the_answer():
-    assert not is_refusal("Refunds take 30 days. A receipt is needed. The documents do not mention exchanges.")
+@pytest.mark.parametrize("opening", ["Refunds take 30 days.", "No.", "A receipt is needed. Refunds take 30 days."])
+def test_after_a_claim_a_gap_only_qualifies_the_answer(opening: str):
+    assert not is_refusal(f"{opening} The documents do not mention exchanges.")
 
 
 def test_an_answer_that_declines_and_then_gives_something_is_a_refusal():
