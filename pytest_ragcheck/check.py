@@ -19,8 +19,7 @@ from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, METRICS, OVERALL
-from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.scores.weights import weighted
+from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.verdict.failure_text import unequal
 from pytest_ragcheck.verdict.reason import reason_for
 from pytest_ragcheck.verdict.record import Record
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
-    from pytest_ragcheck.rag.dialogue import Dialogue
+    from pytest_ragcheck.rag.conversation_state import Dialogue
     from pytest_ragcheck.redaction import Redactor
 
 T = TypeVar("T")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from pytest_ragcheck.demo.corpus import read_corpus
 from pytest_ragcheck.demo.faults import faults_from
-from pytest_ragcheck.demo.index import Index
+from pytest_ragcheck.demo.index import Index, read_corpus
 
 from .accounts import accounts_from, create_app_with_accounts
 from .app import create_app

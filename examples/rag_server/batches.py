@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.demo.corpus import SUFFIXES
+from pytest_ragcheck.demo.index import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 
-from pytest_ragcheck.demo.chunks import one_chunk
-from pytest_ragcheck.demo.passage import Passage
+from pytest_ragcheck.demo.chunks import Passage, one_chunk
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -11,7 +11,7 @@ from pytest_ragcheck.demo.reply import Completion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.demo.passage import Passage
+    from pytest_ragcheck.demo.chunks import Passage
 
 INSTRUCTIONS = f"""\
 Answer the question from the numbered passages and from nothing else.

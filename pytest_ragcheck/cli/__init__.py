@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(name, "stopped")
         return 130
     except Exception:
-        from pytest_ragcheck.cli.damaged_files import damage
+        from pytest_ragcheck.cli.project.check_files import damage
 
         mistakes = list(damage(vars(chosen).values()))
         if not mistakes:

@@ -179,7 +179,7 @@ def _is_own(name: str | None) -> bool:
 
 
 def _judge(name: str | None, settings: Settings) -> Judge | None:
-    from pytest_ragcheck.cli.own_judge import own_judge
+    from pytest_ragcheck.cli.judge_measurement import own_judge
     from pytest_ragcheck.judging.judge_choice import choose_judge
 
     return own_judge(name) if name is not None and _is_own(name) else choose_judge(settings)

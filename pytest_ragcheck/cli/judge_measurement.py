@@ -1,17 +1,22 @@
-"""Measures a judge against labelled answers."""
+"""Measures a judge against labelled answers: one of the settings, or a user's own named as `MODULE:NAME`."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
+import sys
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
@@ -21,7 +26,6 @@ from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge, Judgement
@@ -108,3 +112,44 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
         )
         for row, judgement, value in wrong
     ]
+
+
+def own_judge(place: str) -> Judge:
+    """
+    Return the judge of that name; the current folder is on the search path.
+
+    Args:
+        place: `MODULE:NAME`: a judge, a function of question and answer, or a class or function without arguments
+            that makes a judge.
+
+    Raises:
+        UsageError: The module or name does not exist, or is not a judge.
+    """
+    module, _, name = place.partition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = getattr(import_module(module), name)
+        made: Any = found() if inspect.isclass(found) or _takes_nothing(found) else found
+        judge = as_judge(made)
+    except Exception as error:
+        # The user's module may raise anything; the text names the module.
+        raise UsageError(f"--judge: {place!r} cannot be loaded as a judge: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(Path.cwd()))
+    if not hasattr(judge, "judge"):
+        raise UsageError(
+            f"--judge: {place!r} is {judge!r:.80}, not a judge. Name an object with a method judge(question, answer), "
+            "or a class or function that makes one."
+        )
+    return judge
+
+
+def _takes_nothing(found: object) -> bool:
+    """True for a function that can be called without arguments; a judge is called with two."""
+    if not inspect.isroutine(found):
+        return False
+    try:
+        inspect.signature(found).bind()
+    except TypeError:
+        return False
+    return True

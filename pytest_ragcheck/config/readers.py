@@ -24,8 +24,7 @@ from pytest_ragcheck.scores.catalogue import (
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.config.sample import Sample
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 JUDGES = ("openai", "offline", "ragas", "none")
 
@@ -113,7 +112,7 @@ def read_step(text: str) -> str:
 
 def read_sample(text: str) -> Sample:
     """Return the sample of `NUMBER` or `NUMBER@SEED`."""
-    from pytest_ragcheck.config.sample import Sample
+    from pytest_ragcheck.questions.datasets.dataset_names import Sample
 
     match = re.fullmatch(r"([1-9][0-9]{0,8})(?:@([0-9]{1,9}))?", text)
     if match is None:

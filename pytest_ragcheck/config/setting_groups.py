@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
-    from pytest_ragcheck.config.sample import Sample
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -160,3 +160,19 @@ def _plain(markdown: str) -> str:
 
 def _leads_in(statement: str) -> bool:
     return statement.endswith(":")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a document that was found, or that came with the question."""
+
+    document_id: str
+    file_name: str | None
+    """The name of the uploaded file; None for a passage that came with the question."""
+
+    text: str
+    chunk: Chunk
+    """The text, split into the statements that an answer may quote."""
+
+    score: float | None = None
+    """BM25, higher is better; None without a search."""

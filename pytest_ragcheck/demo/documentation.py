@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pytest_ragcheck.demo.corpus import read_corpus
 from pytest_ragcheck.demo.faults import faults_from
-from pytest_ragcheck.demo.index import Index
+from pytest_ragcheck.demo.index import Index, read_corpus
 from pytest_ragcheck.demo.reply import Answerer
 
 

@@ -1,4 +1,4 @@
-"""Documents and their passages in SQLite: full-text search by BM25, in memory or in a file."""
+"""Documents and their passages in SQLite: full-text search by BM25, in memory or in a file, filled from a folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_ragcheck.demo.chunks import Chunk, chunks_of
-from pytest_ragcheck.demo.passage import Passage
+from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 from pytest_ragcheck.demo.words import words_of
 
 # The words are cut by `words_of`; SQLite shall only split at the blanks between them.
@@ -134,3 +133,23 @@ def _passage(document_id: str, file_name: str, heading: str, statements: str, di
     chunk = Chunk(heading=heading, statements=tuple(json.loads(statements)))
     # SQLite's BM25 is the smaller the better.
     return Passage(document_id=document_id, file_name=file_name, text=chunk.text, chunk=chunk, score=-distance)
+
+
+SUFFIXES = {".md", ".txt"}
+"""The endings of the files that are read."""
+
+
+def read_corpus(index: Index, folder: Path) -> None:
+    """
+    Add the files of the folder, at any depth, with their relative paths as ids.
+
+    Files that the index has from an earlier call and the folder lacks are deleted; uploaded documents stay.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    document_ids = [path.relative_to(folder).as_posix() for path in files]
+    before = {document.id for document in index.documents() if not document.uploaded}
+    for document_id in before.difference(document_ids):
+        index.delete(document_id)
+    for path, document_id in zip(files, document_ids, strict=True):
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        index.add(document_id, text, file_name=document_id, uploaded=False)

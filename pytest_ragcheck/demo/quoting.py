@@ -11,7 +11,7 @@ from pytest_ragcheck.demo.chunks import spoken
 from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.demo.passage import Passage
+    from pytest_ragcheck.demo.chunks import Passage
 
 REFUSAL = "The documents do not answer this question."
 

@@ -13,9 +13,9 @@ from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
 from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.demo.chunks import Passage
     from pytest_ragcheck.demo.faults import Faults
     from pytest_ragcheck.demo.index import Index
-    from pytest_ragcheck.demo.passage import Passage
 
 CANDIDATES = 20
 """Minimum number of passages to fetch, from which the best `top_k` are chosen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.rag.dialogue import Dialogue
+from pytest_ragcheck.rag.conversation_state import Dialogue
 
 EARLIER_TURN = "earlier_turn"
 """The `error_kind` of the record of a turn that was not asked because an earlier turn was an ERROR."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks
-    from pytest_ragcheck.rag.dialogue import Dialogue
+    from pytest_ragcheck.rag.conversation_state import Dialogue
     from pytest_ragcheck.verdict.record import Record
 
 T = TypeVar("T")

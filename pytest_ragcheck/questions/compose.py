@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.csv_nodes import compose_csv
-from pytest_ragcheck.questions.nodes.json_nodes import compose_json
-from pytest_ragcheck.questions.nodes.jsonl_nodes import compose_jsonl
+from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
 
 if TYPE_CHECKING:

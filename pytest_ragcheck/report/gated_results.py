@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
-from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
-from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines
+from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, flaky_lines
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated

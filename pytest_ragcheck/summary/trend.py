@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.paired import mean_interval
-from pytest_ragcheck.summary.wilson_interval import wilson
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

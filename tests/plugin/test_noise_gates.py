@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE
-from pytest_ragcheck.report.terminal.gate_lines import OTHERWISE
+from pytest_ragcheck.report.terminal.gate_lines import OTHERWISE, QUARANTINE
 from tests.baselines import errored, failed, passed, write_baseline
 from tests.canned import bad, broken, good
 from tests.harness import three_ways, two_ways

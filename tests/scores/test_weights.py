@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.scores.catalogue import DEFAULT_WEIGHTS
-from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.scores.weights import Overall, weighted
+from pytest_ragcheck.scores.score import Overall, Score, weighted
 
 RELEVANCY, CORRECTNESS, CONTEXT, FAITHFULNESS = DEFAULT_WEIGHTS
 

@@ -146,3 +146,21 @@ def _result(path: Path) -> tuple[str | None, object]:
     except (OSError, ValueError, RecursionError):
         return None, None  # the reader of question files reports the broken JSON
     return by_name or kind_of_document(document), document
+
+
+def damage(values: Iterable[object]) -> Iterator[str]:
+    """The mistakes of the result files that a command reads."""
+    for path in dict.fromkeys(each for value in values for each in _result_files(value)):
+        yield from mistakes_in_result(path)
+
+
+def _result_files(value: object) -> Iterator[Path]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _result_files(each)
+    elif isinstance(value, str | Path) and str(value):
+        path = Path(value)
+        if path.is_file():
+            yield path
+        folder = path if path.is_dir() else path.parent
+        yield from sorted(each for each in folder.glob("*.json") if each.name.endswith(RESULTS))

@@ -96,7 +96,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     """The target as typed, or else as in pytest's ini file, read by the readers of pytest's options."""
-    from pytest_ragcheck.cli.project.ini_settings import ini_settings
+    from pytest_ragcheck.cli.project.user_project import ini_settings
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.rag.probe.checklist import QUESTION

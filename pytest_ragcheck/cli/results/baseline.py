@@ -113,7 +113,7 @@ def _read(predictions: Path, path: Path) -> _Files:
 
 
 def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
-    from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+    from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
     from pytest_ragcheck.summary.flaky import flaky_in_history
     from pytest_ragcheck.summary.gate.baseline_file import baseline_documents
     from pytest_ragcheck.summary.gate.baseline_reader import read_baseline

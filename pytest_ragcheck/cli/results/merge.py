@@ -40,8 +40,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.config.resolve import redactor_of
     from pytest_ragcheck.questions.datasets.registry import is_standard
     from pytest_ragcheck.report.files.result_files import write_results
-    from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
-    from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text
+    from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decision_lines, decision_text, flaky_lines
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.flaky import flaky_in_run

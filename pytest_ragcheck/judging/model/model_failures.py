@@ -10,8 +10,7 @@ from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of
-from pytest_ragcheck.rag.http.retry import TRANSIENT
-from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
+from pytest_ragcheck.rag.http.retry import TRANSIENT, retry_after_seconds
 from pytest_ragcheck.redaction import Redactor, shown_url
 
 if TYPE_CHECKING:

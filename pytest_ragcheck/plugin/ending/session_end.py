@@ -20,8 +20,7 @@ from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.result_files import write_results, write_shard
 from pytest_ragcheck.report.terminal.annotations import annotation_lines
-from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
-from pytest_ragcheck.report.terminal.gate_lines import decision_text
+from pytest_ragcheck.report.terminal.gate_lines import decision_text, flaky_lines
 from pytest_ragcheck.report.terminal.run_lines import summary_lines
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.calibration.agreement import read_agreements

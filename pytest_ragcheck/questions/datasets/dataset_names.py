@@ -1,4 +1,4 @@
-"""`read_choice` parses `NAME[:SUBSET][@SPLIT][=PATH]`, a user's choice of dataset."""
+"""A user's choice of datasets, `NAME[:SUBSET][@SPLIT][=PATH]`, and of a sample of them."""
 
 from __future__ import annotations
 
@@ -57,3 +57,17 @@ def read_choice(text: str) -> DatasetChoice:
         split=match["split"],
         path=None if path is None else Path(path.strip()).expanduser(),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The sample that a run takes from each dataset."""
+
+    size: int
+    """Number of questions at most, >= 1."""
+
+    seed: int = 0
+    """Selects the questions, >= 0."""
+
+    def __str__(self) -> str:
+        return f"{self.size}@{self.seed}" if self.seed else str(self.size)

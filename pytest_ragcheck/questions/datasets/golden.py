@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, passages_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 

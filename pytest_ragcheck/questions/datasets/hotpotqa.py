@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
 
 if TYPE_CHECKING:

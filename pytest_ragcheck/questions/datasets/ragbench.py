@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
-from pytest_ragcheck.questions.datasets.dataset_passages import passages_of
-from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.questions.question_ids import derived_id
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.questions.question import TIERS
+from pytest_ragcheck.questions.passages import text_digest
+from pytest_ragcheck.questions.question import TIERS, GoldPassage
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_row import Row
@@ -73,3 +74,26 @@ class Dataset:
         if wrong or not self.tiers:
             found = ", ".join(map(repr, wrong)) or "no tier"
             raise UsageError(f"Dataset {self.name!r}: expected tiers of {', '.join(TIERS)}, found {found}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetPassages:
+    """The passages of one question, without repeated texts; the readers of datasets use them."""
+
+    gold: tuple[GoldPassage, ...] = ()
+    distractors: tuple[GoldPassage, ...] = ()
+
+
+def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ()) -> DatasetPassages:
+    """
+    Return the gold texts, and the other texts as distractors, without blank texts.
+
+    A passage's id is the prefix and a digest of the text. An id from the row number would name another document in
+    the next question, and two ids for one text would upload the text twice.
+    """
+    right = list(dict.fromkeys(text for text in gold if text.strip()))
+    wrong = [text for text in dict.fromkeys(others) if text.strip() and text not in right]
+    return DatasetPassages(
+        gold=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in right),
+        distractors=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in wrong),
+    )

@@ -1,11 +1,13 @@
-"""Reads JSON into nodes with lines, which the standard library's reader does not keep."""
+"""Reads JSON and JSON Lines into nodes with lines, which the standard library's reader does not keep."""
 
 from __future__ import annotations
 
 import json
 import re
 from json import JSONDecodeError
+from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import (
     MAX_DEPTH,
     Entry,
@@ -17,6 +19,10 @@ from pytest_ragcheck.questions.nodes.node import (
     too_deep,
 )
 from pytest_ragcheck.questions.nodes.node_values import shortened
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.nodes.mistakes import Mistakes
+
 
 _SPACE = r"[ \t\n\r]*"
 _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
@@ -146,3 +152,49 @@ class _Scanner:
         shown = shortened(found[1]) if found else f"the end of the {self._whole}"
         line = self._line_at(found.start(1) if found else len(self._text.rstrip()))
         return Unreadable(line, f"is not JSON: found {shown}, expected {wanted}. Correct it there or shortly before.")
+
+
+_ONE_DOCUMENT = (
+    "holds one JSON value, and JSON Lines have a question on each line. "
+    "Let the file's name end in '.rag.json', or write each question on one line."
+)
+
+
+def compose_jsonl(text: str, mistakes: Mistakes) -> ListNode | None:
+    """
+    The values of the lines of *text*; None if there is none.
+
+    Lines that are not JSON are added to the mistakes.
+
+    Raises:
+        Unreadable: The file is JSON, but not JSON Lines.
+    """
+    nodes: list[Node] = []
+    broken: list[Unreadable] = []
+    # Not `splitlines`: JSON strings may contain U+2028 and similar characters.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip(" \t\r"):
+            try:
+                nodes.append(compose_json(line, line=number, whole="line"))
+            except Unreadable as error:
+                broken.append(error)
+    if (len(nodes) == 1 and not broken and _holds_questions(nodes[0])) or (broken and _is_one_value(text)):
+        raise Unreadable(min(part.line for part in (*nodes[:1], *broken[:1])), _ONE_DOCUMENT)
+    site = Site(mistakes, "the line")
+    for what in broken:
+        site.mistake(what.line, what.text)
+    return ListNode(nodes[0].line, nodes) if nodes else None
+
+
+def _holds_questions(node: Node) -> bool:
+    return isinstance(node, ListNode) or (
+        isinstance(node, MappingNode) and any(entry.key == "questions" for entry in node.entries)
+    )
+
+
+def _is_one_value(text: str) -> bool:
+    try:
+        compose_json(text)
+    except Unreadable:
+        return False
+    return True

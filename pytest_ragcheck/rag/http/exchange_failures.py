@@ -21,7 +21,7 @@ from pytest_ragcheck.errors import (
 from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
 from pytest_ragcheck.rag.http.asgi_transport import AppFailure
 from pytest_ragcheck.rag.http.exchange_progress import Phase
-from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
+from pytest_ragcheck.rag.http.retry import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:

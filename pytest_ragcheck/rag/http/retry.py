@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_ragcheck.errors import MeasurementError
+
 
 LIMITED = 429
 
@@ -53,3 +58,25 @@ def wait_seconds(error: MeasurementError, attempt: int, *, longest: float = LONG
     asked: float | None = getattr(error, "retry_after_seconds", None)
     wait = min(longest, _FIRST_WAIT_SECONDS * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
     return (asked or wait) * random.uniform(1.0, 1.25)  # noqa: S311 - no secret
+
+
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
+
+
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """
+    The requested wait in seconds from now, >= 0; None without a readable header.
+
+    Source: RFC 9110, 10.2.3, for `retry-after`: whole seconds, or a date. Fractions are accepted too, since some
+    servers send them, and so is `retry-after-ms`, which OpenAI and Azure send.
+    """
+    exactly = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(exactly):
+        return float(exactly) / 1000
+    value = headers.get("retry-after", "").strip()
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None

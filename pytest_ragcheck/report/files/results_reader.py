@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.report.terminal.flaky_lines import flaky_lines
+from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Unusable, read_document
 

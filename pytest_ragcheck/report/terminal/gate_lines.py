@@ -1,4 +1,4 @@
-"""The lines of the gate's decision: first the reasons for red, then the tolerated changes."""
+"""The lines of the gate's decision: the reasons for red, the tolerated changes, and flaky questions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     findings_lines,
     held_lines,
 )
-from pytest_ragcheck.summary.wilson_interval import wilson
+from pytest_ragcheck.summary.metric_statistics import wilson
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.summary.flaky import Flaky
     from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
     from pytest_ragcheck.summary.gate.gate_decision import Decision, Rate
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
+
 
 OTHERWISE = (
     "If the run is as it should be, record it with ragcheck baseline accept. To compare all the same, set "
@@ -101,3 +103,19 @@ def _share(rate: Rate) -> str:
     low, high = wilson(rate.passed / n, n)
     # Truncated, so that 0.8996 is not shown as 0.90.
     return f"{int(rate.passed * 1000 / n) / 1000:.3f} ({rate.passed} of {n}; 95 % interval {low:.3f} to {high:.3f})"
+
+
+_NAMED = 20
+
+QUARANTINE = 'a flaky question with "quarantine: REASON" in its file runs, and does not gate'
+
+
+def flaky_lines(flaky: Sequence[Flaky]) -> Iterator[str]:
+    """Yield each flaky question with its passes and fails, then the remedy; nothing without flaky questions."""
+    for each in flaky[:_NAMED]:
+        times = each.passes + each.fails
+        yield printable(f"flaky: {each.dataset_name}::{each.question_id} passed {each.passes} of {times} times")
+    if len(flaky) > _NAMED:
+        yield f"flaky: {len(flaky) - _NAMED} more"
+    if flaky:
+        yield QUARANTINE

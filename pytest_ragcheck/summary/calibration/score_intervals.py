@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.calibration.confusion import Confusion, confusion
+from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.paired import student_quantile
-from pytest_ragcheck.summary.wilson_interval import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.summary.gate.observations import looks
 from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs, with_latest_answer
 from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows, shown
 from pytest_ragcheck.summary.result_schemas import is_compact, schema_mistakes
@@ -17,6 +17,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
+
 
 GIVE = "Make a baseline with ragcheck baseline save."
 
@@ -203,3 +204,18 @@ def _error(fields: Fields) -> BaselineRow:
         verdict=Verdict.ERROR,
         error_kind=fields.text("kind"),
     )
+
+
+def looks(
+    verdict: Verdict, repeated: Mapping[str, Sequence[Sequence[float]]], thresholds: Mapping[str, float]
+) -> tuple[int, int]:
+    """Return the number of passes and of failures of a question over all its answers in one run."""
+    asserted = {metric: values for metric, values in repeated.items() if metric in thresholds}
+    answers = max((len(values) for values in asserted.values()), default=1)
+    if answers == 1:
+        return int(verdict is Verdict.PASS), int(verdict is Verdict.FAIL)
+    passed = sum(
+        all(median(values[i]) >= thresholds[metric] for metric, values in asserted.items() if i < len(values))
+        for i in range(answers)
+    )
+    return passed, answers - passed

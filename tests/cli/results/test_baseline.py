@@ -10,7 +10,7 @@ import pytest
 
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
-from pytest_ragcheck.report.terminal.flaky_lines import QUARANTINE
+from pytest_ragcheck.report.terminal.gate_lines import QUARANTINE
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
 from pytest_ragcheck.summary.result_schemas import schema_mistakes

@@ -5,7 +5,7 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_ragcheck.rag.http.retry_after import retry_after_seconds
+from pytest_ragcheck.rag.http.retry import retry_after_seconds
 
 
 @pytest.mark.parametrize(

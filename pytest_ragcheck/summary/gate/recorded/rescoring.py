@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.digest import material_digest
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import OVERALL
-from pytest_ragcheck.scores.score import Score
-from pytest_ragcheck.scores.weights import weighted
+from pytest_ragcheck.scores.score import Score, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
