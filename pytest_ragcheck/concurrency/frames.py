@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 import sysconfig
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType, TracebackType
 
 from pytest_ragcheck.errors import RagcheckError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import FrameType, TracebackType
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 

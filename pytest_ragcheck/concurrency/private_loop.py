@@ -7,14 +7,12 @@ import math
 import os
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pytest_ragcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from typing import Any, TypeVar
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks, settled
 from pytest_ragcheck.concurrency.threads import note_abandoned
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 
 T = TypeVar("T")
 

@@ -6,12 +6,10 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
 _REPEAT_SECONDS = 0.5

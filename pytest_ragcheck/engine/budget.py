@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pytest_ragcheck.engine.limits.slots import PrivateTable
@@ -11,8 +12,6 @@ from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.metrics.cost import usd_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.engine.limits.slots import SlotTable
     from pytest_ragcheck.judging.model.usage import TokenUse

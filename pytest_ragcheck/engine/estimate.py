@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import Question
 

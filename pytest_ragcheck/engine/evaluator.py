@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -16,8 +17,6 @@ from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.metrics.cost import summed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.engine.budget import Budget

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,8 +19,6 @@ from pytest_ragcheck.rag.ask import endpoint_name
 from pytest_ragcheck.redaction import REDACTED, is_secret_header, shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.questions.question import Question

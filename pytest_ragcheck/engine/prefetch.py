@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -12,8 +13,6 @@ from pytest_ragcheck.concurrency.private_loop import end_tasks
 from pytest_ragcheck.engine.store.record_store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Iterable
-
     from pytest_ragcheck.engine.store.record_store import Store
     from pytest_ragcheck.verdict.record import Record
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
@@ -15,8 +16,6 @@ from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,8 +15,6 @@ from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

@@ -6,7 +6,9 @@ import importlib
 import math
 import os
 import warnings
+from collections.abc import Awaitable
 from functools import cache, partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model
@@ -19,9 +21,6 @@ from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from types import ModuleType
-
     from pydantic import BaseModel
 
     from pytest_ragcheck.judging.embeddings.embeds import Embeds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.digest import material_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.judging.model.chat import AsksModel
     from pytest_ragcheck.judging.sentence_support import SentenceSupport
     from pytest_ragcheck.metrics.citations import CitedSentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.settings import Settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from pytest_ragcheck.plugin.configuration import calls_rag_check, settings_of
 from pytest_ragcheck.plugin.run_state import RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge, JudgeFunction
     from pytest_ragcheck.plugin.asking.plan import Backends

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_ragcheck.plugin.item_results import ItemResults
     from pytest_ragcheck.questions.collected_questions import CollectedQuestions
     from pytest_ragcheck.rag.documents.documents_outcome import Documents

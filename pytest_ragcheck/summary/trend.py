@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,8 +12,6 @@ from pytest_ragcheck.summary.paired import mean_interval
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_ragcheck.summary.trend_run import Key, TrendRow, TrendRun
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password

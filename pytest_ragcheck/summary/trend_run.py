@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
@@ -13,9 +15,6 @@ from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_o
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from pytest_ragcheck.judging.judgement import JudgeIdentity
 
 _GIVE = "Give the {agent}_predictions.json of a run, or a baseline."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,9 +11,6 @@ from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.questions.exports.material import Material
     from pytest_ragcheck.questions.exports.recognised_forms import ReadExport
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from pytest_ragcheck.concurrency.threads import AbandonedCall
     from pytest_ragcheck.engine.limits.slots import Slots
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,8 +17,6 @@ from pytest_ragcheck.errors import MeasurementError, QuestionTimeout
 from pytest_ragcheck.rag.http.retry import LIMITED, is_overload, is_transient, status_of, wait_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pytest_ragcheck.concurrency.threads import AbandonedCall
     from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import random
 import struct
 from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, fields
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from pytest_ragcheck.concurrency.locked_file import LockedFile
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 _WANTED = struct.Struct("=3d")
 """The end of a request for a slot, the number of the process that asks, and since when it has waited."""

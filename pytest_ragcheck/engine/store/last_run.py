@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
@@ -19,9 +21,6 @@ from pytest_ragcheck.engine.store.store_file import FILE, FILES, LAYOUT, layout_
 from pytest_ragcheck.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
 
 _RUN = "run.json"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     from pytest_ragcheck.verdict.record import Record
 
 

@@ -6,14 +6,11 @@ import itertools
 import os
 import time
 import zlib
+from collections.abc import Hashable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_ragcheck.concurrency.locked_file import LockedFile
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-    from pathlib import Path
 
 _FILE = "locks"
 

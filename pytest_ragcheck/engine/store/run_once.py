@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.file_lock import FileLock
 from pytest_ragcheck.errors import StepFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
 
 POLL_SECONDS = 0.03

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.engine.store.run_locks import RunLocks
@@ -14,9 +16,6 @@ from pytest_ragcheck.errors import StoreError
 from pytest_ragcheck.verdict.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.redaction import Redactor
 
 _BUSY_SECONDS = 30.0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_ragcheck.concurrency.threads import in_thread
@@ -17,9 +19,6 @@ from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.verdict.record import members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.redaction import Redactor

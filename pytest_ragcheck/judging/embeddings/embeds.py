@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pytest_ragcheck.errors import JudgeError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Vector = tuple[float, ...]
 

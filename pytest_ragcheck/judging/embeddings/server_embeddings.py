@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,6 @@ from pytest_ragcheck.judging.model.completion import OtherContent, check_for_err
 from pytest_ragcheck.judging.model.usage import note_use, use_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.judging.embeddings.embeds import Vector
     from pytest_ragcheck.judging.model.model_server import ModelServer
 

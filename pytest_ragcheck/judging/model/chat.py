@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -13,8 +14,6 @@ from pytest_ragcheck.judging.model.usage import note_use, use_of
 from pytest_ragcheck.judging.prompts.judge_prompt import REPAIR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.judging.model.model_server import ModelServer
 
 T = TypeVar("T")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY
@@ -29,8 +30,6 @@ from pytest_ragcheck.rag.http.retry import is_transient, wait_seconds
 from pytest_ragcheck.redaction import REDACTED, Redactor, is_secret_header, url_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
-
     from openai import AsyncOpenAI
 
 T = TypeVar("T")

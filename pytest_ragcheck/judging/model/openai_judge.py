@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from openai import AsyncOpenAI
 
     from pytest_ragcheck.judging.judgement import Judgement

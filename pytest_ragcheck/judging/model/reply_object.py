@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,8 +14,6 @@ from pydantic import BaseModel, ValidationError
 from pytest_ragcheck.errors import JudgeReplyError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from pydantic_core import ErrorDetails
 
 Reply = TypeVar("Reply", bound=BaseModel)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.judging.model.completion import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
 
 T = TypeVar("T")
 

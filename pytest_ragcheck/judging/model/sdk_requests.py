@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
@@ -10,8 +11,6 @@ from pytest_ragcheck.judging.model.completion import OtherContent, Refused, stre
 from pytest_ragcheck.judging.model.model_requests import NoConnection, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
-
     from openai import AsyncOpenAI
 
 _LONGEST_RETRY_WAIT_SECONDS = 120.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,8 +13,6 @@ from pytest_ragcheck.rag.http.headers import check_header
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.judging.model.wording import Wording
 
 OPENAI_URL = "https://api.openai.com/v1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -17,8 +18,6 @@ from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, sp
 from pytest_ragcheck.judging.sentence_support import SentenceSupport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.judging.model.chat import AsksModel
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

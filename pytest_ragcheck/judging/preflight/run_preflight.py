@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from pytest_ragcheck.judging.preflight.trial import (
 from pytest_ragcheck.rag.http.retry import is_transient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,8 +17,6 @@ from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
 from pytest_ragcheck.rag.body.excerpt import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.judging.preflight.canaries import Canary
 

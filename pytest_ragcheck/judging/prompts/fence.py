@@ -6,10 +6,7 @@ import hashlib
 import json
 import re
 import secrets
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 _ESCAPED = re.compile(
     # Control tokens of models, which some servers parse in any text: <|im_start|>, </s>, and [INST] below.

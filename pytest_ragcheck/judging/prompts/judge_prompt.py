@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.prompts.fence import fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.plugin.item_records import Evaluated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from pytest_ragcheck.engine.conversation import Conversation
     from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
     from pytest_ragcheck.engine.store.shared_store import SharedStore

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +14,6 @@ import pytest
 from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.engine.store.verdict_cache import Fingerprinted
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -16,8 +17,6 @@ from pytest_ragcheck.rag.documents.documents_outcome import Documents
 from pytest_ragcheck.rag.documents.ledger import folder_of_documents
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from pytest_ragcheck.concurrency.limiter import Limiter

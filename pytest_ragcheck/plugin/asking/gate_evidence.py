@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from pytest_ragcheck.summary.gate.run_findings import is_deterministic
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.plugin.asking.checker import Checker
     from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline

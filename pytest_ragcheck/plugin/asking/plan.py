@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,8 +12,6 @@ from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pytest
 
     from pytest_ragcheck.config.settings import Settings

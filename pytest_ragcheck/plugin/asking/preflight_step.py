@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +23,6 @@ from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.engine.budget import Budget
     from pytest_ragcheck.judging.preflight.trial import TriedJudge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,8 +17,6 @@ from pytest_ragcheck.plugin.workers.transport import STOPPED, end_worker
 from pytest_ragcheck.plugin.workers.worker_info import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pytest_ragcheck.engine.question_progress import ProgressBoard
     from pytest_ragcheck.questions.question import Question
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from pytest_ragcheck.questions.datasets.registry import is_standard
 from pytest_ragcheck.questions.reader import default_dataset_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from pytest_ragcheck.plugin.collecting.dataset_items import Datasets
     from pytest_ragcheck.plugin.run_state import Run
 

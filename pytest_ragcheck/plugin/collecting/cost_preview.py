@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.config.settings import DUMMY_API_KEY
@@ -16,8 +17,6 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.summary.gate.gate_estimate import gate_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pytest
 
     from pytest_ragcheck.config.settings import Settings

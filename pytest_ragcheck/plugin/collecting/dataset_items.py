@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,6 @@ from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.tiers import asked_in
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
     from pytest_ragcheck.questions.question import QuestionSet
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,8 +27,6 @@ from pytest_ragcheck.verdict.record import QuestionFailed, Record
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from pytest_ragcheck.questions.question import QuestionSet
 

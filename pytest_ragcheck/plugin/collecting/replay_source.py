@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from pytest_ragcheck.replay.replay_judge import missing_for_replay
 from pytest_ragcheck.report.files.result_files import is_result_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.replay.recorded_run import Recording
 

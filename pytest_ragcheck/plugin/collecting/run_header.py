@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +19,6 @@ from pytest_ragcheck.report.terminal.run_lines import header_lines
 from pytest_ragcheck.scores.catalogue import JUDGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.questions.question import QuestionSet
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.terminal.brief_failures import brief, rows_of_each
 from pytest_ragcheck.verdict.failure_text import crash_line, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pytest
 
     from pytest_ragcheck.verdict.record import Record

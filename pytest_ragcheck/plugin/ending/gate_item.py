@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of
@@ -10,8 +11,6 @@ from pytest_ragcheck.plugin.ending.run_reports import forget_failure, report_fai
 from pytest_ragcheck.plugin.workers.transport import TOLERATED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     import pytest
 
     from pytest_ragcheck.plugin.run_state import Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from pytest_ragcheck.summary.gate.git_revision import committed
 from pytest_ragcheck.summary.gate_rules import COMPARING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     import pytest
 
     from pytest_ragcheck.plugin.run_state import Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,6 @@ from pytest_ragcheck.plugin.workers.transport import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.verdict.record import Record

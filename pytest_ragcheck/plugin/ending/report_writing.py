@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,8 +19,6 @@ from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
 from pytest_ragcheck.report.write_report import add_markdown, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_ragcheck.plugin.run_state import GateOutcome
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes

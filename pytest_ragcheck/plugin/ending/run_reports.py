@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def report_failure(

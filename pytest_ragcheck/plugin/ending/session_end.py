@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,6 @@ from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.gate_decision import tolerated
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.plugin.run_state import GateOutcome, Run
     from pytest_ragcheck.summary.run_outcomes import Outcomes

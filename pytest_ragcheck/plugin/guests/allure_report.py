@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.plugin.guests.junit_properties import PREFIX, properties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pytest
 
     from pytest_ragcheck.verdict.record import Record

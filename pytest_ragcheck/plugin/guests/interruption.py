@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     import pytest
 
 

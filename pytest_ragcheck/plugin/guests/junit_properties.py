@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from pytest_ragcheck.report.files.json_writer import DECIMALS
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.verdict.record import Record
 
 PREFIX = "ragcheck."

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.plugin.guests.junit_properties import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def complete_row(node_id: str, properties: Iterable[tuple[object, Any]], cells: list[Any]) -> None:

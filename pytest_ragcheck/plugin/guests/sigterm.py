@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import pytest
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 def end_in_order_on_sigterm(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.engine.store.run_folder import FOLDER, stop
@@ -11,8 +12,6 @@ from pytest_ragcheck.plugin.workers.worker_info import part_of
 from pytest_ragcheck.report.files.file_names import safe_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from pytest_ragcheck.config.settings import Settings

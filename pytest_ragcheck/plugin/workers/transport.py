@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from collections.abc import Mapping
+from typing import Any, Literal, NoReturn
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 STOPPED = "ragcheck: the run was stopped"
 """Why a worker skips its items."""

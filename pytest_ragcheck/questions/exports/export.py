@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,6 @@ from pytest_ragcheck.questions.question import GoldPassage, Question, in_convers
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from pytest_ragcheck.questions.exports.material import Material
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

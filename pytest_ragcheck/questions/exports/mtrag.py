@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
@@ -11,9 +13,6 @@ from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet, in_conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 _CORPUS = re.compile(r"(?:mt-rag-)?([a-z0-9]+)")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
 from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CARRIED = ("user_input", "reference", "reference_contexts")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from pytest_ragcheck.rag.documents.documents_outcome import Documents, Left
 from pytest_ragcheck.rag.documents.ingestion import SETTLING_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.rag.documents.document_routes import BatchStatus, DocumentRoutes, ServerDocument
     from pytest_ragcheck.rag.documents.ledger import Entries, Ledger

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judgement import JudgeIdentity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

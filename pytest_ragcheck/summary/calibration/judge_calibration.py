@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from pytest_ragcheck.summary.calibration.confusion import Judged, confusion
 from pytest_ragcheck.summary.calibration.score_intervals import estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pytest_ragcheck.summary.calibration.confusion import Confusion
     from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.calibration.score_intervals import RateSample, difference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.summary.calibration.confusion import Judged
     from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.paired import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from pytest_ragcheck.summary.calibration.confusion import Judged
 
 _LARGEST_NUMBER_OF_BLOCKS = 200
