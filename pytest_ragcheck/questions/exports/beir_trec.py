@@ -151,26 +151,6 @@ def no_topics(path: Path) -> UsageError:
 
 
 FORMS = (
-    Form(
-        name="BEIR folder",
-        files="corpus.jsonl, queries.jsonl and qrels/*.tsv",
-        sign="a folder with the three",
-        carried="`queries` → `id` and `question`; judgements above 0 with the texts of `corpus` → `gold_passages`; the "
-        "file runs in the tier `retrieval`",
-        left="metadata: `metadata`, and the splits under `splits`; not carried: judgements of 0, grades, queries "
-        "without a relevant document",
-        recognises=_is_beir,
-        read=_read_beir,
-    ),
-    Form(
-        name="TREC topics and qrels",
-        files="topics in SGML, XML or tab-separated lines; qrels in four columns",
-        sign="`<top>` or `<topic>`, or lines of a number, a tab and a text; name the qrels in the same command",
-        carried="the number → `id`; question, title or query → `question`; judgements above 0 → `doc_id` of "
-        "`gold_passages`, and the file runs in the tier `retrieval`",
-        left="metadata: description and narrative; not carried: judgements of 0 and below, grades, topics without a "
-        "relevant document",
-        recognises=_is_topics,
-        read=_read_topics,
-    ),
+    Form(name="BEIR folder", recognises=_is_beir, read=_read_beir),
+    Form(name="TREC topics and qrels", recognises=_is_topics, read=_read_topics),
 )

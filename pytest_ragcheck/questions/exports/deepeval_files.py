@@ -48,8 +48,8 @@ def _read_conversations(material: Material, export: Export) -> None:
         if not asked:
             export.leave("scenarios without turns of the user, which deepeval's simulator would play")
             continue
-        export.add_conversation(
-            asked,
+        export.add(
+            *asked,
             given_id=row.get("name"),
             gold=passages(texts_of(row.get("context"), separator=_separator(material))),
             metadata=further(row, "name", "turns", "context", mapping="additional_metadata"),
@@ -59,25 +59,6 @@ def _read_conversations(material: Material, export: Export) -> None:
 
 
 FORMS = (
-    Form(
-        name="deepeval goldens",
-        files="JSON, JSON Lines, CSV",
-        sign="`input` with `expected_output`, `actual_output` or `retrieval_context`",
-        carried="`input` → `question`; `name` → `id`; `expected_output` → `expected_answer`; "
-        "`context` → `gold_passages` (CSV and JSON Lines join several with `|`)",
-        left="metadata: `actual_output`, `retrieval_context` and the other keys; not asserted: `expected_tools`, "
-        "`expectations`",
-        recognises=_is_goldens,
-        read=_read,
-    ),
-    Form(
-        name="deepeval conversational goldens",
-        files="JSON, JSON Lines, CSV",
-        sign="`scenario` with `turns` or `expected_outcome`",
-        carried="`turns` of the user → `turns`; `name` → `id`; `context` → `gold_passages` of the last turn",
-        left="metadata: `scenario`, `expected_outcome` and the other keys; not asserted: `expected_outcome`; "
-        "skipped: scenarios without turns",
-        recognises=_is_conversational,
-        read=_read_conversations,
-    ),
+    Form(name="deepeval goldens", recognises=_is_goldens, read=_read),
+    Form(name="deepeval conversational goldens", recognises=_is_conversational, read=_read_conversations),
 )

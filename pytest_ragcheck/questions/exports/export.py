@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.exports.material import value_of
-from pytest_ragcheck.questions.question import GoldPassage, Question, in_conversation
+from pytest_ragcheck.questions.question import NOTHING, GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 
 if TYPE_CHECKING:
@@ -24,22 +24,10 @@ UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One recognised form of files; the page on the command and the error text list all of them."""
+    """One recognised form of files; docs/reference/convert.md has a section about each."""
 
     name: str
     """The tool and its name of the form, such as `ragas testset`."""
-
-    files: str
-    """The syntaxes, such as `JSON Lines, CSV`."""
-
-    sign: str
-    """The keys that the form is recognised by."""
-
-    carried: str
-    """What becomes which key of a question."""
-
-    left: str
-    """What goes to `metadata`, and what is counted as not carried over."""
 
     recognises: Callable[[Material], bool]
 
@@ -59,69 +47,51 @@ class Export:
         """Count *what* as not carried over."""
         self.left[what] += number
 
-    def add(
-        self,
-        text: Any,
-        *,
-        given_id: Any = None,
-        expected: Any = None,
-        gold: Iterable[GoldPassage] = (),
-        metadata: Mapping[str, Any] | None = None,
-        **further: Any,
-    ) -> None:
-        """Add a question; a row without a text to ask is counted instead."""
-        question = self._question(text, expected, gold, metadata, further)
-        if question is None:
+    def add(self, *texts: Any, given_id: Any = None, **fields: Any) -> None:
+        """
+        Add a question; of several *texts* the last is judged, and the others are the turns asked before it.
+
+        A row without a text to ask is counted instead.
+
+        Args:
+            texts: Values of the export; those that are no text, or a blank one, are left out.
+            given_id: The id in the export; None or empty for one made from the first text.
+            fields: `expected` and `gold`, the answer and the passages as values of the export; further fields of
+                `Question`, whose texts may hold lone surrogates.
+        """
+        asked = [sound_text for text in texts if (sound_text := text_of(text)) is not None]
+        if not asked:
             self.leave("rows without a question")
             return
-        self.questions.append(replace(question, id=self._unique(given_id or derived_id(question.question))))
-
-    def add_conversation(
-        self,
-        texts: Sequence[str],
-        *,
-        given_id: Any = None,
-        expected: Any = None,
-        gold: Iterable[GoldPassage] = (),
-        metadata: Mapping[str, Any] | None = None,
-        **further: Any,
-    ) -> None:
-        """Add a conversation; the last of the *texts* is judged, and the others are asked before it."""
-        asked = [text for text in texts if text.strip()]
-        if len(asked) < 2:
-            (text,) = asked or ("",)
-            self.add(text, given_id=given_id, expected=expected, gold=gold, metadata=metadata, **further)
+        question_id = self._unique(given_id or derived_id(asked[0]))
+        last = self._question(asked[-1], **fields)
+        if len(asked) == 1:
+            self.questions.append(replace(last, id=question_id))
             return
-        last = self._question(asked[-1], expected, gold, metadata, further)
-        assert last is not None  # noqa: S101 - the text is not blank
         earlier = [
-            Question(dataset_name=self.dataset_name, id="", question=sound(each), thresholds=UNJUDGED)
-            for each in asked[:-1]
+            Question(dataset_name=self.dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
         ]
-        self.questions += in_conversation(self._unique(given_id or derived_id(asked[0])), [*earlier, last])
+        self.questions += in_conversation(question_id, [*earlier, last])
 
     def _question(
         self,
-        text: Any,
-        expected: Any,
-        gold: Iterable[GoldPassage],
-        metadata: Mapping[str, Any] | None,
-        further: dict[str, Any],
-    ) -> Question | None:
-        text = text_of(text)
-        if text is None:
-            return None
-        if accepted := further.get("all_acceptable_answers"):
-            further = {**further, "all_acceptable_answers": tuple(map(sound, accepted))}
-        for key in ("must_mention", "must_not_mention"):
-            further |= {key: tuple(map(sound, further[key]))} if key in further else {}
+        text: str,
+        *,
+        expected: Any = None,
+        gold: Iterable[GoldPassage] = (),
+        metadata: Mapping[str, Any] = NOTHING,
+        **further: Any,
+    ) -> Question:
+        for key in ("all_acceptable_answers", "must_mention", "must_not_mention"):
+            if key in further:
+                further[key] = tuple(map(sound, further[key]))
         return Question(
             dataset_name=self.dataset_name,
             id="",
             question=text,
             expected_answer=text_of(expected),
             gold_passages=tuple(gold),
-            metadata=_sound_values(metadata or {}),
+            metadata=_sound_values(dict(metadata)),
             **further,
         )
 

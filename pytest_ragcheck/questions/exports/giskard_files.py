@@ -20,8 +20,9 @@ def _is_testset(material: Material) -> bool:
 def _read(material: Material, export: Export) -> None:
     for row in material.rows:
         before = user_texts(value_of(row.get("conversation_history"))) or []
-        export.add_conversation(
-            [*before, str(row.get("question") or "")],
+        export.add(
+            *before,
+            str(row.get("question") or ""),
             given_id=row.get("id"),
             expected=row.get("reference_answer"),
             gold=passages(texts_of(row.get("reference_context"))),
@@ -29,15 +30,4 @@ def _read(material: Material, export: Export) -> None:
         )
 
 
-FORMS = (
-    Form(
-        name="giskard QATestset",
-        files="JSON Lines",
-        sign="`question`, `reference_answer` and `reference_context`",
-        carried="`id`; `question`; `reference_answer` → `expected_answer`; `reference_context` → one of "
-        "`gold_passages`; the user's texts in `conversation_history` → turns before the question",
-        left="metadata: `metadata` and the other keys",
-        recognises=_is_testset,
-        read=_read,
-    ),
-)
+FORMS = (Form(name="giskard QATestset", recognises=_is_testset, read=_read),)

@@ -138,9 +138,13 @@ def _add(
         return
     if outputs and answer is None:
         export.leave("outputs that name no answer (kept in metadata)")
-    further_fields: dict[str, Any] = {"all_acceptable_answers": accepted} if accepted else {}
-    texts = asked or [str(text)]
-    export.add_conversation(texts, given_id=given_id, expected=answer, metadata=metadata, **further_fields)
+    export.add(
+        *(asked or [str(text)]),
+        given_id=given_id,
+        expected=answer,
+        metadata=metadata,
+        all_acceptable_answers=accepted,
+    )
 
 
 def _answer(outputs: Any, *, sole: bool) -> Any:
@@ -161,35 +165,8 @@ def _named(value: Any, names: tuple[str, ...], *, sole: bool) -> Any:
     return texts[0] if sole and len(texts) == 1 else None
 
 
-_OF_INPUTS = "the question in them (`question`, `query`, `input`, `messages` or the only text)"
-
 FORMS = (
-    Form(
-        name="LangSmith dataset",
-        files="JSON Lines, JSON, CSV",
-        sign="`inputs` with objects; or the columns `inputs.NAME`, `input_NAME` and `outputs.NAME`, `output_NAME`",
-        carried=f"`id`; {_OF_INPUTS} of `inputs` → `question` or `turns`; the answer of `outputs` → `expected_answer`",
-        left="metadata: `metadata`, the other inputs, outputs and columns; not carried: system messages",
-        recognises=_is_langsmith,
-        read=_read_langsmith,
-    ),
-    Form(
-        name="Langfuse dataset items",
-        files="JSON, JSON Lines, CSV",
-        sign="`input` with `expectedOutput`, `datasetId`, `datasetName` or `sourceTraceId`",
-        carried=f"`id`; {_OF_INPUTS} of `input` → `question` or `turns`; `expectedOutput` → `expected_answer`",
-        left="metadata: `metadata`, the other values and keys; skipped: archived items",
-        recognises=_is_langfuse,
-        read=_read_langfuse,
-    ),
-    Form(
-        name="OpenAI evals samples",
-        files="JSON Lines",
-        sign="`input` and `ideal`, or `item`",
-        carried="`input`, a text or messages → `question` or `turns`; `ideal` → `expected_answer` and "
-        "`all_acceptable_answers`",
-        left="metadata: the other keys; not carried: system messages",
-        recognises=_is_openai_evals,
-        read=_read_openai_evals,
-    ),
+    Form(name="LangSmith dataset", recognises=_is_langsmith, read=_read_langsmith),
+    Form(name="Langfuse dataset items", recognises=_is_langfuse, read=_read_langfuse),
+    Form(name="OpenAI evals samples", recognises=_is_openai_evals, read=_read_openai_evals),
 )

@@ -55,22 +55,6 @@ def _read_pairs(material: Material, export: Export) -> None:
 
 
 FORMS = (
-    Form(
-        name="LlamaIndex LabelledRagDataset",
-        files="JSON",
-        sign="`examples`, each with `query`",
-        carried="`query` → `question`; `reference_answer` → `expected_answer`; `reference_contexts` → `gold_passages`",
-        left="metadata: `query_by`, `reference_answer_by` and the other keys",
-        recognises=_is_labelled,
-        read=_read_labelled,
-    ),
-    Form(
-        name="LlamaIndex EmbeddingQAFinetuneDataset",
-        files="JSON",
-        sign="`queries`, `corpus` and `relevant_docs`",
-        carried="`queries` → `id` and `question`; `relevant_docs` with their texts in `corpus` → `gold_passages`",
-        left="not carried: documents of `corpus` that are relevant to no query",
-        recognises=_is_embedding_pairs,
-        read=_read_pairs,
-    ),
+    Form(name="LlamaIndex LabelledRagDataset", recognises=_is_labelled, read=_read_labelled),
+    Form(name="LlamaIndex EmbeddingQAFinetuneDataset", recognises=_is_embedding_pairs, read=_read_pairs),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.exports.export import UNJUDGED
 from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet, in_conversation
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ _JUDGED = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}
 
 _NOT_JUDGED = ("CONVERSATIONAL", "UNDERSPECIFIED")
 """A turn such as "Thanks!", or one that the system should ask back about: no document says what is right."""
-
-_NO_MINIMUM = {"answer_correctness": 0.0, "groundedness": 0.0}
 
 
 def is_mtrag(path: Path) -> bool:
@@ -82,7 +81,7 @@ def _of_tasks(tasks: Sequence[Row]) -> tuple[str, list[Question]]:
     dataset_name = _dataset_name(tasks[0].text(_spelled(tasks[0], "Collection")))
     messages = max((task.rows("input") for task in tasks), key=len)
     asked = [message.text("text") for message in messages if message.text("speaker") == "user"]
-    turns = [Question(dataset_name=dataset_name, id="", question=text, thresholds=_NO_MINIMUM) for text in asked]
+    turns = [Question(dataset_name=dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked]
     for task in tasks:
         users = [message for message in task.rows("input") if message.text("speaker") == "user"]
         (target,) = task.rows("targets")[:1] or (None,)
@@ -111,7 +110,7 @@ def _turn(dataset_name: str, text: str, kinds: Row, expected: str | None, contex
         gold_passages=tuple(map(_passage, gold)),
         distractors=tuple(_passage(each) for each in passages.values() if each not in gold),
         answerable=answerable,
-        thresholds={} if is_judged else _NO_MINIMUM,
+        thresholds={} if is_judged else UNJUDGED,
         metadata={
             key: list(kinds.texts(column))
             for key, column in further.items()

@@ -154,18 +154,4 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-FORMS = (
-    Form(
-        name="promptfoo tests",
-        files="YAML or JSON configuration, CSV",
-        sign="`tests`; a list of tests with `vars`; in CSV a column `__expected`",
-        carried="the variable with the question → `question`; contains, contains-all, contains-any, equals, regex, "
-        "starts-with, with `i` or `not-` before them → `must_mention`, `must_not_mention`; equals, factuality, "
-        "context-recall, similar → `expected_answer`; context-faithfulness → threshold of `groundedness`; latency, "
-        "cost → thresholds; is-refusal → `answerable: false`",
-        left="metadata: `description`, `metadata`, the other variables; not carried, by name and number: llm-rubric, "
-        "javascript and every other assertion, `options`, thresholds of tests, scenarios, generated tests",
-        recognises=_is_promptfoo,
-        read=_read,
-    ),
-)
+FORMS = (Form(name="promptfoo tests", recognises=_is_promptfoo, read=_read),)

