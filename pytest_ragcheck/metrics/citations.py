@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import sentences
-from pytest_ragcheck.rag.cited_answer import CitedAnswer, cited_answer, cites_document
+from pytest_ragcheck.rag.cited_answer import CitedAnswer, cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.cited_answer import Citation
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
 _MOST_FINDINGS = 3
 _LONGEST_QUOTED = 120
+_WORD = re.compile(r"[^\W_]")
+_HEADING = re.compile(r"^[^\S\n]*(?P<text>#[^\n]*)", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]{2,}")
-_BLANK_BEFORE_MARK = re.compile(r"[ \t]+(?=[.,;:!?)。，；：！？])")
+_BLANK_BEFORE_MARK = re.compile(r"(?<![ \t])[ \t]+(?=[.,;:!?)。，；：！？])")
 
 
 class Citations:
@@ -34,13 +39,13 @@ class Citations:
         cited = cited_answer(answer)
         scores = {}
         if question.must_cite:
-            scores[MUST_CITE] = must_cite_score(question, answer, cited)
+            scores[MUST_CITE] = must_cite_score(question, cited)
         if cited.citations:
             scores[CITATION_VALIDITY] = citation_validity(answer, cited)
         return scores
 
 
-def must_cite_score(question: Question, answer: RagAnswer, cited: CitedAnswer) -> Score:
+def must_cite_score(question: Question, cited: CitedAnswer) -> Score:
     """
     Share of the documents in `must_cite` that a marker of the answer cites.
 
@@ -52,12 +57,11 @@ def must_cite_score(question: Question, answer: RagAnswer, cited: CitedAnswer) -
     """
     missing: list[str] = []
     for document in question.must_cite:
-        cites = [cites_document(citation, document, answer) for citation in cited.citations]
-        if True in cites:
-            continue
-        if None in cites:
+        cites = cited.cites(document)
+        if cites is None:
             return Score.unscored(f"no marker names {document!r}, and the endpoint gives its contexts no ids")
-        missing.append(document)
+        if not cites:
+            missing.append(document)
     return Score(1 - len(missing) / len(question.must_cite), findings=tuple(missing))
 
 
@@ -80,13 +84,13 @@ def citation_validity(answer: RagAnswer, cited: CitedAnswer) -> Score:
     invalid = [citation for citation in cited.citations if not citation.contexts]
     n_contexts = len(answer.contexts)
     none_of = f"which is none of the {n_contexts} contexts" if n_contexts > 1 else "which is not the only context"
-    findings = [
+    findings = (
         f"{quoted(sentence.text)} cites {shown(citation)}, {none_of if n_contexts else 'and there are no contexts'}"
         for sentence in (cited_sentences(answer, cited) if invalid else ())
         for citation in sentence.citations
         if not citation.contexts
-    ]
-    return Score(1 - len(invalid) / len(cited.citations), findings=tuple(findings[:_MOST_FINDINGS]))
+    )
+    return Score(1 - len(invalid) / len(cited.citations), findings=tuple(islice(findings, _MOST_FINDINGS)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,13 +121,15 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     if not found:
         return ()
     of_sentence: list[list[Citation]] = [[] for _ in found]
-    for citation in cited.citations:
-        place = citation.marker.end if citation.marker.label else citation.marker.start
-        of_sentence[_sentence_at(text, place, starts)].append(citation)
+    markers = [citation.marker for citation in cited.citations]
+    places = [marker.end if marker.label else marker.start for marker in markers]
+    for citation, index in zip(cited.citations, _sentences_at(text, places, starts), strict=True):
+        of_sentence[index].append(citation)
+    headings = [match.span("text") for match in _HEADING.finditer(text)]
     return tuple(
         CitedSentence(text=_BLANKS.sub(" ", _BLANK_BEFORE_MARK.sub("", sentence)), citations=tuple(citations))
         for sentence, start, citations in zip(found, starts, of_sentence, strict=True)
-        if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_heading(text, start))
+        if citations or not (sentence.endswith((":", "?", "：", "？")) or _is_within(headings, start))
     )
 
 
@@ -139,18 +145,35 @@ def shown(citation: Citation) -> str:
     return f"{citation.target} in {citation.marker.text}" if several else citation.marker.text
 
 
-def _sentence_at(text: str, place: int, starts: list[int]) -> int:
-    """The index of the sentence that a marker at the place belongs to."""
-    line = text.rfind("\n", 0, place) + 1
-    rest = text[place:].partition("\n")[0].lstrip()
-    begins_line = not any(map(str.isalnum, text[line:place])) and any(map(str.isalnum, rest))
-    follows_end = text[:place].rstrip(" ").endswith((".", "!", "?")) and rest[:1].islower()
-    if begins_line or follows_end:
-        return min(bisect_right(starts, place - 1), len(starts) - 1)
-    before = len(text[:place].rstrip())
-    return max(bisect_right(starts, max(0, before - 1)) - 1, 0)
+def _sentences_at(text: str, places: Sequence[int], starts: list[int]) -> list[int]:
+    """The index of the sentence that the marker at each place belongs to; each part of the text is read twice."""
+    before: list[tuple[bool, int]] = []
+    word_before, end, last = False, 0, 0
+    for place in places:
+        between = text[last:place]
+        if stripped := between.rstrip():
+            end = last + len(stripped)
+        _, newline, line = between.rpartition("\n")
+        word_before = (word_before and not newline) or _WORD.search(line) is not None
+        before.append((word_before, end))
+        last = place
+    found: list[int] = []
+    word_after, following, last = False, "", len(text)
+    for place, (word_before, end) in zip(reversed(places), reversed(before), strict=True):
+        line, newline, _ = text[place:last].partition("\n")
+        word_after = (word_after and not newline) or _WORD.search(line) is not None
+        following = line.lstrip()[:1] or ("" if newline else following)
+        begins_line = word_after and not word_before
+        follows_end = text.endswith((".", "!", "?"), 0, end) and following.islower()
+        if begins_line or follows_end:
+            found.append(min(bisect_right(starts, place - 1), len(starts) - 1))
+        else:
+            found.append(max(bisect_right(starts, max(0, end - 1)) - 1, 0))
+        last = place
+    return found[::-1]
 
 
-def _is_heading(text: str, start: int) -> bool:
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    return line.lstrip().startswith("#")
+def _is_within(spans: list[tuple[int, int]], place: int) -> bool:
+    """True if the place is in one of the spans, which are in order, behind its first character."""
+    at = bisect_left(spans, (place,)) - 1
+    return at >= 0 and place < spans[at][1]

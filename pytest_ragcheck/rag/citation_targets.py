@@ -15,9 +15,15 @@ SOURCE_WORDS = (
     r"sources?|references?|refs?|citations?|cited|docs?|documents?|passages?|contexts?|chunks?|see|quellen?|fuentes?"
     r"|fontes?|fonti?|bronn?en?|источники?|источника|来源|出典|출처"
 )
-_NUMBERS = re.compile(r"\^?#?\d{1,3}(?:\s*(?:[,;&–—-]|and)\s*\^?#?\d{1,3})*", re.IGNORECASE)
+_AND = "and|und|et|y|e|и"
+_NUMBERS = re.compile(
+    rf"\^?#?\d{{1,3}}(?:(?:\s*[,;&，；、和与と–—-]\s*|\s+(?:{_AND}|en|i|og|och|oraz)\s+)\^?#?\d{{1,3}})*", re.IGNORECASE
+)
 _RANGE = re.compile(r"(\d{1,3})(?:\s*[–—-]\s*\^?(\d{1,3}))?")
-_PREFIX = re.compile(rf"(?:{SOURCE_WORDS})(?:\s*[:：]\s*|[\s#_]+(?=\d))", re.IGNORECASE)
+_PREFIX = re.compile(rf"(?P<word>{SOURCE_WORDS})(?:\s*(?P<colon>[:：])\s*|[\s#_]+(?=\d))", re.IGNORECASE)
+_OTHER_WORDS = frozenset({"see", "cited", "context", "contexts"})
+"""Words that begin other remarks too, such as `(see: below)`."""
+_NO_NAMES = frozenset({"none", "n/a", "unknown", "above", "below"})
 _LOCATOR = re.compile(
     r"(?:pp?|pages?|pg|sec|sections?|chapters?|ch|lines?|paragraphs?|para|§+|seiten?|s|стр)\.?\s*\d+(?:[.–—-]\d+)*"
     r"|l\d+(?:[–—-]l?\d+)?|\d{1,4}[–—-]\d{1,4}",
@@ -28,6 +34,7 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 _LINES = re.compile(r"(?<=[A-Za-z]):\d+(?:[–—-]\d+)?$")
 
@@ -45,21 +52,28 @@ def expanded(text: str) -> tuple[str, ...]:
 
 
 def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The targets in square brackets; empty if the text is no citation."""
+    """
+    The targets in brackets of any kind; empty if the text is no citation.
+
+    In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0.
+    """
+    inside, dagger, name = (part.strip() for part in inside.partition("†"))
+    if dagger and is_file(name):
+        return (name,)
+    if dagger and (place := _MESSAGE_AND_RESULT.fullmatch(inside)):
+        return (str(int(place[1]) + 1),)
     if numbers := expanded(inside):
         return numbers
-    if "†" in inside:
-        return corner_targets(inside)
     if _PREFIX.match(inside) and not is_document(inside):
         return named_targets(inside, is_document)
     parts = _parts(inside)
-    if parts and all(part.isdigit() or is_document(part) or is_file(part) or URL.fullmatch(part) for part in parts):
-        return () if all(len(part) > 3 and part.isdigit() and not is_document(part) for part in parts) else parts
-    return ()
+    if not all(part.isdecimal() or is_source(part, is_document) for part in parts):
+        return ()
+    return () if all(len(part) > 3 and part.isdecimal() and not is_document(part) for part in parts) else parts
 
 
 def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str, ...]:
-    """The targets after a word such as `source:`, which makes any name a target."""
+    """The targets after a word such as `source:`, which makes any name a target; `see:` and `source 3` do not."""
     prefix = _PREFIX.match(inside)
     rest = (inside[prefix.end() :] if prefix else inside).strip(" []")
     if numbers := expanded(rest):
@@ -67,24 +81,23 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
     if numbered := _NUMBERED_NAME.fullmatch(rest):
         number, name = numbered.groups()
         return (name,) if is_document(name) or is_file(name) else (number,)
-    return (rest,) if is_document(rest) else _parts(rest)
+    if is_document(rest):
+        return (rest,)
+    parts = _parts(rest)
+    if prefix and (not prefix["colon"] or prefix["word"].casefold() in _OTHER_WORDS):
+        return tuple(part for part in parts if expanded(part) or is_source(part, is_document))
+    return tuple(part for part in parts if part.casefold() not in _NO_NAMES)
 
 
-def corner_targets(inside: str) -> tuple[str, ...]:
-    """The targets of `【1†source】`, `【4:0†terms.md】` (message and result, from 0), `【terms.md】` and `【1】`."""
-    number, dagger, name = (part.strip() for part in inside.partition("†"))
-    if dagger and is_file(name):
-        return (name,)
-    _, colon, result = number.rpartition(":")
-    if colon and result.isdigit():
-        return (str(int(result) + 1),)
-    return expanded(number) or _parts(number)
+def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
+    """True for a document, the name of a file and an address."""
+    return is_document(name) or is_file(name) or URL.fullmatch(name) is not None
 
 
 def _parts(text: str) -> tuple[str, ...]:
     """The names of a list, without pages, sections and lines."""
     names: dict[str, None] = {}
-    for part in re.split(r"[,;|]\s*|\s+(?:and|und|et|y|и)\s+", text):
+    for part in re.split(rf"[,;|，；、]\s*|\s+(?:{_AND})\s+", text):
         name = _LINES.sub("", part.strip(" \t\"'*_`<>"))
         if name and not _LOCATOR.fullmatch(name):
             prefix = _PREFIX.match(name)

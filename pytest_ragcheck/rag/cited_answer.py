@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.rag.citation_markers import MarkedText, Marker, find_markers
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 _EXTENSION = re.compile(r"\.[a-z]{2,4}[0-9]?$")
 _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?")
-_URL_IN_TEXT = re.compile(r"https?://[^\s)\]>\"']+")
+_URL_IN_TEXT = re.compile(
+    r"https?://(?:[^\s()\[\]<>\"']|\([^\s()]{0,200}\))*(?:[^\s()\[\]<>\"'.,;]|\([^\s()]{0,200}\))"
+)
 _FILE_IN_TEXT = re.compile(r"[\w./-]+\.[A-Za-z]{2,4}\b")
 
 
@@ -43,6 +46,19 @@ class CitedAnswer:
     marked: MarkedText
     """The markers and the definitions that were resolved."""
 
+    ids: tuple[frozenset[str], ...] | None
+    """The ids of each context; None if the reply has none."""
+
+    def cites(self, document: str) -> bool | None:
+        """Return True if a citation is of a context of the document; None if that cannot be known."""
+        if self.ids is None:
+            names = {citation.target for citation in self.citations if citation.contexts != ()}
+            if any(is_same_document(name, document) for name in names):
+                return True
+            return None if names else False
+        cited = {at for each in self.citations for at in each.contexts or ()}
+        return any(is_same_document(document, name) for at in cited for name in self.ids[at])
+
 
 def cited_answer(answer: RagAnswer) -> CitedAnswer:
     """
@@ -52,31 +68,21 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
     sources in the answer gives its numbers a name. A name resolves to all contexts of its document: it equals the id,
     its last part, or that without its extension, in any case.
     """
-    ids = _ids(answer)
-    known = set().union(*ids) if ids is not None else set[str]()
-    shapes = {shape for name in known if (shape := _shape(name)) is not None}
-
-    def is_document(name: str) -> bool:
-        return any(is_same_document(name, each) for each in known) or _shape(name) in shapes
-
-    marked = find_markers(answer.text, answer.contexts, is_document=is_document)
+    documents = _Documents(answer)
+    marked = find_markers(answer.text, answer.contexts, is_document=documents.may_have)
+    resolved = {
+        target: _resolved(target, marked, answer, documents)
+        for target in dict.fromkeys(target for marker in marked.markers for target in marker.targets)
+    }
+    repeated = {_folded(link) for context in answer.contexts for link in _URL_IN_TEXT.findall(context)}
     citations = [
-        citation
+        Citation(marker=marker, target=name, contexts=contexts)
         for marker in marked.markers
-        for target in marker.targets
-        if (citation := _citation(marker, target, marked, answer, ids)) is not None
+        for name, contexts in (resolved[target] for target in marker.targets)
+        # The answer only repeats a link that a context has.
+        if contexts or not (_URL_IN_TEXT.fullmatch(name) and _folded(name) in repeated)
     ]
-    return CitedAnswer(citations=tuple(citations), marked=marked)
-
-
-def cites_document(citation: Citation, document: str, answer: RagAnswer) -> bool | None:
-    """Return True if the citation is of a context of the document; None if that cannot be known."""
-    ids = _ids(answer)
-    if citation.contexts == ():
-        return False
-    if ids is None:
-        return True if is_same_document(citation.target, document) else None
-    return any(is_same_document(document, name) for at in citation.contexts or () for name in ids[at])
+    return CitedAnswer(citations=tuple(citations), marked=marked, ids=documents.ids)
 
 
 def is_same_document(name: str, document: str) -> bool:
@@ -92,50 +98,80 @@ def is_same_document(name: str, document: str) -> bool:
     return _plain(left.rpartition("/")[2]) == _plain(right.rpartition("/")[2])
 
 
-def _citation(
-    marker: Marker, target: str, marked: MarkedText, answer: RagAnswer, ids: list[set[str]] | None
-) -> Citation | None:
-    """The resolved reference; None for a link that a context has, which the answer only repeats."""
+def _resolved(
+    target: str, marked: MarkedText, answer: RagAnswer, documents: _Documents
+) -> tuple[str, tuple[int, ...] | None]:
+    """The number or name that the target is, and the positions of its contexts."""
     name = target
-    if target in marked.definitions:
-        text = marked.definitions[target]
-        name = _name_in(text, ids) or (target if target.isdigit() else text)
-    if name.isdigit() and (not ids or not any(name in each for each in ids) or 0 < int(name) <= len(answer.contexts)):
+    if text := marked.definitions.get(target):
+        name = documents.named_in(text) or (target if target.isdecimal() else text)
+    found = documents.places(name)
+    if name.isdecimal() and (not found or 0 < int(name) <= len(answer.contexts)):
         rank = int(name)
-        return Citation(marker=marker, target=target, contexts=(rank - 1,) if 0 < rank <= len(answer.contexts) else ())
-    found: tuple[int, ...] | None
-    if ids is None:
-        found = None if answer.contexts else ()
-    else:
-        found = tuple(at for at, names in enumerate(ids) if any(is_same_document(name, each) for each in names))
-    if not found and _URL_IN_TEXT.fullmatch(name) and any(name in context for context in answer.contexts):
-        return None
-    return Citation(marker=marker, target=name, contexts=found)
+        return target, (rank - 1,) if 0 < rank <= len(answer.contexts) else ()
+    if documents.ids is None:
+        return name, None if answer.contexts else ()
+    return name, found
 
 
-def _name_in(text: str, ids: list[set[str]] | None) -> str:
-    """The document that the text of a footnote names; empty if it names none."""
-    if address := _URL_IN_TEXT.search(text):
-        return address[0].rstrip(".,;")
-    first = re.split(r"[,;]| [–—-] ", text)[0]
-    folded = text.casefold()
-    for name in sorted(set().union(*ids) if ids else (), key=len, reverse=True):
-        if is_same_document(first, name) or re.search(rf"(?<!\w){re.escape(_folded(name))}(?!\w)", folded):
-            return name
-    file = _FILE_IN_TEXT.search(text)
-    return file[0] if file else ""
+class _Documents:
+    """The ids of the contexts, with an index that makes the time of a look-up independent of their number."""
+
+    def __init__(self, answer: RagAnswer) -> None:
+        self.ids = _ids(answer)
+        self._places: dict[str, list[int]] = {}
+        for at, names in enumerate(self.ids or ()):
+            for name in names:
+                self._places.setdefault(name, []).append(at)
+        self._alike: dict[str, set[str]] = {}
+        for name in self._places:
+            for key in _keys(name):
+                self._alike.setdefault(key, set()).add(name)
+        self._shapes = {shape for name in self._places if (shape := _shape(name)) is not None}
+        self._longest_first = [
+            (name, re.compile(rf"(?<!\w){re.escape(_folded(name))}(?!\w)"))
+            for name in sorted(self._places, key=len, reverse=True)
+        ]
+
+    def may_have(self, name: str) -> bool:
+        """True for a document of the contexts, and for a name that has the form of their ids."""
+        return bool(self.places(name)) or _shape(name) in self._shapes
+
+    def places(self, name: str) -> tuple[int, ...]:
+        """The positions of the contexts of the document."""
+        return tuple(sorted({at for each in self._same(name) for at in self._places[each]}))
+
+    def named_in(self, text: str) -> str:
+        """The document that the text of a footnote names; empty if it names none."""
+        if address := _URL_IN_TEXT.search(text):
+            return address[0]
+        first = re.split(r"[,;]| [–—-] ", text)[0]
+        folded, same = text.casefold(), self._same(first)
+        for name, pattern in self._longest_first:
+            if name in same or pattern.search(folded):
+                return name
+        file = _FILE_IN_TEXT.search(text)
+        return file[0] if file else ""
+
+    def _same(self, name: str) -> set[str]:
+        """The ids of the document."""
+        alike = {each for key in _keys(name) for each in self._alike.get(key, ())}
+        return {each for each in alike if is_same_document(name, each)}
 
 
-def _ids(answer: RagAnswer) -> list[set[str]] | None:
+def _keys(name: str) -> tuple[str, str]:
+    """Two texts; names of the same document have one of them in common."""
+    folded = _folded(name)
+    return _plain(folded), _plain(folded.rpartition("/")[2])
+
+
+def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
     """The ids of each context, our own and the server's; None if the reply has none."""
     if answer.source_ids is None:
         return None
-    ids: list[set[str]] = [set() for _ in answer.contexts]
-    for given in (answer.source_ids, answer.server_source_ids or ()):
-        for names, name in zip(ids, given, strict=False):
-            if name:
-                names.add(name)
-    return ids
+    given = (answer.source_ids, answer.server_source_ids or ())
+    of_contexts = zip_longest(answer.contexts, *given)
+    return tuple(frozenset(name for name in names if name) for _, *names in of_contexts)[: len(answer.contexts)]
 
 
 def _folded(name: str) -> str:

@@ -62,6 +62,17 @@ def test_every_citation_of_a_hand_made_answer_is_found_and_resolved(row: dict[st
         ("So [1].\n\n---\nSources:\n- [1] terms.md\n- [2] fees.md", "terms.md"),
         ("So [1].\n\n### Sources\n1. [Terms](https://x.example/terms.md)", "https://x.example/terms.md"),
         ("| a | b |\n|---|---|\n| 30 days [1] | 9 EUR [2] |", "1 2"),
+        ("これは【重要】です【1】。【注意】と【10:30】", "1"),
+        ("（出典：規約.pdf）と（出典: terms.md）", "規約.pdf terms.md"),
+        ('{"n": [3]} and {"ids": [1, [2]], "text": "30 days [1]."}', "1"),
+        (r"\[ x_{[1]} = y[2] \] and \(a[1]\) and \sqrt[3]{8}: so [1].", "1"),
+        ("![chart][1] It is free![2][3]\n\n[1]: chart.png", "2 3"),
+        ("See [fees][f], [fees][] and [g].\n\n[f]: #fees\n[fees]: mailto:a@b.example\n[g]: ../g", ""),
+        ("See [fees][f].\n\n[f]: https://x.example/terms.md 'Terms'", "https://x.example/terms.md"),
+        ("So (see: below), so (context: a customer), so (see 3 below), so (source: none) [²].", ""),
+        ("So (see: terms.md, below) and so (see: 2).", "terms.md 2"),
+        ("So [1 e 2], [1 y 2], [1 und 2], [1 et 2], [1 и 2] and [1、2].", " ".join(["1 2"] * 6)),
+        ("So [x](https://x.example/a_(b)) and [y](<terms.md>).", "https://x.example/a_(b) terms.md"),
     ],
 )
 def test_markers_are_distinguished_from_what_only_looks_like_one(text: str, targets: str) -> None:
@@ -155,9 +166,25 @@ def test_a_marker_belongs_to_the_sentence_that_it_stands_in_or_follows(
     assert [(each.text, " ".join(citation.target for citation in each.citations)) for each in found] == sentences
 
 
-def test_a_long_answer_of_nothing_but_brackets_takes_no_long_time() -> None:
-    for hostile in ("[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000):
-        cited_answer(answered(hostile, "a.md"))
+@pytest.mark.parametrize(
+    "hostile",
+    ["[" * 100_000, "[1](" * 25_000, "```\n" * 25_000, "[1]:x\n" * 16_000, "$" * 100_000, "`a" * 50_000,
+     "\\[" * 50_000,
+     '":[' * 30_000, "[1]\nSources" + " " * 100_000 + "x", "[1] A. ? " * 10_000, "# A." * 25_000 + "[1]"],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_a_long_hostile_answer_takes_no_long_time(hostile: str) -> None:
+    answer = answered(hostile, "a.md")
+    cited_sentences(answer, cited_answer(answer))
+
+
+def test_every_marker_of_a_long_answer_counts() -> None:
+    text = "So it is [1]. " * 20_000 + "And so it is [fees.md]. So it is [7]."
+    scores = measured(text, "terms.md", "fees.md", must_cite=("fees.md",))
+    assert scores["must_cite"] == Score(1.0)
+    # 20,001 of 20,002
+    assert scores["citation_validity"].value == pytest.approx(1 - 1 / 20_002, abs=1e-9)
+    assert scores["citation_validity"].findings == ('"So it is." cites [7], which is none of the 2 contexts',)
 
 
 PIECES = st.sampled_from(

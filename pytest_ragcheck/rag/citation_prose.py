@@ -1,0 +1,99 @@
+"""Separates the prose of an answer from code, formulas, images, JSON and definitions of footnotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, expanded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_NO_PROSE = re.compile(
+    r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code
+    r"|(?:(?<=\n\n)|\A)(?:(?:    |\t)[^\n]*(?:\n|\Z))+"  # indented code
+    r"|(?<!`)(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"  # code in a line
+    r"|\$\$.{1,2000}?\$\$|(?<![\w$])\$[^\s$][^$\n]{0,200}(?<=[^\s$])\$(?![\w$])"  # formulas
+    r"|\\\[(?:[^\\]|\\[^\[\]]){1,2000}\\\]|\\\((?:[^\\]|\\[^()]){1,2000}\\\)"  # formulas of LaTeX
+    r"|!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,2000}\)"  # images
+    r"|(?<!\w)!\[[^\[\]\n]{0,300}\]\[[^\[\]\n]{0,200}\]"  # images by reference; a word before "!" ends a sentence
+    r"|(?<=[\"'])\s*:\s*\[(?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000}\](?=\s*[,}\]])"  # arrays of JSON
+    r"|^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=\s)",  # task lists
+    re.MULTILINE | re.DOTALL,
+)
+_IMAGE_LABEL = re.compile(r"!\[[^\[\]\n]{0,300}\]\[([^\[\]\n]{1,200})\]")
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?\[\^?(?P<label>[^\[\]\n]{1,50})\]:[ \t]*(?P<text>[^\n]+)$", re.MULTILINE
+)
+_LINK = re.compile(r"<?(?P<address>[^\s<>]+)>?(?:\s+[\"'(].*[\"')])?")
+_LIST_HEADING = re.compile(rf"{SOURCE_WORDS}|bibliography|footnotes?", re.IGNORECASE)
+_LISTED = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?(?:\[\^?(?P<mark>\d{1,3})\]|(?P<number>\d{1,3})[.)])[ \t:–—-]*(?P<text>\S[^\n]*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A footnote, or an entry in a list of sources."""
+
+    place: tuple[int, int]
+    label: str
+    text: str
+    heading: tuple[int, int] | None = None
+    """The place of the line above the list."""
+    is_footnote: bool = False
+
+    @property
+    def address(self) -> str:
+        """The address, if the definition is that of a Markdown link; otherwise empty."""
+        link = None if self.is_footnote or self.heading else _LINK.fullmatch(self.text)
+        return link["address"] if link else ""
+
+
+def prose_of(text: str) -> str:
+    """The text with spaces in place of code, formulas, images, arrays of JSON and the boxes of task lists."""
+    return _NO_PROSE.sub(lambda match: " " * len(match[0]), text)
+
+
+def used_definitions(text: str, prose: str) -> list[Definition]:
+    """The definitions that markers or images of the text refer to, and all footnotes."""
+    found = list(_defined(prose))
+    if not found:
+        return []
+    used = set(_IMAGE_LABEL.findall(text))
+    for inside in re.findall(r"\[([^\[\]\n]{1,200})\]", blanked(prose, (each.place for each in found))):
+        used.update(expanded(inside) or (inside.strip().removeprefix("^"),))
+    lists = {each.heading for each in found if each.heading is not None and each.label in used}
+    return [each for each in found if each.is_footnote or each.label in used or each.heading in lists]
+
+
+def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in these places."""
+    pieces: list[str] = []
+    last = 0
+    for start, end in sorted(places):
+        pieces += (text[last:start], " " * (end - max(start, last)))
+        last = max(end, last)
+    return "".join((*pieces, text[last:]))
+
+
+def _defined(prose: str) -> Iterator[Definition]:
+    """Each footnote, and each entry of a numbered list of sources."""
+    for match in _DEFINITION.finditer(prose):
+        footnote = match[0].lstrip(" \t-*").startswith("[^")
+        yield Definition(match.span(), match["label"].strip(), match["text"].strip(), is_footnote=footnote)
+    place = 0
+    heading: tuple[int, int] | None = None
+    for line in prose.splitlines(keepends=True):
+        text = line.rstrip("\n")
+        span = (place, place + len(text))
+        entry = _LISTED.match(text) if heading else None
+        if _LIST_HEADING.fullmatch(text.strip(" \t#*_:：")):
+            heading = span
+        elif entry:
+            yield Definition(span, entry["mark"] or entry["number"], entry["text"].strip(), heading=heading)
+        elif text.strip():
+            heading = None
+        place += len(line)
