@@ -12,6 +12,8 @@ from pytest_ragcheck.summary.paired import mean_interval
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pytest_ragcheck.summary.trend_run import Key, TrendRow, TrendRun
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password
@@ -90,8 +92,11 @@ class Trend:
 
 def trend_of(runs: Iterable[TrendRun]) -> Trend:
     """Return the trend over the runs, at least one; of a run that is given twice the last one counts."""
-    distinct = {(run.ended, run.agent_name): run for run in runs}
-    ordered = tuple(sorted(distinct.values(), key=lambda run: run.ended))
+    of_moment: dict[tuple[datetime, str], list[TrendRun]] = {}
+    for run in runs:
+        same = of_moment.setdefault((run.ended, run.agent_name), [])
+        same[:] = (*(each for each in same if not each.repeats(run)), run)
+    ordered = tuple(run for moment in sorted(of_moment) for run in of_moment[moment])
     keys = dict.fromkeys(key for run in ordered for key in run.rows)
     complete = [n for n, run in enumerate(ordered) if run.complete]
     # A partial run does not have every question.

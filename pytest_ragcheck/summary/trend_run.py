@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -69,6 +69,25 @@ class TrendRun:
     complete: bool
     rows: Mapping[Key, TrendRow]
 
+    def repeats(self, other: TrendRun) -> bool:
+        """True if both are the same run; a baseline may have recorded only some of its questions."""
+        if (self.ended, self.agent_name) != (other.ended, other.agent_name):
+            return False
+        fewer, more = sorted((self._measured(), other._measured()), key=len)
+        if not fewer:
+            return not more and self.rows.keys() == other.rows.keys()
+        return all(
+            key in more and row.verdict is more[key].verdict and _agree(row.metrics, more[key].metrics)
+            for key, row in fewer.items()
+        )
+
+    def _measured(self) -> dict[Key, TrendRow]:
+        return {key: row for key, row in self.rows.items() if row.verdict is not Verdict.ERROR}
+
+
+def _agree(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
+    return all(left[metric] == right[metric] for metric in left.keys() & right.keys())
+
 
 def read_run(path: Path) -> TrendRun:
     """
@@ -83,20 +102,34 @@ def read_run(path: Path) -> TrendRun:
         raise UsageError(f"{path}: {error}") from None
 
 
-def committed_runs(file: InGit) -> Iterator[TrendRun]:
+def committed_runs(file: InGit, *, leave_out: Callable[[str], None]) -> list[TrendRun]:
     """
-    Yield each committed version of a baseline up to a revision, oldest first.
+    Return the committed versions of a baseline up to a revision, oldest first.
+
+    Args:
+        file: The baseline and the revision.
+        leave_out: Gets the commit and the mistake of each version that is not a baseline, since history stays.
 
     Raises:
-        UsageError: git has no version, or one is not a baseline.
+        UsageError: git has no version, or none of them is a baseline.
     """
-    name = file.path.name
+    found: list[TrendRun] = []
+    mistakes: list[str] = []
     try:
-        for version in versions(file):
-            name = f"{file.path.name} in commit {version.rev}"
-            yield _run(version, name)
+        committed = versions(file)
     except Unusable as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"{file.path.name}: {error}") from None
+    for version in committed:
+        name = f"{file.path.name} in commit {version.rev}"
+        try:
+            found.append(_run(version, name))
+        except Unusable as error:
+            mistakes.append(f"{name}: {error}")
+    if not found:
+        raise UsageError(mistakes[-1])
+    for mistake in mistakes:
+        leave_out(mistake)
+    return found
 
 
 def _run(file: Path | InGit, name: str) -> TrendRun:

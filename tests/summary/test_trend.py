@@ -80,6 +80,17 @@ def test_runs_are_in_the_order_of_their_time_and_the_same_run_counts_once() -> N
     assert [run.name for run in trend.runs] == ["run-0", "folder", "run-2"]
 
 
+def test_different_runs_that_ended_at_the_same_time_both_count() -> None:
+    full = (a_row("q", "P", metrics={"f1": 0.5}), a_row("other", "E"))
+    committed = a_run(1, a_row("q", "P", metrics={"f1": 0.5, "recall": 1.0}), a_row("third"), name="committed")
+    failed = a_run(1, a_row("q", "F", metrics={"f1": 0.5}), name="failed")
+    lower = a_run(1, a_row("q", "P", metrics={"f1": 0.4}), name="lower")
+    shard = a_run(1, a_row("elsewhere", "P"), name="shard")
+    down = a_run(1, a_row("elsewhere", "E"), name="down")
+    trend = trend_of([committed, failed, lower, shard, down, a_run(1, *full, name="file")])
+    assert [run.name for run in trend.runs] == ["failed", "lower", "shard", "down", "file"]
+
+
 def test_means_and_intervals_by_hand() -> None:
     values = (0.5, 0.6, 0.7, 0.6)
     rows = [a_row(f"q{n}", metrics={"f1": value}, thresholds={"f1": 0.1}) for n, value in enumerate(values)]

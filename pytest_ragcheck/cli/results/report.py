@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of, place_of, with_own_baseline
-from pytest_ragcheck.cli.printing import say
+from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def _runs(place: BaselinePlace) -> Iterable[TrendRun]:
 
     if place.rev is None:
         return [read_run(predictions_path(place.path, partial=True))]
-    return committed_runs(InGit(rev=place.rev, path=place.path.absolute()))
+    file = InGit(rev=place.rev, path=place.path.absolute())
+    return committed_runs(file, leave_out=lambda mistake: complain("report", f"left out {mistake}"))
 
 
 def _gated(results: Results, chosen: argparse.Namespace) -> Results:

@@ -135,5 +135,19 @@ def test_wrong_usage_is_reported(folder: Path, history: Path, ragcheck: Ragcheck
     assert complaint("git:nowhere:tests/baseline.json").startswith("baseline.json: git does not have it (fatal: ")
     history.write_text('{"schema_version": "1", "predictions": []}', encoding="utf-8")
     git(folder, "commit", "-q", "-a", "-m", "damaged")
-    told = complaint("git:HEAD:tests/baseline.json")
+    told = complaint("git:HEAD~1..HEAD:tests/baseline.json")
     assert re.match(r'baseline\.json in commit [0-9a-f]+: the file has nothing under "agent_name"\. Take the', told)
+
+
+def test_a_damaged_version_is_named_and_left_out_of_the_history(
+    folder: Path, history: Path, ragcheck: Ragcheck
+) -> None:
+    sound = history.read_bytes()
+    history.write_text("<<<<<<< HEAD", encoding="utf-8")
+    git(folder, "commit", "-q", "-a", "-m", "damaged")
+    history.write_bytes(sound.replace(b"2026-11-04", b"2026-11-05"))
+    git(folder, "commit", "-q", "-a", "-m", "repaired")
+    status, said, told = ragcheck("report", "git:HEAD:tests/baseline.json", "-o", "trend.html")
+    assert (status, said) == (0, "written: trend.html\n")
+    assert re.fullmatch(r"ragcheck report: left out baseline\.json in commit [0-9a-f]+: line 1 is not JSON: .*\n", told)
+    assert len(data(folder / "trend.html")["runs"]) == 4
