@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from pytest_ragcheck.demo.faults import faults_from
 from pytest_ragcheck.demo.index import Index, read_corpus
 
 from .accounts import accounts_from, create_app_with_accounts
 from .app import create_app
+from .faults import faults_from
 from .llm import LanguageModel
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from pytest_ragcheck.demo.faults import Faults
-
+    from .faults import Faults
     from .llm import LanguageModel
 
 

@@ -13,14 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from pytest_ragcheck.demo.faults import Faults
-from pytest_ragcheck.demo.reply import Answerer
-
 from .batches import Batches
 from .bodies import DEFAULT_TOP_K, files_in, flag_in, json_object, passages_in, question_in, session_in, top_k_in
 from .conversations import Conversations
+from .faults import Faults
 from .llm import ModelError
 from .openapi import DOCUMENT, page
+from .replies import Answerer
 from .stream import events
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from pytest_ragcheck.demo.index import SUFFIXES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.demo.faults import Faults
     from pytest_ragcheck.demo.index import Index
+
+    from .faults import Faults
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 
-from pytest_ragcheck.demo.chunks import Passage, one_chunk
+from pytest_ragcheck.demo.chunks import Chunk, Passage, chunks_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -74,9 +74,14 @@ def passages_in(body: dict[str, Any]) -> list[Passage]:
         if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("text", "doc_id")):
             raise HTTPException(400, f"context_passages[{index}] must have the strings text and doc_id")
     return [
-        Passage(document_id=row["doc_id"], file_name=None, text=row["text"], chunk=one_chunk(row["text"]))
+        Passage(document_id=row["doc_id"], file_name=None, text=row["text"], chunk=_one_chunk(row["text"]))
         for row in rows
     ]
+
+
+def _one_chunk(text: str) -> Chunk:
+    """All statements of a text that is one passage already."""
+    return Chunk(heading="", statements=tuple(said for chunk in chunks_of(text) for said in chunk.statements))
 
 
 async def files_in(request: Request) -> list[tuple[str, bytes]]:

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.demo.quoting import REFUSAL, Answer, Quote
-from pytest_ragcheck.demo.reply import Completion
+
+from .replies import Completion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ragcheck.demo.faults import Faults
+    from .faults import Faults
 
 PIECE = re.compile(r"(?:\S+\s*){1,3}|\s+")
 """One to three words and the blanks behind them: an event of the answer."""

@@ -73,11 +73,6 @@ def chunks_of(markdown: str) -> list[Chunk]:
     return chunks
 
 
-def one_chunk(text: str) -> Chunk:
-    """All statements of a text that is one passage already."""
-    return Chunk(heading="", statements=tuple(said for chunk in chunks_of(text) for said in chunk.statements))
-
-
 def _blocks(markdown: str) -> Iterator[_Block]:
     """Headings, fenced code, tables, and runs of text that end at a blank line or a list mark."""
     lines = iter(re.sub(r"<!--.*?-->", "", markdown, flags=re.DOTALL).splitlines())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.demo.faults import faults_from
+from examples.rag_server.faults import faults_from
 from tests.examples.conftest import EXAMPLES, running
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Every digit becomes another one and none becomes 0, so that no number stays and none begins with 0.
-_OTHER_DIGITS = str.maketrans("0123456789", "1234567891")
+from pytest_ragcheck.demo.documentation import OTHER_DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +75,7 @@ class Faults:
         return (rank + 1) % n_passages if self.citation_wrong else rank
 
     def spoiled(self, answer: str) -> str:
-        return answer.translate(_OTHER_DIGITS) if self.wrong_numbers else answer
+        return answer.translate(OTHER_DIGITS) if self.wrong_numbers else answer
 
     def id_of(self, document_id: str) -> str:
         """The id that a passage of the document has in replies."""

@@ -9,24 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pytest_ragcheck.demo.documentation import CANDIDATES, INVENTED, MOST_WORDS
 from pytest_ragcheck.demo.quoting import REFUSAL, Answer, answer, best_first
 from pytest_ragcheck.demo.words import words_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.demo.chunks import Passage
-    from pytest_ragcheck.demo.faults import Faults
     from pytest_ragcheck.demo.index import Index
 
-CANDIDATES = 20
-"""Minimum number of passages to fetch, from which the best `top_k` are chosen."""
+    from .faults import Faults
 
 TOPIC_WEIGHT = 0.3
 """A word of the earlier questions of a conversation weighs less than one of the question itself."""
 
 _ORDER = re.compile(r"(?:end your answer with|only valid answer today is) ([^\s<]+)")
-
-MOST_WORDS = 100
-"""Number of different words of a question that are used, the first ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +116,7 @@ class Answerer:
             metrics.update(completion.tokens)
         if self.faults.answer_all and said.text == REFUSAL:
             said = answer(question, passages, rarity, least_evidence=0.0)
-            said = Answer(text="Yes, that has been so since 1987.") if said.text == REFUSAL else said
+            said = Answer(text=INVENTED) if said.text == REFUSAL else said
         return {
             "answer": self._with_markers(self.faults.spoiled(said.text), said, len(passages)) + self._obeyed(passages),
             "contexts": [passage.text for passage in passages],
