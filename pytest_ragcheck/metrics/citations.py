@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.normalized_text import sentences
-from pytest_ragcheck.rag.cited_answer import CitedAnswer, cited_answer
 from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.cited_answer import Citation
+    from pytest_ragcheck.rag.cited_answer import Citation, CitedAnswer
 
 NO_IDS = "the answer cites by name, and the endpoint gives its contexts no ids"
 _MOST_FINDINGS = 3
@@ -36,6 +34,9 @@ class Citations:
     local = True
 
     async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:
+        # Imported late, because compiling its expressions would delay the first question.
+        from pytest_ragcheck.rag.cited_answer import cited_answer
+
         cited = cited_answer(answer)
         scores = {}
         if question.must_cite:
@@ -110,6 +111,8 @@ def cited_sentences(answer: RagAnswer, cited: CitedAnswer) -> tuple[CitedSentenc
     A marker belongs to the sentence that it stands in or follows. At the beginning of a line, and before a word in
     lower case, it belongs to the sentence that follows. Sentences with citations are never left out.
     """
+    from pytest_ragcheck.judging.offline.normalized_text import sentences
+
     text = cited.marked.blanked(answer.text)
     found: list[str] = []
     starts: list[int] = []

@@ -110,14 +110,16 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(configuration.calls_rag_check, session.items)):
-        from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
+        from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH, live_fixtures
+        from pytest_ragcheck.plugin.collecting.overrides import is_overridden
         from pytest_ragcheck.plugin.collecting.selection import select
 
         live_fixtures(session.config)
         select(session)
-        # Imported now, because a process with all its files open could not report on its items.
-        import pytest_ragcheck.plugin.ending.item_report
-        import pytest_ragcheck.plugin.ending.session_end  # noqa: F401
+        if any(is_overridden(session.config, name) for name in EVALUATED_WITH):
+            # A user's fixture may open all the files that the process can have, and its items are reported even then.
+            import pytest_ragcheck.plugin.ending.item_report
+            import pytest_ragcheck.plugin.ending.session_end  # noqa: F401
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:

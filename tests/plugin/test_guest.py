@@ -9,6 +9,7 @@ import pytest
 
 from tests.canned import good
 from tests.harness import three_ways, two_ways
+from tests.servers.fake_endpoint import FakeEndpoint, json_reply
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,29 @@ def test_nothing_is_printed_written_or_imported(project: Project, monkeypatch: p
     of_pytester = {"runpytest-0", "runpytest-current", "stdout", "stderr"}
     names = {path.name for path in project.folder.iterdir()} - of_pytester
     assert names - {"__pycache__"} == {"test_own.py", ".pytest_cache"}
+
+
+LATER = """
+import sys
+
+def pytest_runtest_setup():
+    parts = ("judging.offline", "plugin.ending.", "report.files.result", "summary.gate.", "verdict_cache")
+    ours = [name for name in sys.modules if name.startswith("pytest_ragcheck.") and any(map(name.__contains__, parts))]
+    assert sorted(ours) == ["pytest_ragcheck.plugin.ending.recorder"]
+    assert not {"httpx", "httpx2", "pydantic", "jmespath", "sqlite3"} & sys.modules.keys()
+"""
+
+
+def test_what_the_first_question_does_not_need_is_imported_after_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
+        monkeypatch.delenv(name)
+    project.write("conftest.py", LATER)
+    project.ask(good("terms"))
+    with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:
+        run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", subprocess=True)
+    assert run.outcomes == {"passed": 1}
 
 
 def test_the_output_is_the_same_as_without_the_plugin(project: Project) -> None:

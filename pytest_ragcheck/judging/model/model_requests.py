@@ -105,55 +105,58 @@ class HttpRequests:
         url = urlunsplit(self._base._replace(path=self._base.path.rstrip("/") + path, fragment=""))
         connections = self._connections
         if connections is None:
-            # In a thread, because reading all certificates would block the loop.
+            # In a thread, because reading all certificates, as for TLS, would block the loop.
             connections = await in_thread(self._connect)
         library: Any = http_library()
         try:
             with TimeLimit(self._timeout_seconds):
-                async with connections.client() as client:
-                    response, reply = await self._exchange(client, library, url, sendable(body))
+                response, reply = await self._exchange(connections, library, url, sendable(body))
                 if not response.is_success:
                     raise Refused(response.status_code, _said(response, reply), response.headers)
                 return _value(response, reply)
-        except (library.RequestError, library.InvalidURL, ssl.SSLError) as error:
+        except (library.RequestError, library.InvalidURL, ssl.SSLError, UsageError) as error:
             raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
         raise TimeoutError
 
-    async def _exchange(self, client: Any, library: Any, url: str, content: bytes) -> tuple[AnyResponse, bytes]:
+    async def _exchange(
+        self, connections: Connections, library: Any, url: str, content: bytes
+    ) -> tuple[AnyResponse, bytes]:
         """The reply, after redirects, and its body."""
         progress = Progress()
-        request = client.build_request(
-            "POST",
-            url,
-            content=content,
-            headers=_OF_JSON | self._headers,
-            timeout=None,  # the limit is on the whole
-            # Tracing costs 5 % of a request's CPU, and only TLS needs it.
-            extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
-        )
+        request: Any = None
         left = _MOST_REDIRECTS
         while True:
-            request.url = unlogged(library, shown_url(str(request.url)))(request.url)
-            try:
-                response = await client.send(request, stream=True, follow_redirects=False)
-            except asyncio.CancelledError:
-                await progress.cut_short()
-                raise
-            try:
-                body = await _body(response, library)
-            finally:
-                await response.aclose()
+            async with connections.client(tls=url.startswith("https:")) as client:
+                request = request or client.build_request(
+                    "POST",
+                    url,
+                    content=content,
+                    headers=_OF_JSON | self._headers,
+                    timeout=None,  # the limit is on the whole
+                    # Tracing costs 5 % of a request's CPU, and only TLS needs it.
+                    extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
+                )
+                request.url = unlogged(library, shown_url(str(request.url)))(request.url)
+                try:
+                    response = await client.send(request, stream=True, follow_redirects=False)
+                except asyncio.CancelledError:
+                    await progress.cut_short()
+                    raise
+                try:
+                    body = await _body(response, library)
+                finally:
+                    await response.aclose()
             further = response.next_request if response.status_code in _STAYING_POST else None
             if further is None or not left or not _same_server(str(request.url), str(further.url)):
                 return response, body
             left -= 1
-            request = further
+            request, url = further, str(further.url)
 
     def _connect(self) -> Connections:
         with self._connecting:
             if self._connections is None:
                 try:
-                    self._connections = Connections(http_library())
+                    self._connections = Connections(http_library(), tls=self._base.scheme == "https")
                 except UsageError as error:
                     raise NoConnection from error
             return self._connections

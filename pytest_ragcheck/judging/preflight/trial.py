@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.judging.preflight.canaries import Canary
 
+KEPT_TRIALS = "ragcheck/preflight"
+"""Key of the passed trials in a cache that outlasts the run."""
+
 SCORES = ("answer_correctness", "groundedness")
 
 CHANCE = 0.5

@@ -11,10 +11,9 @@ from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
-from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+from pytest_ragcheck.plugin.configuration import has_gate
 from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
-from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict, known_verdicts, with_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,9 +24,11 @@ if TYPE_CHECKING:
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.plugin.asking.document_step import RunDocuments
     from pytest_ragcheck.plugin.asking.plan import Backends
+    from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.documents.asking_ingested import AsksIngested
+    from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict
     from pytest_ragcheck.verdict.record import Record
 
 _OPEN_METRICS = 8
@@ -55,7 +56,7 @@ class Checker:
         limits = limits_of(config)
         self.budget = budget_of(config)
         self.evaluator = Evaluator(asking=limits.asking, judging=limits.judging, budget=self.budget)
-        self.baseline = RunBaseline.of(config)
+        self.baseline = _baseline_of(config)
         """The baseline that the gate compares with; None if it needs none."""
 
         self._config = config
@@ -65,6 +66,8 @@ class Checker:
 
     async def ask_again(self, record: Record, backends: Backends) -> Record:
         """Ask again, and return the new record. Verdicts on recorded answers and on that of *record* are reused."""
+        from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import KnownVerdict
+
         known = {**self._known(record.question, backends.judge), **KnownVerdict.of(record)}
         again = self._prepared(record.question, _afresh(backends), known, self.metrics_of(backends))
         return await self.evaluator.evaluate(again)
@@ -124,6 +127,8 @@ class Checker:
         row = self.baseline.row(question) if self.baseline is not None else None
         if row is None or judge is None:
             return {}
+        from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import known_verdicts
+
         return known_verdicts((look for looks in row.saved for look in looks), question, judge)
 
     def _prepared(
@@ -146,6 +151,8 @@ class Checker:
             )
         if prepared.judge is None or not known:
             return prepared
+        from pytest_ragcheck.summary.gate.recorded.recorded_verdicts import with_known
+
         judge = SameVerdict(prepared.judge, {material: each.judgement for material, each in known.items()})
         return replace(prepared, judge=judge, metrics=with_known(prepared.metrics, known))
 
@@ -181,6 +188,15 @@ class Answers:
 
     async def ask(self, question: Question) -> RagAnswer:  # noqa: ARG002 - the protocol's name
         return self._answer
+
+
+def _baseline_of(config: pytest.Config) -> RunBaseline | None:
+    if not has_gate(config):
+        return None
+    # A run without a gate does not import what it decides by.
+    from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+
+    return RunBaseline.of(config)
 
 
 def _afresh(backends: Backends) -> Backends:

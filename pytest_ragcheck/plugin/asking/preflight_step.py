@@ -15,9 +15,8 @@ from pytest_ragcheck.errors import StepFailed
 from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import read_trial, refusal, usable_trial, weak_note, with_trial
-from pytest_ragcheck.judging.preflight.trial import Trial, judges_to_try, trial_key
+from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, Trial, judges_to_try, trial_key
 from pytest_ragcheck.plugin.asking.session_loop import loop_of, seconds_between_lines, write_line
-from pytest_ragcheck.plugin.collecting.cost_preview import KEPT_TRIALS
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE

@@ -16,7 +16,6 @@ from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.errors import EndpointUnreachable, IngestionError
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
-from pytest_ragcheck.plugin.asking.gate_evidence import with_evidence
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
 from pytest_ragcheck.plugin.asking.plan import AGAIN, CALLED, SWITCHED_OFF, Backends, plan
 from pytest_ragcheck.plugin.asking.preflight_step import Preflight
@@ -47,9 +46,9 @@ NO_STORE = "the workers have no store to share"
 FORKED = "the process is a fork of the one that prefetches"
 
 _PLUGIN = "ragcheck-questions"
-_LATER = ("plugin.guests.junit_properties", "plugin.ending.session_end")
+_LATER = ("rag.cited_answer", "plugin.ending.item_report", "plugin.ending.session_end")
 _LATER_FOR_A_MODEL = ("judging.model.judge_reply",)
-"""Modules that are imported while pytest's thread waits for the first answers."""
+"""Modules that are imported while pytest's thread waits for the first answers, in the order of their use."""
 
 
 class QuestionSession:
@@ -223,6 +222,8 @@ class QuestionSession:
         checker = self._checker
         if checker.baseline is None:
             return None
+        from pytest_ragcheck.plugin.asking.gate_evidence import with_evidence
+
         return partial(with_evidence, backends=backends, checker=checker, run=checker.baseline)
 
     def _with_evidence(self, evaluated: Evaluated, backends: Backends) -> Evaluated:

@@ -9,7 +9,7 @@ from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.engine.estimate import estimate, estimate_lines, why_no_price
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judge_choice import choose_judge
-from pytest_ragcheck.judging.preflight.trial import canaries_for, judges_to_try, trial_key
+from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, canaries_for, judges_to_try, trial_key
 from pytest_ragcheck.metrics.prices import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.engine.estimate import Estimate
     from pytest_ragcheck.plugin.run_state import Run
     from pytest_ragcheck.questions.question import Question
-
-KEPT_TRIALS = "ragcheck/preflight"
-"""Key of the passed trials of judges in pytest's cache."""
 
 
 def dry_run_lines(config: pytest.Config, run: Run) -> list[str]:

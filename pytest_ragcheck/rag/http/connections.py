@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import ssl
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -18,10 +19,10 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
+from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    import ssl
     from typing import TypeAlias
 
     import httpx
@@ -91,29 +92,48 @@ class Connections:
 
     A client cannot be shared between loops: its connections belong to the loop that made them.
 
+    Args:
+        library: httpx or httpx2.
+        tls: True to load the certificates now. Otherwise the first client for TLS loads them, in 30 ms.
+
     Raises:
         UsageError: The environment names a proxy or a certificate file that the library cannot use.
     """
 
-    def __init__(self, library: ModuleType) -> None:
+    def __init__(self, library: ModuleType, *, tls: bool = True) -> None:
         self._library = library
         self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopsClients] = WeakKeyDictionary()
-        try:
+        self._tls: ssl.SSLContext | None = None
+        if tls:
+            self.load_certificates()
+        with _usage_errors(library):
             for scheme in ("http", "https", "all"):
                 # The library would pass the port 99999 on to the socket.
                 _ = urlsplit(getproxies().get(scheme)).port
-            self._tls = _tls(library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+            if not tls and (named := os.environ.get("SSL_CERT_FILE")):
+                Path(named).open("rb").close()
             # Made early, so that an unusable environment shows here.
-            self._spare = [self._new_client()]
-        except (OSError, ValueError, ImportError, library.InvalidURL) as error:
-            raise UsageError(
-                f"no HTTP client can be made in this environment: {error}. "
-                "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
-            ) from error
+            self._spare = [self._new_client(tls=tls)]
+
+    def load_certificates(self) -> None:
+        """
+        Load the certificates for TLS, once.
+
+        Raises:
+            UsageError: The environment names a certificate file that the library cannot use.
+        """
+        if self._tls is None:
+            with _usage_errors(self._library):
+                self._tls = _tls(self._library, *map(_named_by, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[AnyClient]:
-        """A client of the running loop, for one request."""
+    async def client(self, *, tls: bool = True) -> AsyncIterator[AnyClient]:
+        """
+        A client of the running loop, for one request.
+
+        Args:
+            tls: False for a request to an `http:` URL, which needs no certificates.
+        """
         loop = asyncio.get_running_loop()
         opened = self._opened.get(loop)
         if opened is None:
@@ -121,10 +141,16 @@ class Connections:
             # A started async generator is closed at the end of its loop (shutdown_asyncgens), and the clients with
             # it: no connection outlives its loop, even without a call of aclose().
             await anext(opened.until_closed)
-        shared = next((each for each in opened.clients if each.asking < REQUESTS_A_CLIENT), None)
+        if tls and self._tls is None:
+            await in_thread(self.load_certificates)
+        clients = opened.clients
+        shared = next((each for each in clients if each.asking < REQUESTS_A_CLIENT and each.tls >= tls), None)
         if shared is None:
-            shared = _Shared(self._spare.pop() if self._spare else self._new_client())
-            opened.clients.append(shared)
+            spare = next((each for each in self._spare if each.tls >= tls), None)
+            if spare is not None:
+                self._spare.remove(spare)
+            shared = spare or self._new_client(tls=tls)
+            clients.append(shared)
         shared.asking += 1
         try:
             yield shared.client
@@ -137,15 +163,28 @@ class Connections:
         if opened is not None:
             await opened.until_closed.aclose()
 
-    def _new_client(self) -> AnyClient:
-        return stateless(
+    def _new_client(self, *, tls: bool) -> _Shared:
+        client = stateless(
             self._library,
-            verify=self._tls,
+            # A context without certificates trusts no server.
+            verify=self._tls if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             # The engine limits concurrency; the default of 20 kept connections would reopen the others.
             limits=self._library.Limits(
                 max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS
             ),
         )
+        return _Shared(client, tls)
+
+
+@contextmanager
+def _usage_errors(library: Any) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, ImportError, library.InvalidURL) as error:
+        raise UsageError(
+            f"no HTTP client can be made in this environment: {error}. "
+            "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+        ) from error
 
 
 def _named_by(variable: str) -> tuple[Path, int] | None:
@@ -166,6 +205,9 @@ def _tls(library: ModuleType, *_: tuple[Path, int] | None) -> ssl.SSLContext:
 @dataclass(slots=True)
 class _Shared:
     client: AnyClient
+    tls: bool
+    """False if it has no certificates."""
+
     asking: int = 0
     """Number of its requests in progress."""
 

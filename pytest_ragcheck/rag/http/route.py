@@ -83,8 +83,12 @@ class HttpRoute:
         self._http = http if app is None else app.client
         self._close_http = close_http
         self._connections: Connections | None = None
+        self._is_tls = not url.lower().startswith("http:")
         if self._http is None:
-            self._connections = Connections(self._library) if beside is None else beside._connections
+            shared = None if beside is None else beside._connections
+            self._connections = shared or Connections(self._library, tls=self._is_tls)
+            if self._is_tls:
+                self._connections.load_certificates()
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
         self._to_do = to_do
@@ -142,7 +146,7 @@ class HttpRoute:
             return await self._app.run(self._exchange_over, self._http, url, progress, asked, request)
         if self._connections is None:
             return await self._exchange_over(self._http, url, progress, asked, request)
-        async with self._connections.client() as client:
+        async with self._connections.client(tls=self._is_tls) as client:
             return await self._exchange_over(client, url, progress, asked, request)
 
     async def _exchange_over(

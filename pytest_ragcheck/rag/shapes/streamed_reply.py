@@ -9,7 +9,6 @@ from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
 from pytest_ragcheck.rag.body.vocabulary import named
 from pytest_ragcheck.rag.shapes.reading import FIELDS
-from pytest_ragcheck.rag.shapes.variants import fitting_events
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -108,6 +107,8 @@ class StreamedReply:
         parts = self._reading.parts
         for field in ("contexts",) if parts.answer is None else ("answer", "contexts"):
             if field not in self._found:
+                from pytest_ragcheck.rag.shapes.variants import fitting_events
+
                 setting = fitting_events([self._extra])
                 raise StreamMismatch(
                     f"no event of the stream has the {field}; the first is {named(self._first)}",

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 import trustme
 
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.errors import JudgeUnavailable, UsageError
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -148,6 +148,60 @@ def test_a_certificate_file_that_was_replaced_counts_as_it_is_now(library, tmp_p
         authority.cert_pem.write_to_path(str(path))
         os.utime(path, (1, 1))  # whatever the clock of the file system can tell apart
         asyncio.run(run(endpoint.url))
+
+
+@pytest.fixture
+def tls(tmp_path, monkeypatch) -> ssl.SSLContext:
+    """A server's certificate for localhost, of the one authority that the environment names."""
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    return context
+
+
+def test_connections_without_certificates_load_them_for_the_first_https_url(library, tls):
+    async def run(url: str) -> None:
+        connections = Connections(library, tls=False)
+        async with connections.client(tls=False) as plain:
+            with pytest.raises(library.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+                await plain.post(url, json={})
+        await post(connections, url)
+        await connections.aclose()
+
+    with FakeEndpoint(json_reply(GOOD), tls=tls, host="localhost") as endpoint:
+        asyncio.run(run(endpoint.url))
+    assert len(endpoint.requests) == 1
+
+
+def test_a_judge_that_redirects_from_http_to_https_is_asked_there(tls):
+    async def run(url: str) -> None:
+        judge = OpenAIJudge(model="m", api_key="k", base_url=url.removesuffix("/chat/completions"))
+        await judge.judge(Question(dataset_name="d", id="q", question="Why?"), RagAnswer(text="So."))
+        await judge.aclose()
+
+    with FakeEndpoint(json_reply({"not": "a completion"}), tls=tls, host="localhost") as secure:
+        moved = json_reply({}, status=307, location=secure.url)
+        with (
+            FakeEndpoint(moved, host="localhost") as plain,
+            pytest.raises(JudgeUnavailable, match="no chat completion"),
+        ):
+            asyncio.run(run(plain.url))
+    assert secure.requests
+
+
+def test_documents_may_be_at_https_beside_an_endpoint_at_http(tls):
+    async def run(url: str, base_url: str) -> None:
+        client = RagClient(url, base_url=base_url)
+        await client.documents.delete("a.md")
+        await client.aclose()
+
+    with (
+        FakeEndpoint(json_reply(GOOD), tls=tls, host="localhost") as secure,
+        FakeEndpoint(json_reply(GOOD)) as plain,
+    ):
+        asyncio.run(run(plain.url, secure.url))
+    assert secure.requests
 
 
 @pytest.mark.parametrize("asked", ["endpoint", "judge"])
