@@ -13,35 +13,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class EndpointSettings:
-    """The settings of the endpoint and its requests. `config/endpoint_table.py` describes each field."""
-
-    url: str | None
-    base_url: str | None
-    shape: str | None
-    request: str | None
-    response: str | None
-    stream: bool
-    headers: Mapping[str, str]
-    identities: Mapping[str, Mapping[str, str]]
-    top_k: int
-    timeout_seconds: float
-    concurrency: int
-    delay_seconds: float
-    retries: int
-
-    @property
-    def question_timeout_seconds(self) -> float:
-        """Time limit of all requests of a question: time for several, their retries and the judge's."""
-        return 10 * self.timeout_seconds
-
-    @property
-    def progress_seconds(self) -> float:
-        """Time between two lines about what a run waits for."""
-        return self.timeout_seconds / 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class JudgeSettings:
     """The settings of the judge and of the embeddings. `config/judge_table.py` describes each field."""
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.readers import model_and_url, nearest, read_header, read_identity
-from pytest_ragcheck.config.setting_groups import EndpointSettings, GateSettings, JudgeSettings, RunSettings
+from pytest_ragcheck.config.setting_groups import GateSettings, JudgeSettings, RunSettings
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.endpoint_settings import EndpointSettings
 from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
 from pytest_ragcheck.scores.catalogue import JUDGE_GROUPS, OVERALL, group_of
 

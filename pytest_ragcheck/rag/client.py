@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pytest_ragcheck.rag.answer import Asks
-    from pytest_ragcheck.rag.endpoint_description import DescribesEndpoint
+    from pytest_ragcheck.rag.endpoint_settings import DescribesEndpoint
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable
 

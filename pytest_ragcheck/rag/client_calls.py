@@ -51,8 +51,9 @@ class ClientCalls:
         if question.tier == GENERATION:
             return await endpoint.ask_with_context(question.question, context_of(question), conversation)
         top_k = self._top_k if question.top_k is None else question.top_k
-        ask = endpoint.ask if question.is_answered else endpoint.retrieve
-        return await ask(question.question, top_k, conversation, include_chunks=question.ingest)
+        return await endpoint.ask(
+            question.question, top_k, conversation, include_chunks=question.ingest, answers=question.is_answered
+        )
 
     async def query(self, text: str, top_k: int | None = None, *, include_chunks: bool = False) -> RagAnswer:
         """

@@ -92,20 +92,10 @@ class FunctionEndpoint:
         conversation: ConversationState = NO_CONVERSATION,
         *,
         include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
+        answers: bool = True,
     ) -> RagAnswer:
-        """The function's answer; raises an `EndpointError` if there is none."""
-        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation)
-
-    async def retrieve(
-        self,
-        query: str,
-        top_k: int,
-        conversation: ConversationState = NO_CONVERSATION,
-        *,
-        include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
-    ) -> RagAnswer:
-        """The contexts that the function returns; raises an `EndpointError` if there are none to read."""
-        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation, answers=False)
+        """What the function returns, without *answers* only its contexts; raises an `EndpointError` without them."""
+        return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation, answers=answers)
 
     async def ask_with_context(
         self,

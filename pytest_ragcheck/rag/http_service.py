@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
-    from pytest_ragcheck.rag.shapes.shape import Shape
 
 WITH_CHUNKS = "server"
 """The shape that requests the texts of the chunks and the ids of their documents."""
@@ -76,9 +75,10 @@ class HttpService:
         self._route = {**route, "headers": headers, "app": app}
         self._stream = stream
         self._shape, self._request, self._response = shape, request, response
-        self._endpoint = HttpEndpoint(
-            url, shape=read_shape(shape or CONTRACT, request, response), stream=stream, **self._route
-        )
+        self._own_shape = read_shape(shape or CONTRACT, request, response)
+        self._endpoint = HttpEndpoint(url, shape=self._own_shape, stream=stream, **self._route)
+        self._endpoints = {(False, True): self._endpoint}
+        """By whether the chunks and whether an answer are requested, filled when they are."""
         self._url = url
         self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
 
@@ -124,20 +124,11 @@ class HttpService:
         conversation: ConversationState = NO_CONVERSATION,
         *,
         include_chunks: bool = False,
+        answers: bool = True,
     ) -> RagAnswer:
-        """The answer; raises an `EndpointError` if there is none."""
-        return await (self._with_chunks if include_chunks else self._endpoint).ask(query, top_k, conversation)
-
-    async def retrieve(
-        self,
-        query: str,
-        top_k: int,
-        conversation: ConversationState = NO_CONVERSATION,
-        *,
-        include_chunks: bool = False,
-    ) -> RagAnswer:
-        """The contexts without an answer; raises an `EndpointError` if the reply has none to read."""
-        return await (self._chunks_alone if include_chunks else self._contexts_alone).ask(query, top_k, conversation)
+        """The reply, without *answers* only its contexts; raises an `EndpointError` if there is none to read."""
+        endpoint = self._endpoint_for(chunks=include_chunks, answers=answers)
+        return await endpoint.ask(query, top_k, conversation)
 
     async def ask_with_context(
         self, query: str, passages: Sequence[GoldPassage], conversation: ConversationState = NO_CONVERSATION
@@ -162,27 +153,18 @@ class HttpService:
         """Closes the connections of the running loop."""
         await self._endpoint.aclose()
 
-    @property
-    def _asks_for_chunks(self) -> bool:
-        """False if a setting says what to send or to read."""
-        return self._shape is None and self._request is None and self._response is None
-
-    @cached_property
-    def _with_chunks(self) -> HttpEndpoint:
-        if not self._asks_for_chunks:
-            return self._endpoint
-        return HttpEndpoint(self._url, shape=read_shape(WITH_CHUNKS), stream=self._stream, **self._beside())
-
-    @cached_property
-    def _contexts_alone(self) -> HttpEndpoint:
-        return self._without_answer(read_shape(self._shape or CONTRACT, self._request, self._response))
-
-    @cached_property
-    def _chunks_alone(self) -> HttpEndpoint:
-        return self._without_answer(read_shape(WITH_CHUNKS)) if self._asks_for_chunks else self._contexts_alone
-
-    def _without_answer(self, shape: Shape) -> HttpEndpoint:
-        return HttpEndpoint(self._url, shape=shape, stream=self._stream, answers=False, **self._beside())
+    def _endpoint_for(self, *, chunks: bool, answers: bool) -> HttpEndpoint:
+        # A setting says what to request.
+        chunks = chunks and self._shape is None and self._request is None and self._response is None
+        if (chunks, answers) not in self._endpoints:
+            self._endpoints[chunks, answers] = HttpEndpoint(
+                self._url,
+                shape=read_shape(WITH_CHUNKS) if chunks else self._own_shape,
+                stream=self._stream,
+                answers=answers,
+                **self._beside(),
+            )
+        return self._endpoints[chunks, answers]
 
     @cached_property
     def _with_context(self) -> HttpEndpoint:

@@ -1,0 +1,43 @@
+"""The part of a run's settings that describes the endpoint, for `RagClient.from_settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EndpointSettings:
+    """The settings of the endpoint and its requests. `config/endpoint_table.py` describes each field."""
+
+    url: str | None
+    base_url: str | None
+    shape: str | None
+    request: str | None
+    response: str | None
+    stream: bool
+    headers: Mapping[str, str]
+    identities: Mapping[str, Mapping[str, str]]
+    top_k: int
+    timeout_seconds: float
+    concurrency: int
+    delay_seconds: float
+    retries: int
+
+    @property
+    def question_timeout_seconds(self) -> float:
+        """Time limit of all requests of a question: time for several, their retries and the judge's."""
+        return 10 * self.timeout_seconds
+
+    @property
+    def progress_seconds(self) -> float:
+        """Time between two lines about what a run waits for."""
+        return self.timeout_seconds / 2
+
+
+class DescribesEndpoint(Protocol):
+    """The settings of a run, reduced to the endpoint, so that `rag` does not depend on the settings package."""
+
+    @property
+    def endpoint(self) -> EndpointSettings: ...
