@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.cli.printing import say
-from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         description="Judges labelled answers and reports how often the judge is right: accuracy, balanced accuracy,"
         " kappa and the ROC curve with intervals, the best threshold, and the widest disagreements. With several judges"
         " it reports their paired differences, and the cheapest judge that is as good as the best one. "
-        "Exit status: 0 measured, 1 some answers could not be judged, 2 wrong usage.",
+        "Exit status: 0 measured, 1 some answers or judges could not be measured, 2 wrong usage.",
     )
     parser.add_argument(
         "file",
@@ -102,7 +102,8 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.judge_measurement import measure_judge
+    from pytest_ragcheck.cli.judge_measurement import identity_of, measure_judge
+    from pytest_ragcheck.judging.judge_names import judge_words
 
     if not 0 <= chosen.margin <= 1:
         raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
@@ -110,13 +111,24 @@ def _run(chosen: argparse.Namespace) -> int:
     if chosen.output is not None:
         _check_writable(chosen.output, chosen.file)
     answers = read_labelled_answers(chosen.file, label=f"label_{chosen.label}" if chosen.label else None)
-    measured = [measure_judge(answers, chosen.file, judge, settings) for settings, judge in judges]
+    measured: list[Measured] = []
+    failures: list[RagcheckError] = []
+    for settings, judge in judges:
+        name = judge_words(identity_of(judge))
+        try:
+            measured.append(measure_judge(answers, chosen.file, judge, settings))
+        except (StepFailed, UsageError) as error:
+            failures.append(error)
+            if len(judges) > 1:
+                complain("calibrate", f"{name}: {error}")
+    if not measured:
+        raise failures[0]
     settings = judges[0][0]
     if len(measured) == 1:
         _report_one(measured[0], chosen, settings)
     else:
         _report_several(measured, chosen, settings)
-    return 1 if any(each.errors for each in measured) else 0
+    return 1 if failures or any(each.errors for each in measured) else 0
 
 
 def _report_one(measured: Measured, chosen: argparse.Namespace, settings: Settings) -> None:

@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
+from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
-from pytest_ragcheck.errors import MeasurementError, UsageError
+from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
 from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.cost import Cost, with_judge
+from pytest_ragcheck.rag.body.excerpt import shown_error
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
 from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibrate
 
@@ -60,9 +63,9 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
             scored[number] = (row, judgement, float(value))
     if not scored:
         why = errors[0] if errors else f"the judge scores no {answers.score}"
-        raise UsageError(f"{path}: none of {len(answers.rows)} answers could be measured. {why}")
+        raise UsageError(f"{path}: none of {counted(len(answers.rows), 'answer')} could be measured. {why}")
     judged = {number: Judged(score=value, good=row.good, group=row.group) for number, (row, _, value) in scored.items()}
-    identity = judge_identity(judge) or JudgeIdentity(kind="none")
+    identity = identity_of(judge)
     return Measured(
         file=path.name,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -79,6 +82,11 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
     )
 
 
+def identity_of(judge: Judge | None) -> JudgeIdentity:
+    """Return the identity of the judge; its kind is `none` without one."""
+    return judge_identity(judge) or JudgeIdentity(kind="none")
+
+
 def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:
     """Return the judgement or the failure of each row, asked concurrently."""
 
@@ -87,6 +95,10 @@ def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -
             return await gate.run(lambda: checked_judgement(row.question, row.answer, judge))
         except MeasurementError as error:
             return error
+        except Exception as error:
+            if is_own_failure(error):
+                raise
+            return JudgeError(shown_error(error))
 
     async def judge_all() -> list[Judgement | MeasurementError]:
         gate = RequestLimiter(settings.judge_concurrency, retries=settings.endpoint.retries)

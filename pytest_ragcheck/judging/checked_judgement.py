@@ -72,6 +72,8 @@ def _problem(judgement: Judgement) -> str:
         value = getattr(judgement, metric)
         if value is not None and not 0 <= number(value) <= 1:
             return f"{metric} is {value!r:.80}, not a number from 0 to 1"
+    if judgement.abstained not in (None, 0, 1):
+        return f"abstained is {judgement.abstained!r:.80}, not True, False or None"
     message: Any = judgement.error_message or ""
     if not isinstance(message, str):
         return f"error_message is {message!r:.80}, not a str"

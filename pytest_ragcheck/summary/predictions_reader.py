@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.scores.score import LARGEST
+from pytest_ragcheck.verdict.verdict import Verdict
 
 SCHEMA_VERSION = "1"
 """The version of readable predictions files."""
@@ -85,6 +86,13 @@ class Fields:
     def text_or_null(self, key: str) -> str | None:
         """Return a text; None for null or a missing key."""
         return None if self.row.get(key) is None else self.text(key)
+
+    def verdict(self) -> Verdict:
+        """Return PASS or FAIL; a row with another verdict was not measured."""
+        value = self.row.get("verdict")
+        if value not in ("PASS", "FAIL"):
+            raise self.mistake("verdict")
+        return Verdict(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.row.get(key)

@@ -161,7 +161,7 @@ def _measured(fields: Fields, agent: str) -> TrendRow:
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
         question=fields.text("question"),
-        verdict=Verdict.PASS if fields.text("verdict") == "PASS" else Verdict.FAIL,
+        verdict=fields.verdict(),
         answer=fields.text_or_null("prediction"),
         reason=fields.text_or_null("reason") or "",
         metrics=fields.numbers("metrics"),

@@ -57,6 +57,7 @@ def test_a_compact_row_has_its_latest_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "found"),
     [
+        ({"verdict": "MAYBE"}, '"MAYBE" under "verdict"'),
         ({"runs": [[2]]}, '[[2]] under "runs"'),
         ({"runs": None}, 'null under "runs"'),
         ({"runs": [[]]}, '[[]] under "runs"'),

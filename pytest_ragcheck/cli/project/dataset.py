@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import complain, say
 from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
@@ -87,7 +88,7 @@ def _write(chosen: argparse.Namespace) -> str:
     if known[choice.name].tiers == (GENERATION,):
         questions = asked_in(questions, tier=GENERATION, ingest=False)
     write_questions(output, questions.dataset_name, questions.questions)
-    return f"{output}: {len(questions.questions)} questions of {choice}"
+    return f"{output}: {counted(len(questions.questions), 'question')} of {choice}"
 
 
 def _plant(chosen: argparse.Namespace) -> str:
@@ -122,7 +123,7 @@ def _plant(chosen: argparse.Namespace) -> str:
         for question in read.questions
     )
     write_questions(output, default_dataset_name(output, output.parent), planted)
-    questions = "1 question" if len(planted) == 1 else f"{len(planted)} questions"
+    questions = counted(len(planted), "question")
     return f"{output}: {questions} of {path}, each with {len(ATTACKS)} attacks in 4 planted documents"
 
 

@@ -13,6 +13,7 @@ from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -124,9 +125,8 @@ def _saved(chosen: argparse.Namespace, files: _Files) -> list[str]:
         raise UsageError(f"{chosen.results}: this run was saved into {path} before. Save each run once.")
     _write(path, *baseline_documents(files.document, files.now, files.known, read_contexts(path)))
     saved = read_baseline(path, name=str(path), advice=_ADVICE)
-    runs = f"{len(saved.runs)} saved run{'s' if len(saved.runs) > 1 else ''}"
     return [
-        f"{path}: {len(saved.rows)} questions, {runs}",
+        f"{path}: {counted(len(saved.rows), 'question')}, {counted(len(saved.runs), 'saved run')}",
         *_left_out(files.now, saved),
         *flaky_lines(flaky_in_history(saved)),
     ]

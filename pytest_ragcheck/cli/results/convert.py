@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.printing import say
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.material import Material
@@ -111,7 +112,7 @@ def _write_questions(read: ReadExport, folder: Path) -> Iterator[str]:
         raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
     folder.mkdir(parents=True, exist_ok=True)
     write_questions(written, export.dataset_name, export.questions)
-    yield f"{read.path}: {read.form.name}, {len(export.questions)} questions"
+    yield f"{read.path}: {read.form.name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
     yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))
 
@@ -125,7 +126,7 @@ def _convert(path: Path, folder: Path) -> Iterator[str]:
 
     old = read_old_results(path)
     written = write_results(old.outcomes, aggregate(old.outcomes), folder, Redactor([]))
-    yield f"{path}: {len(old.outcomes.records)} questions"
+    yield f"{path}: {counted(len(old.outcomes.records), 'question')}"
     yield from (f"  wrote {each}" for each in (*written.questions, written.predictions, written.summary))
     yield from (f"  not carried over: {each}" for each in old.lost)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import escaped, filled, folded
 from pytest_ragcheck.report.view import BINS
 
@@ -78,7 +79,7 @@ def _metric(metric: MetricView) -> str:
         direction = ("up" if delta > 0 else "down") if changed and metric.higher_is_better else ""
         said = f"{delta:+.3f} against {metric.before:.3f}" if changed else "as in the baseline"
         change = f'<small class="{direction}">{said}</small>'
-    notes = [f"{len(metric.values):,} {'question' if len(metric.values) == 1 else 'questions'}"]
+    notes = [counted(len(metric.values), "question")]
     if metric.n_unscored:
         notes.append(f"{metric.n_unscored} could not be measured")
     if metric.threshold is not None:

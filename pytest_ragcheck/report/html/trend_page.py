@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck._version import __version__
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import escaped, filled, folded
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -79,7 +80,7 @@ def _cards(lines: Iterable[TrendLine], trend: Trend) -> str:
 def _card(line: TrendLine, trend: Trend) -> str:
     latest = line.points[-1]
     mean = f"{latest.mean:.3f}" if latest else "not measured"
-    note = f"{latest.low:.3f} to {latest.high:.3f}, {latest.n:,} questions" if latest else "in the latest run"
+    note = f"{latest.low:.3f} to {latest.high:.3f}, {counted(latest.n, 'question')}" if latest else "in the latest run"
     return (
         f'<article class="metric"><h3>{escaped(line.name)}</h3><p class="mean">{mean}</p><p>{note}</p>'
         f"{_chart(line, trend)}</article>"

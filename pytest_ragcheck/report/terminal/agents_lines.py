@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -126,7 +127,7 @@ def _identity(key: tuple[str, str]) -> dict[str, str]:
 
 
 def _questions_words(compared: Agents) -> str:
-    line = f"{len(compared.agents)} agents, {compared.n_common} questions in common"
+    line = f"{len(compared.agents)} agents, {counted(compared.n_common, 'question')} in common"
     more = [f"{agent.name} {agent.n_only}" for agent in compared.agents if agent.n_only]
     return f"{line}; further ones: {', '.join(more)}" if more else line
 
@@ -136,7 +137,7 @@ def _warnings(compared: Agents) -> Iterator[str]:
         yield "the answers were judged by several versions of prompts or rules: the scores may not mean the same"
     if compared.reworded:
         ids = ", ".join(key[1] for key in compared.reworded[:5])
-        yield f"{len(compared.reworded)} questions have another text in some of the files: {ids}"
+        yield f"{counted(len(compared.reworded), 'question')} with another text in some of the files: {ids}"
 
 
 def _table(compared: Agents) -> list[list[str]]:

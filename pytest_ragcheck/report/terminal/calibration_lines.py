@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.judging.judge_names import judge_words
+from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,14 +76,15 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
     """Yield the rates, the confusion, the best threshold, the curve and the widest disagreements."""
     told = measured.calibration
     good, bad = _WORDS[measured.score]
-    groups = f" in {told.n_groups} groups" if told.n_groups < told.n else ""
-    counts = f"{told.n} answers{groups}, {told.n_good} {good}, {told.n - told.n_good} {bad}"
+    groups = f" in {counted(told.n_groups, 'group')}" if told.n_groups < told.n else ""
+    counts = f"{counted(told.n, 'answer')}{groups}, {told.n_good} {good}, {told.n - told.n_good} {bad}"
     yield f"judge: {judge_words(measured.judge)}"
     yield f"{measured.score} against {measured.label} of {measured.file}: {counts}"
     if measured.n_unscored:
-        yield f"{measured.n_unscored} further answers have no {measured.score}: the judge does not score them"
+        without = counted(measured.n_unscored, "further answer")
+        yield f"{without} without {measured.score}: the judge does not score them"
     if measured.errors:
-        yield f"{len(measured.errors)} further answers could not be judged, the first: {measured.errors[0]}"
+        yield f"{counted(len(measured.errors), 'further answer')} could not be judged, the first: {measured.errors[0]}"
     yield ""
     yield f"{'':<18} value  95 % interval"
     for name, estimate in told.estimates.items():
@@ -146,7 +148,7 @@ def curve_svg(measured: Measured) -> str:
     line = " ".join(place(point.fpr, point.tpr) for point in told.curve)
     x, y = place(_fpr(told.confusion), told.confusion.tpr or 0.0).split(",")
     area = told.estimates["roc_auc"]
-    title = f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {told.n} answers"
+    title = f"{measured.score}: area {area.value:.3f} ({area.low:.3f} to {area.high:.3f}), {counted(told.n, 'answer')}"
     width, height = side + 2 * margin, side + 2 * margin
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" \

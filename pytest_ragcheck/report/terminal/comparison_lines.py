@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.verdict.failure_text import cut, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -150,13 +151,14 @@ def _notes(comparison: Comparison, name: Callable[[BaselineRow], str]) -> Iterat
         yield f"compared although the question's text changed: {_some(name(change.before) for change in changed)}"
     if rows := comparison.not_run:
         datasets = dict.fromkeys(row.dataset_name for row in rows)
-        yield f"not compared, because not run: {questions(len(rows))} of {_some(datasets)}"
+        yield f"not compared, because not run: {counted(len(rows), 'question')} of {_some(datasets)}"
     if changes := comparison.judged_otherwise:
         before = _some(dict.fromkeys(change.before.prompt_version or "no named prompt" for change in changes))
         now = _some(dict.fromkeys(_judge(change.now.judge) for change in changes))
         yield f"the baseline was judged by {before}, this run by {now}: verdicts may differ for that alone"
     if changes := comparison.asserted_otherwise:
-        yield f"{questions(len(changes))} had other thresholds in the baseline: verdicts may differ for that alone"
+        others = counted(len(changes), "question")
+        yield f"{others} had other thresholds in the baseline: verdicts may differ for that alone"
 
 
 def _worse(change: Change) -> str:
@@ -216,11 +218,6 @@ def _judge(judge: JudgeIdentity | None) -> str:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {title}" for title, count in counts.items() if count) or "nothing was compared"
-
-
-def questions(count: int) -> str:
-    """Return `1 question`, `2 questions` and so on."""
-    return "1 question" if count == 1 else f"{count} questions"
 
 
 def _some(names: Iterable[str]) -> str:

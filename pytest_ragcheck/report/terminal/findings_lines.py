@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice, questions
+from pytest_ragcheck.report.counted import counted
+from pytest_ragcheck.report.terminal.comparison_lines import Writer, accept_advice
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
@@ -102,8 +103,8 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
     if stricter:
         shift = _mean_shift(stricter)
         yield (
-            f"judge drift: the recorded answers of {questions(len(stricter))} fail today, scored {abs(shift):.3f} "
-            f"{'lower' if shift < 0 else 'higher'} than before"
+            f"judge drift: the recorded answers of {counted(len(stricter), 'question')} fail today, scored "
+            f"{abs(shift):.3f} {'lower' if shift < 0 else 'higher'} than before"
         )
     if decision.drift is not None:
         yield from drift_lines(decision.drift)
@@ -114,7 +115,7 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
         yield _mean(findings.mean)
     if findings.fails_by_day:
         yield (
-            f"{questions(len(findings.fails_by_day))} failed in one saved run and passed in another: "
+            f"{counted(len(findings.fails_by_day), 'question')} failed in one saved run and passed in another: "
             "asking them again does not help, saving more runs does"
         )
     if findings.documents_share_noise:
@@ -134,8 +135,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     alone = [c for c in comparison.compared if c.before.key in examined and evidence_of(c.now) is None]
     if alone:
         yield (
-            f"{questions(len(alone))} ran without this gate: nothing was scored or asked again, or judged side by "
-            f"side. Run them with --rag-gate={decision.terms.gate} and the baseline."
+            f"{counted(len(alone), 'question')} ran without this gate: nothing was scored or asked again, or judged "
+            f"side by side. Run them with --rag-gate={decision.terms.gate} and the baseline."
         )
     if not examined:
         yield f"no question can be compared, so the gate cannot turn red. {accept_advice(comparison)}"
@@ -205,7 +206,7 @@ def _margin(value: float) -> str:
 
 
 def _count(count: CountFinding) -> str:
-    runs = "1 saved run" if count.known_runs == 1 else f"{count.known_runs} saved runs"
+    runs = counted(count.known_runs, "saved run")
     chance = f" ({_p(count.p)})" if count.broken else ""
     found = f"{count.broken} of {count.n_units} {count.unit}s broke, {count.improved} improved{chance}; "
     if count.needed is None:

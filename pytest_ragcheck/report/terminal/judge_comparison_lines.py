@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.judge_names import judge_words
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import calibration_document
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) 
     first = measured[0]
     names = [f"{number}. {judge_words(each.judge)}" for number, each in enumerate(measured, start=1)]
     width = max(map(len, names))
-    yield f"{first.score} against {first.label} of {first.file}: {comparison.n} answers scored by all judges"
+    yield f"{first.score} against {first.label} of {first.file}: {counted(comparison.n, 'answer')} scored by all judges"
     for name, each in zip(names, measured, strict=True):
         if each.n_unscored:
-            yield f"{name}: {each.n_unscored} further answers have no {each.score}"
+            yield f"{name}: {counted(each.n_unscored, 'further answer')} without {each.score}"
         if each.errors:
-            yield f"{name}: {len(each.errors)} further answers could not be judged, the first: {each.errors[0]}"
+            failed = counted(len(each.errors), "further answer")
+            yield f"{name}: {failed} could not be judged, the first: {each.errors[0]}"
     yield ""
     rates = list(comparison.judges[0].estimates)
     yield f"{'judge':<{width}}" + "".join(f"  {f'{rate} (95 %)':<25}" for rate in rates) + "  cost"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.scorecard import scorecard_lines
 from pytest_ragcheck.scores.catalogue import (
     JUDGED,
@@ -76,7 +77,7 @@ def header_lines(
 
 def _origin_words(origin: Origin) -> str:
     """Return which questions of a dataset are in the run."""
-    taken = f"all {origin.available} questions"
+    taken = f"all {origin.available} questions" if origin.available != 1 else "the one question"
     if origin.samples is not None and origin.samples < origin.available:
         taken = f"{origin.samples} of {origin.available} questions (seed {origin.seed})"
     split = f", split {origin.split}" if origin.split else ""
@@ -230,7 +231,7 @@ def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
 def _agreement_words(agreement: Agreement | None) -> str:
     if agreement is None:
         return ""
-    return f"  agrees with people on {agreement.accuracy:.0%} of {agreement.n} answers"
+    return f"  agrees with people on {agreement.accuracy:.0%} of {counted(agreement.n, 'answer')}"
 
 
 def _earlier_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:

@@ -172,17 +172,17 @@ def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[
 
 def _prediction(given: Fields, contexts: Mapping[str, str]) -> BaselineRow:
     fields = Fields(with_latest_answer(given), given.place)
-    verdict = fields.text("verdict")
+    verdict = fields.verdict()
     judge = fields.object_or_null("judge")
     thresholds = fields.numbers("thresholds")
-    passes, fails = looks(Verdict(verdict), fields.row.get("repeated", {}), thresholds)
+    passes, fails = looks(verdict, fields.row.get("repeated", {}), thresholds)
     if history := fields.object_or_null("history"):
         passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
         question=fields.text("question"),
-        verdict=Verdict(verdict),
+        verdict=verdict,
         answer=fields.text_or_null("prediction"),
         metrics=fields.numbers("metrics"),
         thresholds=thresholds,

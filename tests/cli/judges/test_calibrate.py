@@ -147,6 +147,69 @@ def test_several_judges_are_compared_on_the_same_answers(
     assert {each.judge.kind for each in read_agreements([output])} == {"lenient", "offline"}
 
 
+RAISES = """
+from pytest_ragcheck import Judgement
+
+def always(question, answer):
+    raise ValueError("no weights")
+
+def on_giraffes(question, answer):
+    return Judgement(groundedness=1 / (0 if "Giraffes" in answer.text else 1))
+
+def undecided(question, answer):
+    return Judgement(groundedness=1.0, abstained="MAYBE")
+"""
+
+
+@pytest.fixture
+def raising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module with judges that raise."""
+    monkeypatch.chdir(tmp_path)
+    module = f"raising_{tmp_path.name.replace('-', '_')}".lower()
+    (tmp_path / f"{module}.py").write_text(RAISES, encoding="utf-8")
+    return module
+
+
+def test_an_answer_on_which_the_judge_raises_could_not_be_judged(
+    tmp_path: Path, ragcheck: Ragcheck, raising: str
+) -> None:
+    labelled = str(write(tmp_path / "l.jsonl", [ROWS[0], ROWS[3]]))
+    status, printed, told = ragcheck("calibrate", labelled, f"--judge={raising}:on_giraffes")
+    assert (status, told) == (1, "")
+    failure = f"made-up: ZeroDivisionError: division by zero ({raising}.py:8)"
+    assert printed.splitlines()[1:3] == [
+        "groundedness against label_grounded of l.jsonl: 1 answer, 1 grounded, 0 not grounded",
+        f"1 further answer could not be judged, the first: {failure}",
+    ]
+
+
+def test_a_judge_that_always_raises_leaves_the_results_of_the_others(
+    tmp_path: Path, ragcheck: Ragcheck, raising: str
+) -> None:
+    labelled = str(write(tmp_path / "l.jsonl", ROWS))
+    judges = ("--judge=offline", f"--judge={raising}:always")
+    status, printed, told = ragcheck("calibrate", labelled, *judges)
+    assert status == 1
+    assert printed.startswith("judge: offline (")
+    assert told == (
+        f"ragcheck calibrate: always: {tmp_path / 'l.jsonl'}: none of 4 answers could be measured. "
+        f"right: ValueError: no weights ({raising}.py:5)\n"
+    )
+    status, printed, _ = ragcheck("calibrate", labelled, *judges, f"--judge={raising}:on_giraffes")
+    assert status == 1
+    assert "\nbest by " in printed
+    assert ragcheck("calibrate", labelled, judges[1])[0] == 2
+
+
+def test_an_abstention_that_is_neither_true_nor_false_is_an_error(
+    tmp_path: Path, ragcheck: Ragcheck, raising: str
+) -> None:
+    labelled = str(write(tmp_path / "l.jsonl", ROWS))
+    status, _, told = ragcheck("calibrate", labelled, f"--judge={raising}:undecided")
+    assert status == 2
+    assert "undecided: judge() returned a Judgement whose abstained is 'MAYBE', not True, False or None." in told
+
+
 def billed(request: Request) -> Reply:
     """The scripted judge, which reports 100 tokens in and 20 out."""
     reply = json.loads(scripted(request).body)
@@ -192,7 +255,7 @@ def test_answers_that_could_not_be_judged_are_in_no_number(
         )
     assert status == 1
     assert ": 2 answers, 1 grounded, 1 not grounded\n" in printed
-    assert "1 further answers could not be judged, the first: silent: " in printed
+    assert "1 further answer could not be judged, the first: silent: " in printed
     assert "I will not" in printed
 
 
@@ -243,7 +306,7 @@ def test_a_judge_that_is_never_reached_is_not_measured(
     labelled = str(write(tmp_path / "l.jsonl", ROWS[:1]))
     status, _, told = ragcheck("calibrate", labelled, *asking(closed_judge), "--disable=preflight")
     assert status == 2
-    assert "none of 1 answers could be measured. right: " in told
+    assert "none of 1 answer could be measured. right: " in told
 
 
 def test_a_judge_that_is_not_there_is_asked_once_and_not_about_every_answer(

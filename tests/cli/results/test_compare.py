@@ -96,7 +96,7 @@ def test_markdown_shows_texts_as_they_are(tmp_path: Path, ragcheck: Ragcheck) ->
     new = write(tmp_path, "new|er", passed("prices", question="Is a|b *bold*?"))
     _, printed, _ = ragcheck("compare", old, new, "--format=markdown")
     lines = printed.splitlines()
-    assert lines[0] == "**2 agents, 1 questions in common**"
+    assert lines[0] == "**2 agents, 1 question in common**"
     assert "| metric | old | new\\|er | difference | 95 % interval | n |" in lines
     assert lines[-1] == "| billing::prices | FAIL | PASS | Is a\\|b \\*bold\\*? |"
 
@@ -131,7 +131,7 @@ def test_other_judges_and_other_texts_are_said(tmp_path: Path, ragcheck: Ragchec
     assert (
         "the answers were judged by several versions of prompts or rules: the scores may not mean the same\n" in printed
     )
-    assert "1 questions have another text in some of the files: prices\n" in printed
+    assert "1 question with another text in some of the files: prices\n" in printed
 
 
 def test_a_name_or_a_folder_is_enough(tmp_path: Path, ragcheck: Ragcheck) -> None:

@@ -13,6 +13,7 @@ from pytest_ragcheck.questions.question import RETRIEVAL_ALONE
 from pytest_ragcheck.summary.gate.git_revision import InGit
 from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer, text_digest
 from pytest_ragcheck.summary.predictions_reader import Fields, Unusable, judge_of, shown
+from pytest_ragcheck.verdict.verdict import Verdict
 
 OF_THE_LATEST_ANSWER = ("verdict", "prediction", "metrics", "judge")
 """Keys that a row of a compact baseline has only if its latest answer was recorded with another value."""
@@ -121,7 +122,7 @@ def _of_predictions(fields: Fields) -> SavedAnswer:
 def _common(fields: Fields) -> SavedAnswer:
     said = fields.object_or_null("judgement")
     return SavedAnswer(
-        passed=fields.text("verdict") == "PASS",
+        passed=fields.verdict() is Verdict.PASS,
         scores=fields.numbers("metrics"),
         text=fields.text_or_null("prediction"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),

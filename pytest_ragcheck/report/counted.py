@@ -1,0 +1,8 @@
+"""Puts a number before a noun."""
+
+from __future__ import annotations
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `1 answer`, `2 answers`, `1,200 answers` and so on."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
