@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
-    units_after_numbers,
     without_stop_words,
 )
 from pytest_ragcheck.judging.offline.figures import (
@@ -23,11 +22,12 @@ from pytest_ragcheck.judging.offline.figures import (
 )
 from pytest_ragcheck.judging.offline.negation import all_are_denied, negates, says_yes
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, KnownQuantities, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
-from pytest_ragcheck.judging.offline.terms import is_number
+from pytest_ragcheck.judging.offline.terms import is_number, numbers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
     from pytest_ragcheck.judging.offline.terms import TermDictionary
@@ -138,7 +138,12 @@ class AnswerText:
         sought = ExpectedAnswer(words=found, terms=self._terms.of_words(found))
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
-        lacking = self._missing(sought)
+        other_quantities = frozenset[str]()
+        if self._may_have_other_quantities(sought):
+            compared = self._quantities.compare(sought.terms)
+            sought = ExpectedAnswer(words=found, terms=compared.terms)
+            other_quantities = frozenset(term for each in compared.unknown for term in numbers_in(each.terms))
+        lacking = (sought.distinct - self._all) | other_quantities
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = False
         if missing:
@@ -206,18 +211,22 @@ class AnswerText:
         return f" {' '.join(without_stop_words(self._in_order))} "
 
     @cached_property
-    def _units(self) -> Mapping[str, set[str]]:
-        """The units after each number."""
-        return units_after_numbers(self._in_order)
+    def _quantities(self) -> KnownQuantities:
+        return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
 
-    def _missing(self, sought: ExpectedAnswer) -> set[str]:
-        """The expected terms that the answer lacks, or has with another unit."""
-        missing = set(sought.distinct - self._all)
-        if sought.has_number:
-            for number, units in units_after_numbers(sought.terms).items():
-                if number not in missing and number in self._units and units.isdisjoint(self._units[number]):
-                    missing.add(number)
-        return missing
+    def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
+        """True if the expected quantities may be in the answer in another form, or with another unit."""
+        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and (not sought.has_number or not self._is_measured):
+            return False
+        return f" {' '.join(sought.terms)} " not in self._line
+
+    @cached_property
+    def _is_measured(self) -> bool:
+        return not DATED_OR_MEASURED.isdisjoint(self._all)
+
+    @cached_property
+    def _line(self) -> str:
+        return f" {' '.join(self._in_order)} "
 
     def _is_late(self, sought: ExpectedAnswer) -> bool:
         """True if much text precedes a complete expected answer."""

@@ -10,12 +10,14 @@ from operator import lshift, or_, sub
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
+from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import END, is_number, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pytest_ragcheck.judging.offline.quantities import Quantity
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 # Length of a piece in terms; three neighbouring pieces are a window. Sentences as pieces cost more and are no better:
@@ -37,7 +39,7 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
-    __slots__ = ("distinct", "numbers", "pieces", "terms")
+    __slots__ = ("_quantities", "distinct", "numbers", "pieces", "terms")
 
     def __init__(self, text: str, terms: TermDictionary) -> None:
         self.terms = terms.with_ends(text)
@@ -46,6 +48,14 @@ class ReadContext:
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
         self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
+        self._quantities: list[Quantity] | None = None
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The quantities, dates and times of the context."""
+        if self._quantities is None:
+            self._quantities = read_quantities(self.terms)
+        return self._quantities
 
 
 class ContextCache(dict[str, ReadContext]):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, UNITS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import is_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
 # Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
@@ -38,7 +39,7 @@ class ExpectedAnswer:
 
     __slots__ = ("distinct", "has_number", "terms", "words")
 
-    def __init__(self, *, words: list[str], terms: list[str]) -> None:
+    def __init__(self, *, words: list[str], terms: Sequence[str]) -> None:
         self.words = words
         self.terms = terms
         self.distinct = frozenset(terms)
@@ -73,15 +74,6 @@ class ExpectedAnswer:
         return sum(map(spelt.__contains__, groups)) / len(groups)
 
 
-def units_after_numbers(in_order: list[str]) -> dict[str, set[str]]:
-    """The units that directly follow each number of a text."""
-    units: dict[str, set[str]] = {}
-    for term, following in itertools.pairwise(in_order):
-        if following in UNITS and is_number(term):
-            units.setdefault(term, set()).add(following)
-    return units
-
-
-def without_stop_words(in_order: list[str]) -> list[str]:
+def without_stop_words(in_order: Sequence[str]) -> list[str]:
     """The terms without stop words, in order."""
     return [term for term in in_order if term not in STOP_WORDS]

@@ -6,14 +6,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.stop_words import (
     ABOUT,
     CENTURY,
     LOWER_BOUNDS,
-    MONTHS,
     STOP_WORDS,
     TO,
-    UNITS,
     UPPER_BOUNDS,
 )
 from pytest_ragcheck.judging.offline.terms import is_number
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+_MONTHS = frozenset(MONTH_NUMBERS)
 _YEAR = re.compile(r"[12]\d{3}")
 _DECADE = re.compile(r"[12]\d\d0")
 _CENTURY_NUMBER = re.compile(r"\d{1,2}")
-_BOUNDING = UNITS.union(*LOWER_BOUNDS, *UPPER_BOUNDS)
+_BOUNDING = frozenset(UNITS).union(*LOWER_BOUNDS, *UPPER_BOUNDS)
 _PLAIN_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 # Smaller whole numbers are years or small counts, which are not rounded: 1946 is not 1900.
 _LEAST_ROUNDED = 10_000
@@ -34,7 +34,7 @@ _LEAST_DIGITS_OF_ROUNDED = 2
 
 def is_figure(term: str) -> bool:
     """True for a number, and for a month, which is part of a date."""
-    return is_number(term) or term in MONTHS
+    return is_number(term) or term in _MONTHS
 
 
 def is_coarser_date(expected: AbstractSet[str], stated: AbstractSet[str]) -> bool:
@@ -66,8 +66,8 @@ def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], stated: 
     lacking = set(filter(is_figure, missing))
     if not lacking:
         return False
-    if lacking <= MONTHS:
-        return not MONTHS.isdisjoint(stated - expected)
+    if lacking <= _MONTHS:
+        return not _MONTHS.isdisjoint(stated - expected)
     has_some = any(map(is_number, expected - missing))
     has_other = any(is_number(term) and (term not in expected or term in missing) for term in stated)
     return has_other or not has_some

@@ -21,7 +21,7 @@ _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile(r"[〇一-九十百千万零两]")
 
-NUMBER_PATTERN = r"\d+(?:[.,'’]\d+)*"
+NUMBER_PATTERN = r"\d+(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
 _ASCII_WORDS = re.compile(rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
@@ -69,6 +69,8 @@ def normalised(text: str) -> str:
     """*text* with case, accents, widths and apostrophes unified, and dates such as 2024-05-01 written out."""
     if "-0" in text or "-1" in text:
         text = _ISO_DATE.sub(_date_in_words, text)
+    if "/" in text or ".20" in text or ".19" in text:
+        text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
     if text.isascii():
         return text.lower()
     if "Â" in text or "Ã" in text or "â€" in text:
@@ -109,6 +111,24 @@ _MONTHS = (
 
 def _date_in_words(match: re.Match[str]) -> str:
     return f"{_MONTHS[int(match[2]) - 1]} {match[3]} {match[1]}"
+
+
+# A day and a month, with or without the year: "31/03", "31.03.2024", "3/31/24".
+_NUMERIC_DATE = re.compile(
+    r"(\d(?<![\d./]\d)\d?)(?:/(\d{1,2})(?:/(\d{4}|\d\d))?|\.(\d{1,2})\.((?:19|20)\d\d))(?![\d/])"
+)
+
+
+def _numeric_date_in_words(match: re.Match[str]) -> str:
+    """The date with its month as a word; unchanged if either number may be the month."""
+    first, second = int(match[1]), int(match[2] or match[4])
+    is_dotted = match[5] is not None
+    if not (first and second) or max(first, second) > 31 or min(first, second) > 12 or match[0] == "24/7":
+        return match[0]
+    if max(first, second) <= 12 and first != second and not is_dotted:
+        return match[0]
+    day, month = (first, second) if second <= 12 else (second, first)
+    return f"{day} {_MONTHS[month - 1]} {match[5] or match[3] or ''}"
 
 
 def words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _ENGLISH = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -14,36 +14,144 @@ _ENGLISH = (
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
-# Words of other languages below ten and for tens, without those that mean something else in English.
-_FURTHER = {
-    "zwei": 2, "drei": 3, "vier": 4, "funf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
-    "zwolf": 12, "zwanzig": 20, "dreissig": 30, "vierzig": 40, "funfzig": 50, "sechzig": 60, "neunzig": 90,
-    "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12,
-    "quinze": 15, "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
-    "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9, "diez": 10,
-    "quince": 15, "veinte": 20, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60,
-    "два": 2, "две": 2, "двух": 2, "три": 3, "трех": 3, "четыре": 4, "четырех": 4, "пять": 5, "пяти": 5,
-    "шесть": 6, "шести": 6, "семь": 7, "семи": 7, "восемь": 8, "восьми": 8, "девять": 9, "десять": 10,
-    "десяти": 10, "двадцать": 20, "двадцати": 20, "тридцать": 30, "тридцати": 30, "сорок": 40,
-    "пятьдесят": 50, "шестьдесят": 60,
-}  # fmt: skip
+# By language the words for consecutive numbers, without those of `LANGUAGE_OF`; "-" stands for a gap.
+_COUNTED: tuple[tuple[int, str], ...] = (
+    (2, "zwei drei vier funf sechs sieben acht neun zehn - zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn "
+        "neunzehn"),
+    (2, "twee drie vier vijf zes zeven acht negen tien - twaalf dertien veertien vijftien zestien zeventien achttien "
+        "negentien"),
+    (2, "deux trois quatre cinq six - huit neuf dix - douze treize quatorze quinze seize"),
+    (3, "tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince dieciseis diecisiete dieciocho "
+        "diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho "
+        "veintinueve"),
+    (3, "tre quattro cinque - sette - nove dieci undici dodici tredici quattordici quindici sedici diciassette "
+        "diciotto diciannove"),
+    (2, "dois - quatro - - sete oito nove dez - doze treze catorze - dezesseis dezessete dezoito dezenove"),
+    (2, "duas - - - - - - - - - - - quatorze - dezasseis dezassete - dezanove"),
+    (2, "два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать "
+        "пятнадцать шестнадцать семнадцать восемнадцать девятнадцать"),
+    (2, "двух трех четырех пяти шести семи восьми девяти десяти одиннадцати двенадцати тринадцати четырнадцати "
+        "пятнадцати шестнадцати семнадцати восемнадцати девятнадцати"),
+    (2, "две - - - - - - - - - - - - - - - - -"),
+    (2, "двумя тремя четырьмя пятью шестью семью восемью девятью десятью"),
+    (2, "двум трем четырем"),
+    (1, "один"),
+    (1, "одна"),
+    (1, "одну"),
+    (1, "одного"),
+    (1, "однои"),
+)  # fmt: skip
+_COUNTED_TENS: tuple[tuple[int, str], ...] = (
+    (20, "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig"),
+    (20, "twintig dertig veertig vijftig zestig zeventig tachtig negentig"),
+    (20, "vingt trente quarante cinquante soixante"),
+    (20, "vingts - - - - septante - nonante"),
+    (20, "- treinta cuarenta cincuenta sesenta setenta ochenta noventa"),
+    (20, "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"),
+    (20, "vinte trinta quarenta cinquenta sessenta - oitenta"),
+    (20, "двадцать тридцать сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто"),
+    (20, "двадцати тридцати сорока пятидесяти шестидесяти семидесяти восьмидесяти девяноста"),
+)
+_COUNTED_HUNDREDS: tuple[tuple[int, str], ...] = (
+    (100, "cien doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"),
+    (100, "ciento doscientas trescientas cuatrocientas quinientas seiscientas setecientas ochocientas novecientas"),
+    (100, "cem duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos"),
+    (200, "duzentas trezentas quatrocentas quinhentas"),
+    (100, "сто двести триста четыреста пятьсот шестьсот семьсот восемьсот девятьсот"),
+    (100, "ста двухсот трехсот четырехсот пятисот шестисот семисот восьмисот девятисот"),
+)
 
-NUMBER_WORDS: dict[str, int] = {
+
+def _counted(rows: tuple[tuple[int, str], ...], step: int) -> dict[str, int]:
+    """The value of each word of *rows*, whose values rise by *step*."""
+    return {
+        word: first + step * place
+        for first, listed in rows
+        for place, word in enumerate(listed.split())
+        if word != "-"
+    }
+
+
+def _joined_words() -> dict[str, int]:
+    """The numbers that German, Dutch and Italian write as one word: zweiundzwanzig, driehonderd, ventidue."""
+    german = ("ein", *_COUNTED[0][1].split()[:8])
+    dutch = ("een", *_COUNTED[1][1].split()[:8])
+    italian = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
+    found: dict[str, int] = {}
+    for place in range(8):
+        ten = 20 + 10 * place
+        by_tens = [_COUNTED_TENS[row][1].split()[place] for row in (0, 1, 5)]
+        for value in range(1, 10):
+            found[f"{german[value - 1]}und{by_tens[0]}"] = ten + value
+            found[f"{dutch[value - 1]}en{by_tens[1]}"] = ten + value
+            vowel = italian[value - 1][0] in "uo"
+            found[(by_tens[2][:-1] if vowel else by_tens[2]) + italian[value - 1]] = ten + value
+    for names, hundred, thousand in (
+        (german, "hundert", "tausend"), (dutch, "honderd", "duizend"), (italian, "cento", "mila"),
+    ):  # fmt: skip
+        for value, name in enumerate(names, start=1):
+            found[name + hundred] = 100 * value
+            found[name + thousand] = 1000 * value
+    return found
+
+
+NUMBER_WORDS: dict[str, float] = {
+    **_joined_words(),
     **{word: value for value, word in enumerate(_ENGLISH)},
     **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
     **{word: value for value, word in enumerate(_ORDINALS, start=3)},
-    **_FURTHER,
+    **_counted(_COUNTED, 1),
+    **_counted(_COUNTED_TENS, 10),
+    **_counted(_COUNTED_HUNDREDS, 100),
+    **dict.fromkeys(("dozen", "dutzend", "dozijn"), 12),
+    **dict.fromkeys(("hundert", "honderd", "cento"), 100),
+    **dict.fromkeys(("tausend", "duizend", "mille", "mil", "тысяча"), 1000),
+    **dict.fromkeys(("anderthalb", "anderthalbe", "eineinhalb", "anderhalf", "anderhalve", "полтора", "полторы"), 1.5),
+    **{f"{word}einhalb": value + 0.5 for value, word in enumerate(("zwei", "drei", "vier", "funf"), start=2)},
 }
 """The value of each number word, in the spelling of `normalised`."""
 
 SCALES: dict[str, int] = {
     "hundred": 100,
-    **dict.fromkeys(("thousand", "k", "tausend", "mille", "mil", "тысяч", "тысячи", "тысяча"), 10**3),
-    **dict.fromkeys(("million", "millions", "mn", "millionen", "millones", "миллион", "миллионов"), 10**6),
-    **dict.fromkeys(("billion", "billions", "bn", "milliarden", "milliards", "миллиардов"), 10**9),
+    **dict.fromkeys(("thousand", "k", "tausend", "duizend", "mille", "mila", "mil", "тысяч", "тысячи", "тысяча"), 10**3),
+    **dict.fromkeys(
+        ("million", "millions", "mn", "millionen", "millones", "milioni", "milhoes", "miljoen", "миллион", "миллиона",
+         "миллионов"), 10**6,
+    ),
+    **dict.fromkeys(("billion", "billions", "bn", "milliarden", "milliards", "miliardi", "miljard", "миллиардов"), 10**9),
     **dict.fromkeys(("trillion", "trillions", "tn"), 10**12),
-}
+}  # fmt: skip
 """Words that multiply the number before them."""
+
+LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
+    word: (value, frozenset(cues.split()))
+    for words, cues in (
+        ({"due": 2, "sei": 6, "otto": 8}, "il lo gli di della dei del nel nella che sono ogni entro dopo prima si con "
+                                          "le alle dura vale ha"),
+        ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur"),
+        ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
+        ({"dos": 2, "once": 11}, "el los las un una y en es se por del al lo con para hay"),
+        ({"onze": 11}, "le la les un une des du et est dans sur pour par au aux um uma os ao na no"),
+    )
+    for word, value in words.items()
+}  # fmt: skip
+"""Number words that mean something else in another language: their value, and the words that tell the language."""
+
+_CUES_OF_A_LANGUAGE = 2
+_HUNDREDS_INSIDE, _ONES = ("hundert", "honderd", "cento"), ("", "ein", "een")
+_JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
+_BEFORE_HALF = _JOINING | {"с"}
+_HALVES = frozenset(
+    ("half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "meia", "meio", "половинои")
+)
+_ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
+_FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
+_FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
+
+READ_TOGETHER = _HALVES.union(
+    SCALES, _FRENCH_HUNDREDS, (word for word, value in NUMBER_WORDS.items() if value >= 20)
+)
+"""Words that may join their neighbours to one number."""
 
 _HAN_DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
@@ -58,7 +166,7 @@ _LARGEST_COMPOSED = 10.0**_LONGEST_NUMBER  # else "hundred hundred ..." becomes 
 
 def canonical_number(written: str) -> str:
     """
-    One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`.
+    One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9`.
 
     A single dot is a decimal point (`1.000` is `1`). A comma before exactly three digits separates thousands. Text
     that is not a decimal number (`1.2.3`) is returned unchanged.
@@ -67,6 +175,8 @@ def canonical_number(written: str) -> str:
         return written
     if written.isdigit():
         return str(int(written))
+    if ":" in written:
+        return written.lstrip("0").removesuffix(":00") or "0"
     if _GROUPED.fullmatch(written):
         comma_decimal = written.count(".") > 1
         written = re.sub(r"[.'’]" if comma_decimal else r"[,'’]", "", written)
@@ -86,9 +196,38 @@ def other_reading(number: str) -> str | None:
     return whole + decimals.ljust(3, "0")
 
 
+def joined_hundreds(word: str) -> float | None:
+    """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
+    for hundred in _HUNDREDS_INSIDE:
+        before, found, after = word.partition(hundred)
+        if not found:
+            continue
+        count = 1 if before in _ONES else NUMBER_WORDS.get(before, 0)
+        rest = NUMBER_WORDS.get(after) or NUMBER_WORDS.get(after.removeprefix("und").removeprefix("en"), 0)
+        return 100 * count + rest if 0 < count < 10 and 0 < rest < 100 else None
+    return None
+
+
+def with_language_numbers(words: Sequence[str], is_unit: Callable[[str], bool]) -> list[str]:
+    """
+    *words* with the `LANGUAGE_OF` words in English where a unit follows, or two words of their language stand beside.
+
+    Args:
+        words: The text's words.
+        is_unit: True for the word of a unit.
+    """
+    found = frozenset(words)
+
+    def read(word: str, following: str) -> str:
+        value, cues = LANGUAGE_OF.get(word, (0, frozenset()))
+        return _ENGLISH[value] if value and (is_unit(following) or len(cues & found) >= _CUES_OF_A_LANGUAGE) else word
+
+    return [read(word, following) for word, following in zip(words, (*words[1:], ""), strict=True)]
+
+
 def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
     """
-    *terms* with each number of several words joined into one: `two hundred and fifty`, `2.5 million`.
+    *terms* with each number of several words joined into one: `two hundred and fifty`, `2.5 million`, `treinta y cinco`.
 
     Args:
         words: The text's words.
@@ -122,7 +261,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
     room = _room_after(words[start])
     while end < len(words):
         word = words[end]
-        scale = SCALES.get(word)
+        scale = 100 if word in _FRENCH_HUNDREDS and words[end - 1] in _FRENCH_DIGITS else SCALES.get(word)
         if scale is not None and scale < smallest_scale and current < _LARGEST_COMPOSED:
             current *= scale
             if scale > 100:
@@ -130,20 +269,29 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             room = scale
             end += 1
             continue
-        step = 2 if word == "and" and room >= 100 and end + 1 < len(words) else 1
+        if word in _FRENCH_TWENTIES and words[end - 1] == "quatre":
+            current, room, end = current + 76, 20, end + 1
+            continue
+        step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
         value = NUMBER_WORDS.get(following)
         if not value or value >= room:
             break
         current += value
-        room = _room_after(following)
+        room = 10 if value == 10 and room == 20 else _room_after(following)  # soixante-dix-sept
         end += step
+    after = [word for word in words[end : end + 3] if word not in _ARTICLES]
+    if len(after) > 1 and after[0] in _BEFORE_HALF and after[1] in _HALVES:
+        return words.index(after[1], end) + 1, total + current + 0.5
     return end, total + current
 
 
 def _room_after(word: str) -> int:
     """The limit of a number that may be added to *word*: 10 after twenty, 0 after three or 3."""
-    return 10 if NUMBER_WORDS.get(word, 0) >= 20 else 0
+    if word == "soixante":  # soixante-dix is 70
+        return 20
+    value = NUMBER_WORDS.get(word, 0)
+    return 0 if value < 20 else 10 if value < 100 else 100 if value < 1000 else 1000
 
 
 def with_han_numbers_in_digits(text: str) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.offline.normalized_text import listed
+from pytest_ragcheck.judging.offline.normalized_text import listed, words
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 _TERMS = TermDictionary()
 
+
+def _terms(text: str) -> list[str]:
+    """The term of each word by itself: "un once" is no number here."""
+    return [_TERMS[word] for word in words(text)]
+
+
 STOP_WORDS = frozenset(
-    _TERMS.of(
+    _terms(
         # English
         "a an the and or but if then else of to in on at by for with from as is are was were be been being am it its "
         "this that these those he she they them his her their we you your our i my me him us not no nor so than too "
@@ -34,7 +40,7 @@ STOP_WORDS = frozenset(
 """Terms of function words; scripts without word boundaries have none."""
 
 FRAMING = frozenset(
-    _TERMS.of(
+    _terms(
         "based according given provided passage context information document text answer question mentioned following "
         "article source sure certainly yes no okay indeed absolutely course great hello "
         "ja nein oui non si да нет"
@@ -43,7 +49,7 @@ FRAMING = frozenset(
 """Terms with which an answer refers to itself and its sources; they claim nothing."""
 
 REFUSING = frozenset(
-    _TERMS.of(
+    _terms(
         "sorry unfortunately afraid apologize unable know find found locate specific contain include relevant related "
         "enough sufficient more need please could clarify rephrase clear determine ask help assist anything available "
         "state specify say directly detail explicitly only access able whether exactly regarding concerning knowledge "
@@ -73,27 +79,16 @@ NO = listed(
 )
 """Lower-case words that mean no at the beginning of an answer."""
 
-UNITS = frozenset(
-    _TERMS.of(
-        "second minute hour day week month quarter year decade century percent dollar euro pound cent kilometer meter "
-        "centimeter mile foot feet inch yard gram kilogram ton ounce liter gallon kb mb gb tb degree celsius fahrenheit"
-    )
-)
-"""Terms of units; the right number with another unit is another quantity."""
-
-MONTHS = frozenset(_TERMS.of("january february march april may june july august september october november december"))
-"""Terms of months; another month makes another date."""
-
-ABOUT = frozenset(_TERMS.of("about around approximately approx roughly nearly almost circa ca estimated"))
+ABOUT = frozenset(_terms("about around approximately approx roughly nearly almost circa ca estimated"))
 """Terms directly before an approximate number."""
 
 CENTURY = _TERMS["century"]
 
-TO = frozenset(_TERMS.of("to and"))
+TO = frozenset(_terms("to and"))
 """Terms between the ends of a range."""
 
-LOWER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("more than", "at least", "over", "above"))))
-UPPER_BOUNDS = frozenset(map(tuple, map(_TERMS.of, ("less than", "fewer than", "at most", "up to", "under", "below"))))
+LOWER_BOUNDS = frozenset(map(tuple, map(_terms, ("more than", "at least", "over", "above"))))
+UPPER_BOUNDS = frozenset(map(tuple, map(_terms, ("less than", "fewer than", "at most", "up to", "under", "below"))))
 """Terms directly before a lower or an upper bound."""
 
 LINKS = listed("a an the in at on of by to for from der die das im in la le les el los un une una в на")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
+from pytest_ragcheck.judging.offline.quantities import KnownQuantities, has_quantity, read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.stop_words import FRAMING, REFUSING, STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import numbers_in
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ragcheck.judging.offline.evidence import ContextCache
+    from pytest_ragcheck.judging.offline.quantities import ComparedQuantities
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 PASS_LINE = 0.7
@@ -106,8 +108,19 @@ def groundedness(
     found = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
     # A question claims nothing, unless the answer is nothing else: "30 days?".
     claims = [claim for claim in found if not claim.sentence.endswith(_QUESTION_MARKS)] or found
+    passages = list(map(contexts_read.__getitem__, contexts))
+    measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
+    if measurable:
+        known = KnownQuantities(
+            [(terms.of(question), read_quantities(terms.of(question)))]
+            + [(passage.terms, passage.quantities) for passage in passages]
+        )
+        for claim in measurable:
+            claim.compared = known.compare(claim.terms)
+            claim.terms = claim.compared.terms
+            claim.content = list(filterfalse(_SILENT.__contains__, claim.terms))
     evidence = Evidence(
-        map(contexts_read.__getitem__, contexts),
+        passages,
         wanted=frozenset().union(*(claim.content for claim in claims)),
         asked=asked,
     )
@@ -130,6 +143,7 @@ class _Claim:
     terms: Sequence[str]
     content: Sequence[str]
     is_refusal: bool
+    compared: ComparedQuantities | None = None
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen, as `_Claim` is not
@@ -184,14 +198,14 @@ def _absence(present: list[bool]) -> float:
 
 def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
     """The first number of the claim that the contexts lack or contradict, and the number in its place."""
-    if evidence.wanted_numbers.isdisjoint(claim.content):
-        return None
     numbers = numbers_in(dict.fromkeys(claim.content))
     for number in numbers:
         # Small numbers in words are seldom quantities; they mostly count the answer's own list.
         if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
             return _written(number, claim.sentence) or number, None
-    contradicted = evidence.contradicted_number(claim.terms)
+    if claim.compared is not None and claim.compared.unknown:
+        return claim.compared.unknown[0].names()
+    contradicted = evidence.contradicted_number(claim.terms) if numbers else None
     if contradicted is None:
         return None
     number, instead = contradicted

@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
-from pytest_ragcheck.judging.offline.number_spellings import NUMBER_WORDS, SCALES, canonical_number, composed
+from pytest_ragcheck.judging.offline.number_spellings import (
+    LANGUAGE_OF,
+    NUMBER_WORDS,
+    READ_TOGETHER,
+    SCALES,
+    canonical_number,
+    composed,
+    joined_hundreds,
+    with_language_numbers,
+)
+from pytest_ragcheck.judging.offline.unit_words import UNIT_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,8 +37,8 @@ END = "¶"
 """The term at the end of a sentence, in `TermDictionary.with_ends`."""
 
 _SIGNS = frozenset("$€£")
-_MULTIPLIERS = frozenset(SCALES).union(word for word, value in NUMBER_WORDS.items() if value >= 20)
-_READ_TOGETHER = _SIGNS | _MULTIPLIERS
+_SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
+_SPECIAL = _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES
 
 
 class TermDictionary(dict[str, str]):
@@ -44,6 +54,8 @@ class TermDictionary(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
             term = canonical_number(word)
+        elif ("hundert" in word or "honderd" in word or "cento" in word) and (value := joined_hundreds(word)):
+            term = canonical_number(str(value))
         else:  # l'hôtel, the hotel's, O'Brien, don't: the longest part is the word
             term = stem(max(word.split("'"), key=len) if "'" in word else word)
         self[word] = term
@@ -59,12 +71,14 @@ class TermDictionary(dict[str, str]):
 
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
-        if _READ_TOGETHER.isdisjoint(found):
+        if _SPECIAL.isdisjoint(found):
             return list(map(self.__getitem__, found))
+        if not _SEVERAL_LANGUAGES.isdisjoint(found):
+            found = with_language_numbers(found, UNIT_WORDS.__contains__)
         if not _SIGNS.isdisjoint(found):
             found = _with_signs_after_numbers(found)
         terms = list(map(self.__getitem__, found))
-        return terms if _MULTIPLIERS.isdisjoint(found) else composed(found, terms)
+        return terms if READ_TOGETHER.isdisjoint(found) else composed(found, terms)
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
@@ -150,5 +164,5 @@ def _without_s(word: str) -> str:
 _FIXED = {
     **dict.fromkeys(SENTENCE_ENDS, END),
     **{word: stem(long) for word, long in _SHORT_FORMS.items()},
-    **{word: str(value) for word, value in NUMBER_WORDS.items()},
+    **{word: canonical_number(str(value)) for word, value in NUMBER_WORDS.items()},
 }

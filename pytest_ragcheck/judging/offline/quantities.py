@@ -1,0 +1,484 @@
+"""Reads quantities, dates and clock times, and compares them in base units."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.judging.offline.number_spellings import other_reading
+from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
+from pytest_ragcheck.judging.offline.unit_words import (
+    LOWER_BOUNDS,
+    MONEY,
+    MONTHS_BY_WORD,
+    PER,
+    PERIODS_BY_WORD,
+    UNITS_BY_WORD,
+    UPPER_BOUNDS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+_TERMS = TermDictionary()
+
+
+def _by_term(by_word: Mapping[str, T]) -> dict[str, T]:
+    return {_TERMS[word]: value for word, value in reversed(by_word.items())}
+
+
+def _terms_of(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(_TERMS.__getitem__, words))
+
+
+UNITS = _by_term(UNITS_BY_WORD)
+MONTH_NUMBERS = _by_term(MONTHS_BY_WORD)
+_PERIODS = _by_term(PERIODS_BY_WORD)
+_PER = _terms_of(PER)
+_LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
+_NEGATIONS = _terms_of(NEGATIONS)
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "pm", "am", "p"))
+"""Terms that make a number a quantity, a date or a clock time."""
+# Words between a bound and its number, a day and its month, a number and its unit.
+_BEFORE_NUMBER = _terms_of("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's".split())
+_BETWEEN_DATE = _terms_of("of the de di del st nd rd th er o a ten".split())
+_TO = _terms_of("to and or bis und oder a et ou y o e i tot en of до и или al".split())
+HALVES = _terms_of("half halb halbe demi demie media medio mezza mezzo mezz meia meio половинои".split())
+_AND = _terms_of("and y e et en und с".split())
+_QUARTERS = _terms_of("quarter kwart viertel quart cuarto quarto".split())
+_PAST, _BEFORE = _terms_of("past after over nach na".split()), _terms_of("to before voor vor".split())
+_CENT = _terms_of("cent ciento cento".split())
+_SQUARE = _terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante".split())
+
+_CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
+_PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
+_REACH_OF_A_RATE = 4
+_MOST_KNOWN = 2000
+_CALENDAR_SECONDS = 2629800.0  # a month
+_NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
+_DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
+# Dimensions that an article may count: "a year" for "12 months".
+_COUNTED_BY_ARTICLE = frozenset(("time", "months"))
+_ARTICLES = _terms_of("a an one un une una uma ein eine einen einem einer een uno".split())
+
+
+@dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
+class Quantity:
+    """A number with its unit, a date or a clock time."""
+
+    start: int
+    """Place of its first term."""
+
+    end: int
+    """Place after its last term."""
+
+    value: float
+    """In the base unit of the dimension; for a date 100 times the month plus the day, for a clock time minutes."""
+
+    dimension: str = ""
+    """Of `UNITS`, or `date`; empty for a bare number."""
+
+    per: str = ""
+    """The period or other unit of a rate; empty without one."""
+
+    bound: int = 0
+    """1 for "at least", -1 for "at most"."""
+
+    is_certain: bool = True
+    """False for a clock time that may be before or after noon."""
+
+    noun: str = ""
+    """The content term after a bare number."""
+
+    factor: float = 1.0
+    """How many base units its unit is."""
+
+    other_value: float | None = None
+    """The value if the dot separates thousands; None if it cannot."""
+
+    def same_value(self, other: Quantity) -> bool:
+        """True if both are the same amount, date or time; a bare number fits each unit, unless written otherwise."""
+        if "date" in (self.dimension, other.dimension):
+            return _same_date(self, other)
+        if "clock" in (self.dimension, other.dimension):
+            return _same_time(self, other)
+        mine, its = self.dimension, other.dimension
+        if mine == its or not mine or not its:
+            return _close(self.value, other.value) or (
+                self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
+            )
+        if {mine, its} == {"time", "months"}:
+            return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
+        if {mine, its} == {"degree", "fahrenheit"}:
+            celsius = [each.value if each.dimension == "degree" else (each.value - 32) / 1.8 for each in (self, other)]
+            return abs(celsius[0] - celsius[1]) < 0.6
+        return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
+
+    def comparable(self, other: Quantity) -> bool:
+        """True if both measure the same: two times, two dates, two counts of the same noun."""
+        if not self.dimension and not other.dimension:
+            return bool(self.noun) and self.noun == other.noun
+        pair = {self.dimension, other.dimension}
+        return len(pair) == 1 or pair in ({"time", "months"}, {"degree", "fahrenheit"})
+
+    def contradicts(self, other: Quantity) -> bool:
+        """True if the rates differ, or the bounds are opposite."""
+        return (bool(self.per) and bool(other.per) and self.per != other.per) or self.bound * other.bound < 0
+
+    @property
+    def seconds(self) -> float:
+        return self.value * _CALENDAR_SECONDS if self.dimension == "months" else self.value
+
+
+def _close(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-6 * max(abs(one), abs(other))
+
+
+def _same_date(one: Quantity, other: Quantity) -> bool:
+    if one.dimension == other.dimension:
+        swapped = other.value % 100 * 100 + other.value // 100
+        return one.value == other.value or (one.value == swapped and not (one.is_certain and other.is_certain))
+    bare, date = (other, one) if other.dimension != "date" else (one, other)
+    month, day = divmod(date.value, 100)
+    written = bare.value  # 31.03 in German or Italian
+    return not bare.dimension and (_close(written, day + month / 100) or _close(written, day + month / 10))
+
+
+def _same_time(one: Quantity, other: Quantity) -> bool:
+    minutes = []
+    for each in (one, other):
+        if each.dimension not in ("", "clock", "time"):
+            return False
+        minutes.append(each.value * 60 if not each.dimension else each.value / 60 if each.dimension == "time" else each.value)
+    is_certain = all(each.is_certain and each.dimension == "clock" or at > 720 for each, at in zip((one, other), minutes, strict=True))
+    day = 1440 if is_certain else 720
+    return abs(minutes[0] - minutes[1]) % day < 0.01
+
+
+def has_quantity(terms: Sequence[str]) -> bool:
+    """True if *terms* may contain a quantity."""
+    return any(map(is_number, terms)) or not UNITS.keys().isdisjoint(terms)
+
+
+def read_quantities(terms: Sequence[str]) -> list[Quantity]:
+    """The quantities, dates and clock times of *terms*, in order; a bare number counts, too."""
+    found: list[Quantity] = []
+    end = 0
+
+    def is_rate(place: int) -> bool:
+        return bool(found) and place - found[-1].end < _REACH_OF_A_RATE and END not in terms[found[-1].end : place]
+
+    for place, term in enumerate(terms):
+        if place < end:
+            continue
+        if is_number(term):
+            found.append(_read(terms, place))
+        elif term in HALVES and (half := _half_of_a_unit(terms, place)):
+            found.append(half)
+        elif term in _ARTICLES and _unit_at(terms, place + 1)[0] in _COUNTED_BY_ARTICLE and not is_rate(place):
+            dimension, factor = _unit_at(terms, place + 1)
+            if _is_half(terms, place + 2):
+                continue
+            found.append(Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False))
+        else:
+            continue
+        end = found[-1].end
+    return _joined(found, terms)
+
+
+def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
+    """*found* with the unit of a range at both ends, and pairs such as 4/5 as dates."""
+    kept: list[Quantity] = []
+    for each in found:
+        before = kept[-1] if kept else None
+        kept.append(each)
+        if before is None or before.dimension or each.start - before.end > 1:
+            continue
+        between = terms[before.end : each.start]
+        if between and between[0] not in _TO:
+            continue
+        if between:
+            before.bound = each.bound = 0
+        if each.dimension not in ("", "date", "clock"):
+            before.dimension, before.value = each.dimension, before.value * _unit_at(terms, each.end - 1)[1]
+        elif not between and not each.dimension and before.value in _DAYS and each.value in _DAYS:
+            month, day = sorted((before.value, each.value))
+            if month <= _MOST_MONTHS:
+                joined = Quantity(start=before.start, end=each.end, value=100 * month + day, dimension="date")
+                joined.is_certain = False
+                kept[-2:] = [joined]
+    return kept
+
+
+def _read(terms: Sequence[str], place: int) -> Quantity:
+    """The quantity with the number at *place*."""
+    term = terms[place]
+    date = _date_at(terms, place)
+    if date is not None:
+        return date
+    clock = _clock_at(terms, place)
+    if clock is not None:
+        return clock
+    value = float(term) if _PLAIN.fullmatch(term) else float("nan")
+    found = Quantity(start=place, end=place + 1, value=value)
+    reading = other_reading(term)
+    dimension, factor = _unit_at(terms, place + 1)
+    if dimension:
+        found.end, found.value, found.dimension, found.factor = place + 2, value * factor, dimension, factor
+        following = terms[place + 2 : place + 3]
+        if dimension == "length" and following and following[0] in _SQUARE | {"2"}:
+            found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+        elif _is_half(terms, place + 2):
+            found.value, found.end = (value + 0.5) * factor, place + 4
+    elif terms[place + 1 : place + 3][1:] and terms[place + 2] in _CENT and terms[place + 1] in _PER | {"por", "pour"}:
+        found.dimension, found.end = "percent", place + 3
+    elif place + 2 < len(terms) and terms[place + 1] in _SQUARE and _unit_at(terms, place + 2)[0] == "length":
+        factor = _unit_at(terms, place + 2)[1]
+        found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+    else:
+        found.noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS and each != END), "")
+    if reading is not None:
+        found.other_value = float(reading) * found.factor
+    found.per = _rate_after(terms, found.end) if found.dimension else ""
+    found.bound = _bound_of(terms, found.start, found.end)
+    return found
+
+
+def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
+    """The dimension and factor of the unit at *place*; an empty dimension without one."""
+    return UNITS.get(terms[place], ("", 1.0)) if place < len(terms) else ("", 1.0)
+
+
+def _is_half(terms: Sequence[str], place: int) -> bool:
+    """True for "and a half" after a unit."""
+    return place + 1 < len(terms) and terms[place] in _AND and terms[place + 1] in HALVES
+
+
+def _half_of_a_unit(terms: Sequence[str], place: int) -> Quantity | None:
+    """Half a unit ("half an hour", "media hora"), or a unit and a half without a number ("an hour and a half")."""
+    for at in (place + 1, place + 2):
+        dimension, factor = ("", 1.0) if terms[at : at + 1] == ["an"] else _unit_at(terms, at)
+        if dimension:
+            return Quantity(start=place, end=at + 1, value=factor / 2, dimension=dimension)
+    for at in (place - 2, place - 3):
+        if at >= 0 and terms[at + 1] in _AND and (at == 0 or not is_number(terms[at - 1])):
+            dimension, factor = _unit_at(terms, at)
+            if dimension:
+                return Quantity(start=at, end=place + 1, value=1.5 * factor, dimension=dimension)
+    return None
+
+
+def _date_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """The date with its day at *place*, beside a month."""
+    if not _is_small(terms[place]) or int(terms[place]) not in _DAYS:
+        return None
+    at = place + 1
+    if at + 1 < len(terms) and terms[at] in _TO and is_number(terms[at + 1]):  # 18 to 20 October
+        at += 2
+    while at < len(terms) and at < place + 4 and terms[at] in _BETWEEN_DATE:
+        at += 1
+    if at < len(terms) and terms[at] in MONTH_NUMBERS:
+        is_range = any(map(is_number, terms[place + 1 : at]))
+        return _date(MONTH_NUMBERS[terms[at]], int(terms[place]), place, place + 1 if is_range else at + 1)
+    for back in (1, 2, 3):  # October 18 to 20
+        if place >= back and terms[place - back] in MONTH_NUMBERS:
+            return _date(MONTH_NUMBERS[terms[place - back]], int(terms[place]), place - (back == 1), place + 1)
+        if place < back or not (terms[place - back] in _TO or is_number(terms[place - back])):
+            return None
+    return None
+
+
+def _is_small(term: str) -> bool:
+    return term.isdigit() and len(term) <= _DIGITS_OF_A_DAY
+
+
+def _date(month: int, day: int, start: int, end: int) -> Quantity:
+    return Quantity(start=start, end=end, value=100 * month + day, dimension="date")
+
+
+def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four"."""
+    term, following = terms[place], terms[place + 1 : place + 3]
+    written = _CLOCK.fullmatch(term)
+    is_hour = bool(following) and (following[0] in _CLOCK_UNITS)
+    noon = 12 if following[:1] == ["pm"] or following == ["p", "m"] else 0 if following[:1] == ["am"] or following == ["a", "m"] else None
+    is_timed = is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or (place and terms[place - 1] in _AT))
+    if written and (":" in term or is_timed or noon is not None):
+        hour, minute = int(written[1]), int(written[2].ljust(2, "0"))
+    elif _is_small(term) and int(term) <= 24 and (noon is not None or following[:1] == ["uhr"]):
+        hour, minute = int(term), 0
+    elif _is_small(term) and int(term) <= _HOURS_OF_A_CLOCK and (said := _minutes_before(terms, place)) is not None:
+        minutes, start = said
+        return Quantity(start=start, end=place + 1, value=60 * int(term) + minutes, dimension="clock", is_certain=False)
+    else:
+        return None
+    end = place + 1
+    if noon is not None:
+        hour = hour % 12 + noon
+        end += 1 if len(following[0]) > 1 else 2
+    elif is_hour:
+        end += 1
+        if following[1:] and _is_small(following[1]) and int(following[1]) < 60 and minute == 0:
+            minute, end = int(following[1]), end + 1
+    return Quantity(start=place, end=end, value=60 * hour + minute, dimension="clock", is_certain=noon is not None)
+
+
+_AT = _terms_of("um om at a as las alle в tot bis ab vanaf".split())
+_CLOCK_UNITS = _terms_of("uhr uur h heure heures hora horas ore ч часов".split())
+
+
+def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
+    """The minutes that "quarter past" or "half" before the hour at *place* add, and the place where they begin."""
+    before = terms[max(0, place - 2) : place]
+    if len(before) == 2 and before[1] in _PAST | _BEFORE:
+        sign = 1 if before[1] in _PAST else -1
+        if before[0] in _QUARTERS:
+            return 15 * sign, place - 2
+        if before[0] in HALVES:
+            return 30 * sign, place - 2
+    if before and before[-1] in HALVES and not _unit_at(terms, place + 1)[0]:
+        return -30, place - 1
+    return None
+
+
+def _rate_after(terms: Sequence[str], end: int) -> str:
+    """The unit of a rate within a few terms after *end*; empty without one."""
+    if end < len(terms) and len(terms[end]) <= 3 and terms[end] in _RATE_SIGNS:  # km/h
+        return _period(terms[end])
+    for at in range(end, min(end + _REACH_OF_A_RATE, len(terms))):
+        term = terms[at]
+        if term == END or is_number(term):
+            break
+        if term in _PERIODS:
+            return _PERIODS[term]
+        if term in _PER and at + 1 < len(terms) and (period := _period(terms[at + 1])):
+            return period
+    return ""
+
+
+_RATE_SIGNS = frozenset(("h", "min", "s", "second", "minute", "hour"))
+
+
+def _period(term: str) -> str:
+    return _NAMES_OF_PERIODS.get(UNITS.get(term, ("", 0.0)), "")
+
+
+_NAMES_OF_PERIODS = {
+    UNITS[_TERMS[word]]: word for word in ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+} | {UNITS[_TERMS[word]]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
+
+
+def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
+    """1 for a lower bound, -1 for an upper bound, 0 without one."""
+    at = start - 1
+    while at >= 0 and at >= start - 2 and terms[at] in _BEFORE_NUMBER:
+        at -= 1
+    if at >= 0 and (bound := (terms[at] in _LOWER) - (terms[at] in _UPPER)):
+        is_denied = terms[at] in _COMPARATIVES and not _NEGATIONS.isdisjoint(terms[max(0, at - 2) : at])
+        return -bound if is_denied else bound
+    for term in terms[end : end + 3]:
+        if term == END or is_number(term):
+            break
+        if term in _AFTERTHOUGHTS:
+            return (term in _LOWER) - (term in _UPPER)
+    return 0
+
+
+# "not more than 5" is an upper bound; "no máximo 5" has no negation.
+_COMPARATIVES = _terms_of(
+    "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее меньше "
+    "meer minder".split()
+)
+_AFTERTHOUGHTS = _terms_of("maximum maximo massimo minimum minimo максимум минимум".split())
+
+
+class KnownQuantities:
+    """
+    The quantities of the contexts and the question, with which those of an answer are compared.
+
+    Args:
+        texts: The terms and the quantities of each text.
+    """
+
+    def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
+        self._known: dict[tuple[str, float, str, int, str], tuple[Quantity, Sequence[str]]] = {}
+        for terms, quantities in texts:
+            for each in quantities:
+                if len(self._known) < _MOST_KNOWN:
+                    key = (each.dimension, each.value, each.per, each.bound, each.noun)
+                    self._known.setdefault(key, (each, terms[each.start : each.end]))
+
+    def compare(self, terms: Sequence[str]) -> ComparedQuantities:
+        """*terms* with their known quantities in the known spelling, and the quantities that are not known."""
+        rewritten: list[str] = []
+        compared = ComparedQuantities(terms=rewritten)
+        end = 0
+        for each in read_quantities(terms):
+            own = terms[each.start : each.end]
+            same = [(known, spelt) for known, spelt in self._known.values() if known.same_value(each)]
+            agreeing = [spelt for known, spelt in same if not known.contradicts(each)]
+            rewritten += terms[end : each.start]
+            end = each.end
+            if agreeing:
+                compared.n_known += bool(each.dimension)
+                rewritten += own if own in agreeing else agreeing[0]
+                continue
+            rewritten += own
+            if not each.is_certain:
+                continue
+            other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
+            if other or each.dimension:
+                compared.unknown.append(UnknownQuantity(terms=own, instead=other[0][1] if other else None))
+        rewritten += terms[end:]
+        return compared
+
+
+@dataclass(slots=True, kw_only=True)
+class ComparedQuantities:
+    """The terms of a sentence after comparison with the known quantities."""
+
+    terms: Sequence[str]
+    """The terms, each known quantity in the known spelling."""
+
+    n_known: int = 0
+    """How many quantities with a unit, dates and times are known."""
+
+    unknown: list[UnknownQuantity] = field(default_factory=list)
+    """The quantities that are not known."""
+
+
+@dataclass(slots=True, kw_only=True)
+class UnknownQuantity:
+    """A quantity of an answer that is not known."""
+
+    terms: Sequence[str]
+
+    instead: Sequence[str] | None
+    """The terms of a known quantity that measures the same; None without one."""
+
+    def names(self) -> tuple[str, str | None]:
+        """The quantity and the one instead; only their numbers if their other terms are equal."""
+        if self.instead is None:
+            return _spelt(self.terms), None
+        own, other = numbers_in(self.terms), numbers_in(self.instead)
+        rests = [[term for term in terms if not is_number(term)] for terms in (self.terms, self.instead)]
+        if own and other and rests[0] == rests[1] and own != other:
+            return " ".join(own), " ".join(other)
+        return _spelt(self.terms), _spelt(self.instead)
+
+
+def _spelt(terms: Sequence[str]) -> str:
+    return " ".join(_WORD_OF.get(term, term) for term in terms)
+
+
+_WORD_OF: dict[str, str] = {}
+for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
+    # The second word of a term is mostly its plural.
+    if _WORD_OF.get(_TERMS[_word]) in (None, _TERMS[_word]):
+        _WORD_OF[_TERMS[_word]] = _word
