@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.offline_support import support_by_rules
+from pytest_ragcheck.judging.offline_support import support_by_rules
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.metrics.citations import NO_IDS, cited_sentences, quoted, shown
 from pytest_ragcheck.rag.cited_answer import cited_answer

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
-    without_stop_words,
-)
-from pytest_ragcheck.judging.offline.figures import (
     are_compatible,
     decades_and_centuries,
     is_coarser_date,
     lacks_figure,
     numbers_about,
     rounded_numbers,
+    without_stop_words,
 )
+from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.negation import all_are_denied, negates, says_yes
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
-from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, KnownQuantities, read_quantities
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import is_number, numbers_in
 

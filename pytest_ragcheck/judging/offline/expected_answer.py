@@ -1,15 +1,24 @@
-"""An expected answer, parsed for the search in an answer."""
+"""An expected answer, parsed for the search in an answer, and the forms in which an answer may give its figures."""
 
 from __future__ import annotations
 
-import itertools
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
+from pytest_ragcheck.judging.offline.stop_words import (
+    ABOUT,
+    CENTURY,
+    LOWER_BOUNDS,
+    STOP_WORDS,
+    TO,
+    UPPER_BOUNDS,
+)
 from pytest_ragcheck.judging.offline.terms import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
 # Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
@@ -17,6 +26,15 @@ if TYPE_CHECKING:
 _STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 
 _LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
+_MONTHS = frozenset(MONTH_NUMBERS)
+_YEAR = re.compile(r"[12]\d{3}")
+_DECADE = re.compile(r"[12]\d\d0")
+_CENTURY_NUMBER = re.compile(r"\d{1,2}")
+_BOUNDING = frozenset(UNITS).union(*LOWER_BOUNDS, *UPPER_BOUNDS)
+_PLAIN_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+# Smaller whole numbers are years or small counts, which are not rounded: 1946 is not 1900.
+_LEAST_ROUNDED = 10_000
+_LEAST_DIGITS_OF_ROUNDED = 2
 
 
 class TermWeights(dict[str, float]):
@@ -62,7 +80,7 @@ class ExpectedAnswer:
 
     def order_in(self, content: str) -> float:
         """The share of its neighbouring content terms that are neighbours in *content*, 0..1."""
-        pairs = list(itertools.pairwise(without_stop_words(self.terms)))
+        pairs = list(pairwise(without_stop_words(self.terms)))
         return sum([f" {a} {b} " in content for a, b in pairs]) / len(pairs) if pairs else 1.0
 
     def spelling_in(self, spelt: str, *, default: float) -> float:
@@ -77,3 +95,125 @@ class ExpectedAnswer:
 def without_stop_words(in_order: Sequence[str]) -> list[str]:
     """The terms without stop words, in order."""
     return [term for term in in_order if term not in STOP_WORDS]
+
+
+def is_figure(term: str) -> bool:
+    """True for a number, and for a month, which is part of a date."""
+    return is_number(term) or term in _MONTHS
+
+
+def is_coarser_date(expected: AbstractSet[str], stated: AbstractSet[str]) -> bool:
+    """
+    True if the answer gives an expected date by its year, with or without its month: "2017" for "November 17, 2017".
+
+    Args:
+        expected: The terms of the expected answer.
+        stated: The answer's terms without the question's. Another month or number among them makes it another date.
+    """
+    if not any(map(_YEAR.fullmatch, expected & stated)):
+        return False
+    parts = expected - STOP_WORDS
+    is_one_date = all(map(is_figure, parts)) and sum(_YEAR.fullmatch(part) is not None for part in parts) == 1
+    return is_one_date and set(filter(is_figure, stated)) <= expected
+
+
+def lacks_figure(expected: AbstractSet[str], missing: AbstractSet[str], stated: AbstractSet[str]) -> bool:
+    """
+    True if the answer lacks an expected number, or has another month.
+
+    "1788" for "18 January 1788" lacks none: it has one of the numbers and no other.
+
+    Args:
+        expected: The terms of the expected answer.
+        missing: The expected terms that the answer lacks, without the question's.
+        stated: The answer's terms without stop words and the question's.
+    """
+    lacking = set(filter(is_figure, missing))
+    if not lacking:
+        return False
+    if lacking <= _MONTHS:
+        return not _MONTHS.isdisjoint(stated - expected)
+    has_some = any(map(is_number, expected - missing))
+    has_other = any(is_number(term) and (term not in expected or term in missing) for term in stated)
+    return has_other or not has_some
+
+
+def numbers_about(terms: Sequence[str]) -> set[str]:
+    """The numbers that a text calls approximate: 30000 in "about 30,000", but not 3 in "about us: 3 rooms"."""
+    return {number for before, number in pairwise(terms) if before in ABOUT and is_number(number)}
+
+
+def rounded_numbers(missing: AbstractSet[str], stated: Collection[str], *, about: AbstractSet[str]) -> set[str]:
+    """
+    The missing numbers that equal a number of the answer after rounding.
+
+    Args:
+        missing: The expected terms that the answer lacks, or has with another unit.
+        stated: The numbers of the answer.
+        about: The numbers that either text calls approximate; an answer may give such an expected number exactly.
+    """
+    return {
+        number
+        for number in filter(is_number, missing)
+        for each in stated
+        if each != number  # it is there, with another unit
+        and (
+            (not about.isdisjoint((number, each)) and _is_rounded(number, to=each))
+            or (number in about and _is_rounded(each, to=number))
+        )
+    }
+
+
+def _is_rounded(number: str, *, to: str) -> bool:
+    """True if *to* is *number* rounded to two digits or more: 2.4 million for 2.45 million."""
+    if not (_PLAIN_NUMBER.fullmatch(number) and _PLAIN_NUMBER.fullmatch(to)):
+        return False
+    if "." not in number and float(number) < _LEAST_ROUNDED:
+        return False
+    whole, _, decimals = to.partition(".")
+    digits = (whole + decimals).strip("0")
+    last = 10.0 ** -len(decimals) if decimals else 10.0 ** (len(whole) - len(whole.rstrip("0")))
+    return len(digits) >= _LEAST_DIGITS_OF_ROUNDED and abs(float(number) - float(to)) <= last / 2
+
+
+def are_compatible(expected: Sequence[str], numbers: Collection[str], eras: Iterable[tuple[int, int]]) -> bool:
+    """
+    True if both figures can be true: "10 to 12 years" and 11, or 1757 and "in the 18th century".
+
+    Args:
+        expected: The terms of the expected answer, in order.
+        numbers: The answer's numbers without the question's.
+        eras: First and last years from `decades_and_centuries` of the answer.
+    """
+    if not _BOUNDING.isdisjoint(expected):
+        values = [float(number) for number in numbers if _PLAIN_NUMBER.fullmatch(number)]
+        if values and any(all(low <= each <= high for each in values) for low, high in _bounds(expected)):
+            return True
+    return any(first <= int(term) <= last for first, last in eras for term in expected if _YEAR.fullmatch(term))
+
+
+def _bounds(terms: Sequence[str]) -> Iterator[tuple[float, float]]:
+    """The bounds that a text states: "more than 80", "up to 5", "10 to 12 years"."""
+    for place, term in enumerate(terms):
+        if not _PLAIN_NUMBER.fullmatch(term):
+            continue
+        before = {tuple(terms[max(0, place - length) : place]) for length in (1, 2)}
+        if not before.isdisjoint(LOWER_BOUNDS):
+            yield float(term), float("inf")
+        elif not before.isdisjoint(UPPER_BOUNDS):
+            yield 0.0, float(term)
+        end, unit, *_ = *(after for after in terms[place + 1 : place + 4] if after not in TO), "", ""
+        if unit in UNITS and _PLAIN_NUMBER.fullmatch(end):
+            yield float(term), float(end)
+
+
+def decades_and_centuries(terms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and last year of each decade and century in a text: "1920s", "18th century"."""
+    for place, term in enumerate(terms):
+        if not is_number(term):
+            continue
+        following = terms[place + 1 : place + 3]
+        if following[:1] == ["s"] and _DECADE.fullmatch(term):
+            yield int(term), int(term) + 9
+        elif CENTURY in following and _CENTURY_NUMBER.fullmatch(term):
+            yield 100 * int(term) - 100, 100 * int(term)

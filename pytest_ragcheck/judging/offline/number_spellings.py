@@ -5,138 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_ENGLISH = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
-# By language the words for consecutive numbers, without those of `LANGUAGE_OF`; "-" stands for a gap.
-_COUNTED: tuple[tuple[int, str], ...] = (
-    (2, "zwei drei vier funf sechs sieben acht neun zehn - zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn "
-        "neunzehn"),
-    (2, "twee drie vier vijf zes zeven acht negen tien - twaalf dertien veertien vijftien zestien zeventien achttien "
-        "negentien"),
-    (2, "deux trois quatre cinq six - huit neuf dix - douze treize quatorze quinze seize"),
-    (3, "tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince dieciseis diecisiete dieciocho "
-        "diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho "
-        "veintinueve"),
-    (3, "tre quattro cinque - sette - nove dieci undici dodici tredici quattordici quindici sedici diciassette "
-        "diciotto diciannove"),
-    (2, "dois - quatro - - sete oito nove dez - doze treze catorze - dezesseis dezessete dezoito dezenove"),
-    (2, "duas - - - - - - - - - - - quatorze - dezasseis dezassete - dezanove"),
-    (2, "два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать "
-        "пятнадцать шестнадцать семнадцать восемнадцать девятнадцать"),
-    (2, "двух трех четырех пяти шести семи восьми девяти десяти одиннадцати двенадцати тринадцати четырнадцати "
-        "пятнадцати шестнадцати семнадцати восемнадцати девятнадцати"),
-    (2, "две - - - - - - - - - - - - - - - - -"),
-    (2, "двумя тремя четырьмя пятью шестью семью восемью девятью десятью"),
-    (2, "двум трем четырем"),
-    (1, "один"),
-    (1, "одна"),
-    (1, "одну"),
-    (1, "одного"),
-    (1, "однои"),
-)  # fmt: skip
-_COUNTED_TENS: tuple[tuple[int, str], ...] = (
-    (20, "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig"),
-    (20, "twintig dertig veertig vijftig zestig zeventig tachtig negentig"),
-    (20, "vingt trente quarante cinquante soixante"),
-    (20, "vingts - - - - septante - nonante"),
-    (20, "- treinta cuarenta cincuenta sesenta setenta ochenta noventa"),
-    (20, "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"),
-    (20, "vinte trinta quarenta cinquenta sessenta - oitenta"),
-    (20, "двадцать тридцать сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто"),
-    (20, "двадцати тридцати сорока пятидесяти шестидесяти семидесяти восьмидесяти девяноста"),
-)
-_COUNTED_HUNDREDS: tuple[tuple[int, str], ...] = (
-    (100, "cien doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"),
-    (100, "ciento doscientas trescientas cuatrocientas quinientas seiscientas setecientas ochocientas novecientas"),
-    (100, "cem duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos"),
-    (200, "duzentas trezentas quatrocentas quinhentas"),
-    (100, "сто двести триста четыреста пятьсот шестьсот семьсот восемьсот девятьсот"),
-    (100, "ста двухсот трехсот четырехсот пятисот шестисот семисот восьмисот девятисот"),
-)
-
-
-def _counted(rows: tuple[tuple[int, str], ...], step: int) -> dict[str, int]:
-    """The value of each word of *rows*, whose values rise by *step*."""
-    return {
-        word: first + step * place
-        for first, listed in rows
-        for place, word in enumerate(listed.split())
-        if word != "-"
-    }
-
-
-def _joined_words() -> dict[str, int]:
-    """The numbers that German, Dutch and Italian write as one word: zweiundzwanzig, driehonderd, ventidue."""
-    german = ("ein", *_COUNTED[0][1].split()[:8])
-    dutch = ("een", *_COUNTED[1][1].split()[:8])
-    italian = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
-    found: dict[str, int] = {}
-    for place in range(8):
-        ten = 20 + 10 * place
-        by_tens = [_COUNTED_TENS[row][1].split()[place] for row in (0, 1, 5)]
-        for value in range(1, 10):
-            found[f"{german[value - 1]}und{by_tens[0]}"] = ten + value
-            found[f"{dutch[value - 1]}en{by_tens[1]}"] = ten + value
-            vowel = italian[value - 1][0] in "uo"
-            found[(by_tens[2][:-1] if vowel else by_tens[2]) + italian[value - 1]] = ten + value
-    for names, hundred, thousand in (
-        (german, "hundert", "tausend"), (dutch, "honderd", "duizend"), (italian, "cento", "mila"),
-    ):  # fmt: skip
-        for value, name in enumerate(names, start=1):
-            found[name + hundred] = 100 * value
-            found[name + thousand] = 1000 * value
-    return found
-
-
-NUMBER_WORDS: dict[str, float] = {
-    **_joined_words(),
-    **{word: value for value, word in enumerate(_ENGLISH)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
-    **{word: value for value, word in enumerate(_ORDINALS, start=3)},
-    **_counted(_COUNTED, 1),
-    **_counted(_COUNTED_TENS, 10),
-    **_counted(_COUNTED_HUNDREDS, 100),
-    **dict.fromkeys(("dozen", "dutzend", "dozijn"), 12),
-    **dict.fromkeys(("hundert", "honderd", "cento"), 100),
-    **dict.fromkeys(("tausend", "duizend", "mille", "mil", "тысяча"), 1000),
-    **dict.fromkeys(("anderthalb", "anderthalbe", "eineinhalb", "anderhalf", "anderhalve", "полтора", "полторы"), 1.5),
-    **{f"{word}einhalb": value + 0.5 for value, word in enumerate(("zwei", "drei", "vier", "funf"), start=2)},
-}
-"""The value of each number word, in the spelling of `normalised`."""
-
-SCALES: dict[str, int] = {
-    "hundred": 100,
-    **dict.fromkeys(("thousand", "k", "tausend", "duizend", "mille", "mila", "mil", "тысяч", "тысячи", "тысяча"), 10**3),
-    **dict.fromkeys(
-        ("million", "millions", "mn", "millionen", "millones", "milioni", "milhoes", "miljoen", "миллион", "миллиона",
-         "миллионов"), 10**6,
-    ),
-    **dict.fromkeys(("billion", "billions", "bn", "milliarden", "milliards", "miliardi", "miljard", "миллиардов"), 10**9),
-    **dict.fromkeys(("trillion", "trillions", "tn"), 10**12),
-}  # fmt: skip
-"""Words that multiply the number before them."""
-
-LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
-    word: (value, frozenset(cues.split()))
-    for words, cues in (
-        ({"due": 2, "sei": 6, "otto": 8}, "il lo gli di della dei del nel nella che sono ogni entro dopo prima si con "
-                                          "le alle dura vale ha"),
-        ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur"),
-        ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
-        ({"dos": 2, "once": 11}, "el los las un una y en es se por del al lo con para hay"),
-        ({"onze": 11}, "le la les un une des du et est dans sur pour par au aux um uma os ao na no"),
-    )
-    for word, value in words.items()
-}  # fmt: skip
-"""Number words that mean something else in another language: their value, and the words that tell the language."""
-
+_ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
 _HUNDREDS_INSIDE, _ONES = ("hundert", "honderd", "cento"), ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
@@ -148,9 +22,7 @@ _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 
-READ_TOGETHER = _HALVES.union(
-    SCALES, _FRENCH_HUNDREDS, (word for word, value in NUMBER_WORDS.items() if value >= 20)
-)
+READ_TOGETHER = _HALVES.union(SCALES, _FRENCH_HUNDREDS, (word for word, value in NUMBER_WORDS.items() if value >= 20))
 """Words that may join their neighbours to one number."""
 
 _HAN_DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
@@ -220,14 +92,16 @@ def with_language_numbers(words: Sequence[str], is_unit: Callable[[str], bool]) 
 
     def read(word: str, following: str) -> str:
         value, cues = LANGUAGE_OF.get(word, (0, frozenset()))
-        return _ENGLISH[value] if value and (is_unit(following) or len(cues & found) >= _CUES_OF_A_LANGUAGE) else word
+        return (
+            _ENGLISH_WORD[value] if value and (is_unit(following) or len(cues & found) >= _CUES_OF_A_LANGUAGE) else word
+        )
 
     return [read(word, following) for word, following in zip(words, (*words[1:], ""), strict=True)]
 
 
 def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
     """
-    *terms* with each number of several words joined into one: `two hundred and fifty`, `2.5 million`, `treinta y cinco`.
+    *terms* with each number of several words joined into one: `two hundred and fifty`, `treinta y cinco`.
 
     Args:
         words: The text's words.

@@ -68,7 +68,10 @@ class OfflineJudge:
         text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
-        answered, text = text, cited_answer(replace(answer, text=text)).marked.blanked(text)
+        answered, text = (
+            text,
+            cited_answer(answer if text is answer.text else replace(answer, text=text)).marked.blanked(text),
+        )
         cache = SentenceCache(answered, text)
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.

@@ -1,15 +1,12 @@
-"""Reads quantities, dates and clock times, and compares them in base units."""
+"""Reads quantities, dates and clock times, in base units."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
-from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
-from pytest_ragcheck.judging.offline.unit_words import (
+from pytest_ragcheck.judging.offline.measure_words import (
     LOWER_BOUNDS,
     MONEY,
     MONTHS_BY_WORD,
@@ -18,6 +15,9 @@ from pytest_ragcheck.judging.offline.unit_words import (
     UNITS_BY_WORD,
     UPPER_BOUNDS,
 )
+from pytest_ragcheck.judging.offline.number_spellings import other_reading
+from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ _TERMS = TermDictionary()
 
 
 def _by_term(by_word: Mapping[str, T]) -> dict[str, T]:
-    return {_TERMS[word]: value for word, value in reversed(by_word.items())}
+    return {_TERMS[word]: value for word, value in reversed(list(by_word.items()))}
 
 
 def _terms_of(words: Iterable[str]) -> frozenset[str]:
@@ -45,27 +45,83 @@ _NEGATIONS = _terms_of(NEGATIONS)
 DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "pm", "am", "p"))
 """Terms that make a number a quantity, a date or a clock time."""
 # Words between a bound and its number, a day and its month, a number and its unit.
-_BEFORE_NUMBER = _terms_of("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's".split())
-_BETWEEN_DATE = _terms_of("of the de di del st nd rd th er o a ten".split())
-_TO = _terms_of("to and or bis und oder a et ou y o e i tot en of до и или al".split())
-HALVES = _terms_of("half halb halbe demi demie media medio mezza mezzo mezz meia meio половинои".split())
-_AND = _terms_of("and y e et en und с".split())
-_QUARTERS = _terms_of("quarter kwart viertel quart cuarto quarto".split())
-_PAST, _BEFORE = _terms_of("past after over nach na".split()), _terms_of("to before voor vor".split())
-_CENT = _terms_of("cent ciento cento".split())
-_SQUARE = _terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante".split())
+_BEFORE_NUMBER = _terms_of(
+    [
+        "than",
+        "de",
+        "als",
+        "di",
+        "que",
+        "dan",
+        "of",
+        "chem",
+        "чем",
+        "a",
+        "zu",
+        "the",
+        "la",
+        "las",
+        "le",
+        "los",
+        "il",
+        "i",
+        "el",
+        "que",
+        "o",
+        "os",
+        "to",
+        "на",
+        "'s",
+    ]
+)
+_BETWEEN_DATE = _terms_of(["of", "the", "de", "di", "del", "st", "nd", "rd", "th", "er", "o", "a", "ten"])
+_TO = _terms_of(
+    [
+        "to",
+        "and",
+        "or",
+        "bis",
+        "und",
+        "oder",
+        "a",
+        "et",
+        "ou",
+        "y",
+        "o",
+        "e",
+        "i",
+        "tot",
+        "en",
+        "of",
+        "до",
+        "и",
+        "или",
+        "al",
+    ]
+)
+HALVES = _terms_of(
+    ["half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "mezz", "meia", "meio", "половинои"]
+)
+_AND = _terms_of(["and", "y", "e", "et", "en", "und", "с"])
+_QUARTERS = _terms_of(["quarter", "kwart", "viertel", "quart", "cuarto", "quarto"])
+_PAST, _BEFORE = _terms_of(["past", "after", "over", "nach", "na"]), _terms_of(["to", "before", "voor", "vor"])
+_CENT = _terms_of(["cent", "ciento", "cento"])
+_SQUARE = _terms_of(
+    ["square", "carre", "carres", "cuadrados", "cuadrado", "quadrati", "quadrato", "quadrados", "quadrado", "vierkante"]
+)
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
 _REACH_OF_A_RATE = 4
-_MOST_KNOWN = 2000
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months"))
-_ARTICLES = _terms_of("a an one un une una uma ein eine einen einem einer een uno".split())
+_ARTICLES = _terms_of(
+    ["a", "an", "one", "un", "une", "una", "uma", "ein", "eine", "einen", "einem", "einer", "een", "uno"]
+)
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
@@ -155,8 +211,13 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
     for each in (one, other):
         if each.dimension not in ("", "clock", "time"):
             return False
-        minutes.append(each.value * 60 if not each.dimension else each.value / 60 if each.dimension == "time" else each.value)
-    is_certain = all(each.is_certain and each.dimension == "clock" or at > 720 for each, at in zip((one, other), minutes, strict=True))
+        minutes.append(
+            each.value * 60 if not each.dimension else each.value / 60 if each.dimension == "time" else each.value
+        )
+    is_certain = all(
+        (each.is_certain and each.dimension == "clock") or at > 720
+        for each, at in zip((one, other), minutes, strict=True)
+    )
     day = 1440 if is_certain else 720
     return abs(minutes[0] - minutes[1]) % day < 0.01
 
@@ -234,6 +295,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         following = terms[place + 2 : place + 3]
         if dimension == "length" and following and following[0] in _SQUARE | {"2"}:
             found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+        elif dimension == "degree" and _unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
+            found.dimension, found.end = _unit_at(terms, place + 2)[0], place + 3
         elif _is_half(terms, place + 2):
             found.value, found.end = (value + 0.5) * factor, place + 4
     elif terms[place + 1 : place + 3][1:] and terms[place + 2] in _CENT and terms[place + 1] in _PER | {"por", "pour"}:
@@ -307,8 +370,16 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     term, following = terms[place], terms[place + 1 : place + 3]
     written = _CLOCK.fullmatch(term)
     is_hour = bool(following) and (following[0] in _CLOCK_UNITS)
-    noon = 12 if following[:1] == ["pm"] or following == ["p", "m"] else 0 if following[:1] == ["am"] or following == ["a", "m"] else None
-    is_timed = is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or (place and terms[place - 1] in _AT))
+    noon = (
+        12
+        if following[:1] == ["pm"] or following == ["p", "m"]
+        else 0
+        if following[:1] == ["am"] or following == ["a", "m"]
+        else None
+    )
+    is_timed = is_hour and (
+        len(term.partition(".")[2]) > 1 or following[0] == "uhr" or (place and terms[place - 1] in _AT)
+    )
     if written and (":" in term or is_timed or noon is not None):
         hour, minute = int(written[1]), int(written[2].ljust(2, "0"))
     elif _is_small(term) and int(term) <= 24 and (noon is not None or following[:1] == ["uhr"]):
@@ -329,8 +400,8 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     return Quantity(start=place, end=end, value=60 * hour + minute, dimension="clock", is_certain=noon is not None)
 
 
-_AT = _terms_of("um om at a as las alle в tot bis ab vanaf".split())
-_CLOCK_UNITS = _terms_of("uhr uur h heure heures hora horas ore ч часов".split())
+_AT = _terms_of(["um", "om", "at", "a", "as", "las", "alle", "в", "tot", "bis", "ab", "vanaf"])
+_CLOCK_UNITS = _terms_of(["uhr", "uur", "h", "heure", "heures", "hora", "horas", "ore", "ч", "часов"])
 
 
 def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
@@ -392,93 +463,29 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
 
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = _terms_of(
-    "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее меньше "
-    "meer minder".split()
+    [
+        "more",
+        "less",
+        "fewer",
+        "over",
+        "under",
+        "above",
+        "below",
+        "mehr",
+        "weniger",
+        "plus",
+        "moins",
+        "mas",
+        "menos",
+        "piu",
+        "meno",
+        "mais",
+        "более",
+        "больше",
+        "менее",
+        "меньше",
+        "meer",
+        "minder",
+    ]
 )
-_AFTERTHOUGHTS = _terms_of("maximum maximo massimo minimum minimo максимум минимум".split())
-
-
-class KnownQuantities:
-    """
-    The quantities of the contexts and the question, with which those of an answer are compared.
-
-    Args:
-        texts: The terms and the quantities of each text.
-    """
-
-    def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
-        self._known: dict[tuple[str, float, str, int, str], tuple[Quantity, Sequence[str]]] = {}
-        for terms, quantities in texts:
-            for each in quantities:
-                if len(self._known) < _MOST_KNOWN:
-                    key = (each.dimension, each.value, each.per, each.bound, each.noun)
-                    self._known.setdefault(key, (each, terms[each.start : each.end]))
-
-    def compare(self, terms: Sequence[str]) -> ComparedQuantities:
-        """*terms* with their known quantities in the known spelling, and the quantities that are not known."""
-        rewritten: list[str] = []
-        compared = ComparedQuantities(terms=rewritten)
-        end = 0
-        for each in read_quantities(terms):
-            own = terms[each.start : each.end]
-            same = [(known, spelt) for known, spelt in self._known.values() if known.same_value(each)]
-            agreeing = [spelt for known, spelt in same if not known.contradicts(each)]
-            rewritten += terms[end : each.start]
-            end = each.end
-            if agreeing:
-                compared.n_known += bool(each.dimension)
-                rewritten += own if own in agreeing else agreeing[0]
-                continue
-            rewritten += own
-            if not each.is_certain:
-                continue
-            other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
-            if other or each.dimension:
-                compared.unknown.append(UnknownQuantity(terms=own, instead=other[0][1] if other else None))
-        rewritten += terms[end:]
-        return compared
-
-
-@dataclass(slots=True, kw_only=True)
-class ComparedQuantities:
-    """The terms of a sentence after comparison with the known quantities."""
-
-    terms: Sequence[str]
-    """The terms, each known quantity in the known spelling."""
-
-    n_known: int = 0
-    """How many quantities with a unit, dates and times are known."""
-
-    unknown: list[UnknownQuantity] = field(default_factory=list)
-    """The quantities that are not known."""
-
-
-@dataclass(slots=True, kw_only=True)
-class UnknownQuantity:
-    """A quantity of an answer that is not known."""
-
-    terms: Sequence[str]
-
-    instead: Sequence[str] | None
-    """The terms of a known quantity that measures the same; None without one."""
-
-    def names(self) -> tuple[str, str | None]:
-        """The quantity and the one instead; only their numbers if their other terms are equal."""
-        if self.instead is None:
-            return _spelt(self.terms), None
-        own, other = numbers_in(self.terms), numbers_in(self.instead)
-        rests = [[term for term in terms if not is_number(term)] for terms in (self.terms, self.instead)]
-        if own and other and rests[0] == rests[1] and own != other:
-            return " ".join(own), " ".join(other)
-        return _spelt(self.terms), _spelt(self.instead)
-
-
-def _spelt(terms: Sequence[str]) -> str:
-    return " ".join(_WORD_OF.get(term, term) for term in terms)
-
-
-_WORD_OF: dict[str, str] = {}
-for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
-    # The second word of a term is mostly its plural.
-    if _WORD_OF.get(_TERMS[_word]) in (None, _TERMS[_word]):
-        _WORD_OF[_TERMS[_word]] = _word
+_AFTERTHOUGHTS = _terms_of(["maximum", "maximo", "massimo", "minimum", "minimo", "максимум", "минимум"])

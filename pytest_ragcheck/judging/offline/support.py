@@ -9,9 +9,10 @@ from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.evidence import Evidence
+from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
-from pytest_ragcheck.judging.offline.quantities import KnownQuantities, has_quantity, read_quantities
+from pytest_ragcheck.judging.offline.quantities import has_quantity, read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.stop_words import FRAMING, REFUSING, STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import numbers_in
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ragcheck.judging.offline.evidence import ContextCache
-    from pytest_ragcheck.judging.offline.quantities import ComparedQuantities
+    from pytest_ragcheck.judging.offline.known_quantities import ComparedQuantities
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 PASS_LINE = 0.7

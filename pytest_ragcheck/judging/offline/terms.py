@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES, UNIT_WORDS
 from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
-    LANGUAGE_OF,
-    NUMBER_WORDS,
     READ_TOGETHER,
-    SCALES,
     canonical_number,
     composed,
     joined_hundreds,
     with_language_numbers,
 )
-from pytest_ragcheck.judging.offline.unit_words import UNIT_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,0 +1,118 @@
+"""Quantities, dates and clock times in eight languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_ragcheck.judging.offline.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.quantities import read_quantities
+from pytest_ragcheck.judging.offline.terms import TermDictionary
+
+TERMS = TermDictionary()
+
+
+def compared(answer: str, context: str) -> ComparedQuantities:
+    terms = TERMS.of(context)
+    return KnownQuantities([(terms, read_quantities(terms))]).compare(TERMS.of(answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("It holds 1,500 ml.", "The bottle holds 1.5 litres."),
+        ("Sie wiegt dreieinhalb Kilogramm.", "Die Trommel wiegt 3500 g."),
+        ("For 48 hours.", "The dough rests two days."),
+        ("Eine Viertelstunde.", "Die Pause dauert 15 Minuten."),
+        ("Anderthalb Stunden.", "Die Fahrt dauert 90 Minuten."),
+        ("Un'ora e mezza.", "La visita dura novanta minuti."),
+        ("Une heure et demie.", "La visite dure 90 minutes."),
+        ("Media hora.", "La pausa dura 30 minutos."),
+        ("Полтора часа.", "Поездка длится 90 минут."),
+        ("Anderhalf uur.", "De reis duurt 90 minuten."),
+        ("Zwei Jahre.", "Die Garantie gilt 24 Monate."),
+        ("un an", "La garantie dure douze mois."),
+        ("a month", "It is paid back within 30 days."),
+        ("двадцать два дня", "Отпуск длится 22 дня."),
+        ("zweihundertfünfzig Euro", "Es kostet 250 €."),
+        ("soixante-dix-sept euros", "Cela coûte 77 €."),
+        ("quatre-vingt-dix minutes", "Le film dure 90 minutes."),
+        ("treinta y un días", "El plazo es de 31 días."),
+        ("trinta e cinco euros", "Custa 35 €."),
+        ("ventotto giorni", "Il termine è di 28 giorni."),
+        ("achtentwintig dagen", "De termijn is 28 dagen."),
+        ("50 cents", "It costs 0.50 euros."),
+        ("4.2 l/h", "It needs 4.2 litres per hour."),
+        ("5 km", "The path is 5,000 metres long."),
+        ("68 degrees Fahrenheit", "The pool is kept at 20 °C."),
+        ("12/05/2025", "It starts on 12 May 2025."),
+        ("on 31/03", "The form is due on March 31st."),
+        ("jusqu'au 14/7", "La demande est due le 14 juillet."),
+        ("am 24.12.2025", "Der Laden schließt am 24. Dezember 2025."),
+        ("at 6 pm", "The desk closes at 18:00."),
+        ("um 18 Uhr", "The desk closes at 6 p.m."),
+        ("om half vijf", "De winkel sluit om 16.30 uur."),
+        ("Viertel nach drei", "Der Zug fährt um 15:15 Uhr."),
+        ("a las cuatro y media", "La visita empieza a las 16:30."),
+        ("30", "Refunds are possible within 30 days."),
+    ],
+)
+def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:
+    assert compared(answer, context).unknown == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("for three hours", "It rests for three days."),
+        ("drei Monate", "Die Frist beträgt drei Wochen."),
+        ("12.5 tonnes", "It weighs 12.5 kg."),
+        ("4 litres per minute", "It needs 4 litres per hour."),
+        ("20 euros por semana", "Cuesta 20 euros al mes."),
+        ("at least five days", "It takes at most five days."),
+        ("hasta 40 euros", "Es gratis a partir de 40 euros."),
+        ("не менее 5 дней", "Это займёт не более 5 дней."),
+        ("on 4 June", "It starts on 4 May."),
+        ("il 3 marzo", "Scade il 3 maggio."),
+        ("at 6 am", "The desk closes at 6 pm."),
+        ("um 17 Uhr", "Der Laden schließt um 18 Uhr."),
+        ("quarter past three", "It starts at quarter past four."),
+        ("five books", "Each reader may take six books."),
+        ("10 dollars", "It costs 10 euros."),
+    ],
+)
+def test_another_unit_rate_bound_date_or_time_is_another_quantity(answer: str, context: str) -> None:
+    assert compared(answer, context).unknown != []
+
+
+def test_a_known_quantity_is_written_as_the_context_has_it() -> None:
+    known = compared("The code works for 72 hours.", "It is valid for three days.")
+    assert known.terms == TERMS.of("The code works for three days.")
+    assert known.n_known == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It lasts due to rain.", []),
+        ("The elf sold once.", []),
+        ("dura due giorni", [2 * 86400]),
+        ("once días", [11 * 86400]),
+        ("um livro dos alunos", []),
+    ],
+)
+def test_a_number_word_of_one_language_is_a_word_of_another(text: str, value: list[float]) -> None:
+    assert [each.value for each in read_quantities(TERMS.of(text))] == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "names"),
+    [
+        ("It takes 40 days.", "It takes 30 days.", ("40", "30")),
+        ("It takes 30 weeks.", "It takes 30 days.", ("30 weeks", "30 days")),
+        ("It weighs 3 kg.", "It is red.", ("3 kg", None)),
+    ],
+)
+def test_an_unknown_quantity_is_named_beside_the_known_one(
+    answer: str, context: str, names: tuple[str, str | None]
+) -> None:
+    assert compared(answer, context).unknown[0].names() == names
