@@ -11,7 +11,6 @@ from pytest_ragcheck.report.terminal.gate_lines import decision_headline, decisi
 from pytest_ragcheck.summary.flaky import flaky_in_run
 from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
 from pytest_ragcheck.summary.gate.gate_decision import decide, tolerated
-from pytest_ragcheck.summary.gate_rules import COMPARING
 from pytest_ragcheck.summary.outcomes_reader import outcomes_of
 
 if TYPE_CHECKING:
@@ -34,14 +33,7 @@ def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clea
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)
-        comparison = compare(
-            baseline,
-            outcomes,
-            clean=clean,
-            would_meet=lambda _dataset, _id: outcomes.complete,
-            missing_allowed=terms.missing == "allowed",
-            reworded_apart=terms.gate in COMPARING,
-        )
+        comparison = compare(baseline, outcomes, terms, clean=clean, would_meet=lambda _dataset, _id: outcomes.complete)
     decision = decide(outcomes, comparison, terms)
     flaky = flaky_in_run(outcomes.measured, baseline, clean=clean)
     return replace(

@@ -7,18 +7,10 @@ import os
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.arguments import add_output_folder
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.redaction import Redactor
-    from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline
-    from pytest_ragcheck.summary.gate_rules import GateRules
-    from pytest_ragcheck.summary.run_outcomes import Outcomes
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -44,7 +36,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.report.terminal.run_lines import summary_lines
     from pytest_ragcheck.summary.aggregate import aggregate
     from pytest_ragcheck.summary.flaky import flaky_in_run
-    from pytest_ragcheck.summary.gate.baseline_comparison import examined_against
+    from pytest_ragcheck.summary.gate.baseline_comparison import compare, examined_against
     from pytest_ragcheck.summary.gate.gate_decision import decide, red_by_themselves, tolerated
     from pytest_ragcheck.summary.shards import find_shards, merged, read_shard
 
@@ -56,7 +48,14 @@ def _run(chosen: argparse.Namespace) -> int:
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)
-        comparison = _comparison(outcomes, baseline, redactor, terms)
+        # Questions outside the shards' reach are not missing.
+        comparison = compare(
+            baseline,
+            outcomes,
+            terms,
+            clean=redactor.text,
+            would_meet=lambda *key: outcomes.complete and key not in outcomes.out_of_reach,
+        )
     decision = decide(outcomes, comparison, terms)
     outcomes = replace(outcomes, tolerated=tolerated(outcomes, terms, baseline, clean=redactor.text))
     flaky = flaky_in_run(outcomes.measured, baseline, clean=redactor.text)
@@ -77,21 +76,3 @@ def _run(chosen: argparse.Namespace) -> int:
         # The other lines are printed already.
         say(f"gate {terms.gate}: RED: {text if decision.findings is not None else decision_headline(decision)}")
     return int(decision.red or bool(red_by_themselves(outcomes)))
-
-
-def _comparison(outcomes: Outcomes, baseline: Baseline, redactor: Redactor, terms: GateRules) -> Comparison:
-    """Compare with the baseline; questions outside the shards' reach are not missing."""
-    from pytest_ragcheck.summary.gate.baseline_comparison import compare
-    from pytest_ragcheck.summary.gate_rules import COMPARING
-
-    def would_meet(dataset_name: str, id: str) -> bool:  # noqa: A002 - the question's own word
-        return outcomes.complete and (dataset_name, id) not in outcomes.out_of_reach
-
-    return compare(
-        baseline,
-        outcomes,
-        clean=redactor.text,
-        would_meet=would_meet,
-        missing_allowed=terms.missing == "allowed",
-        reworded_apart=terms.gate in COMPARING,
-    )

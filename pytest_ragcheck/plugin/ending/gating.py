@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.config.readers import MISSING_QUESTIONS
 from pytest_ragcheck.plugin.collecting.collection_scope import CollectionScope
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_name, baseline_of
 from pytest_ragcheck.plugin.configuration import settings_of
@@ -14,7 +13,6 @@ from pytest_ragcheck.plugin.ending.item_outcomes import outcomes_of
 from pytest_ragcheck.summary.gate.baseline_comparison import compare
 from pytest_ragcheck.summary.gate.gate_decision import decide
 from pytest_ragcheck.summary.gate.git_revision import committed
-from pytest_ragcheck.summary.gate_rules import COMPARING
 
 if TYPE_CHECKING:
     import pytest
@@ -74,11 +72,4 @@ def _comparison(config: pytest.Config, run: Run, outcomes: Outcomes, not_passed:
         whole = CollectionScope(config, run, complete=True, not_passed=not_passed)
         run.gate.out_of_reach = frozenset(key for key in baseline.rows if not whole.expects(*key))
     scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
-    return compare(
-        baseline,
-        outcomes,
-        clean=settings.redactor.text,
-        would_meet=scope.expects,
-        missing_allowed=MISSING_QUESTIONS in settings.gate.baseline_allows,
-        reworded_apart=outcomes.terms.gate in COMPARING,
-    )
+    return compare(baseline, outcomes, outcomes.terms, clean=settings.redactor.text, would_meet=scope.expects)

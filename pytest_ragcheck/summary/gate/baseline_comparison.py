@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
+from pytest_ragcheck.summary.gate_rules import COMPARING, GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -115,11 +116,10 @@ class Comparison:
 def compare(
     baseline: Baseline,
     outcomes: Outcomes,
+    terms: GateRules,
     *,
     clean: Callable[[str], str],
     would_meet: Callable[[str, str], bool],
-    missing_allowed: bool = False,
-    reworded_apart: bool = False,
 ) -> Comparison:
     """
     Compare the run with the baseline.
@@ -127,11 +127,10 @@ def compare(
     Args:
         baseline: The baseline, read before the run writes results that may replace it.
         outcomes: All questions of the run.
+        terms: The rules of the gate: whether questions may be missing, and whether one with another text is compared.
         clean: Redacts a text, because the texts of the baseline are redacted.
         would_meet: Returns True if the run searched the place of a question, given its dataset name and id, so that
             its absence means that it is gone.
-        missing_allowed: True if questions may be missing.
-        reworded_apart: True if a question with another text is not compared.
     """
     collected = {(clean(s.dataset_name), clean(question.id)) for s in outcomes.sets for question in s.questions}
     groups: dict[str, list[Change]] = defaultdict(list)
@@ -147,7 +146,7 @@ def compare(
         reworded = clean(question.question) != row.question
         change = Change(before=_under_todays_terms(row, record), now=record, reworded=reworded)
         expected = question.quarantine is not None or (question.dataset_name, question.id) in outcomes.expected_to_fail
-        apart = reworded_apart and reworded
+        apart = reworded and terms.gate in COMPARING
         groups["apart" if apart else _group(change, expected=expected)].append(change)
     unmet = [row for key, row in baseline.rows.items() if key not in met]
     missing = {row.key for row in unmet if row.key not in collected and would_meet(*row.key)}
@@ -163,7 +162,7 @@ def compare(
         missing=tuple(row for row in unmet if row.key in missing),
         not_run=tuple(row for row in unmet if row.key not in missing),
         new=tuple(new),
-        missing_allowed=missing_allowed,
+        missing_allowed=terms.missing == "allowed",
     )
 
 

@@ -43,7 +43,7 @@ def compared(rows: list[BaselineRow], records: list[Record], **said: Any) -> Com
     baseline = Baseline(name="main.json", rows={row.key: row for row in rows})
     default: dict[str, Any] = {"clean": str, "would_meet": lambda dataset, name: not name.startswith("apart")}
     outcomes = some_outcomes(*records, expected_to_fail=said.pop("expected_to_fail", frozenset()))
-    return compare(baseline, outcomes, **{**default, **said})
+    return compare(baseline, outcomes, outcomes.terms, **{**default, **said})
 
 
 def lines(rows: list[BaselineRow], records: list[Record], **said: Any) -> list[str]:
