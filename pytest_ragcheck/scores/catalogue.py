@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 JUDGED = ("answer_correctness", "groundedness")
 """The two scores of the judge, asserted by default."""
@@ -69,23 +68,21 @@ RETRIEVAL = (
 OVERALL = "overall_score"
 """The weighted mean of other metrics."""
 
-DEFAULT_WEIGHTS: Mapping[str, float] = MappingProxyType(dict(zip(RAGAS, (0.30, 0.30, 0.25, 0.15), strict=True)))
+DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(RAGAS, (0.30, 0.30, 0.25, 0.15), strict=True))
 """The default weights of `overall_score`."""
 
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "judge": JUDGED,
-        "overlap": OVERLAP,
-        "lexical": LEXICAL,
-        "retrieval": RETRIEVAL,
-        "abstention": (ABSTAINED,),
-        "performance": (),
-        "ragas": (*RAGAS, *RAGAS_STAND_INS),
-        "semantic": SEMANTIC,
-        "bertscore": BERTSCORE,
-        "citations": CITATION_SUPPORT,
-    }
-)
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "judge": JUDGED,
+    "overlap": OVERLAP,
+    "lexical": LEXICAL,
+    "retrieval": RETRIEVAL,
+    "abstention": (ABSTAINED,),
+    "performance": (),
+    "ragas": (*RAGAS, *RAGAS_STAND_INS),
+    "semantic": SEMANTIC,
+    "bertscore": BERTSCORE,
+    "citations": CITATION_SUPPORT,
+}
 """The groups that `rag_metrics` takes, with their metrics; `performance` measures whole runs."""
 
 DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
@@ -94,9 +91,7 @@ DEFAULT_GROUPS = ("judge", "overlap", "retrieval", "abstention", "performance")
 LOCAL_PACKAGES = ("torch", "transformers")
 """The packages that local models need."""
 
-EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": LOCAL_PACKAGES}
-)
+EXTRAS: Mapping[str, tuple[str, ...]] = {"lexical": ("rapidfuzz", "sacrebleu"), "bertscore": LOCAL_PACKAGES}
 """The packages that the groups with an extra of the same name need."""
 
 JUDGE_GROUPS = frozenset({"judge", "ragas", "citations"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from types import MappingProxyType
 
 
 class KeyKind(Enum):
@@ -23,27 +22,25 @@ class KeyKind(Enum):
     MAPPING = "mapping"
 
 
-KINDS: Mapping[str, KeyKind] = MappingProxyType(
-    {
-        "id": KeyKind.ID,
-        "question": KeyKind.TEXT,
-        "expected_answer": KeyKind.TEXT,
-        "all_acceptable_answers": KeyKind.TEXTS,
-        "must_mention": KeyKind.MENTIONS,
-        "must_not_mention": KeyKind.MENTIONS,
-        "must_cite": KeyKind.TEXTS,
-        "must_not_retrieve": KeyKind.TEXTS,
-        "gold_passages": KeyKind.PASSAGES,
-        "distractors": KeyKind.PASSAGES,
-        "as": KeyKind.TEXT,
-        "answerable": KeyKind.FLAG,
-        "thresholds": KeyKind.THRESHOLDS,
-        "top_k": KeyKind.COUNT,
-        "tags": KeyKind.TAGS,
-        "skip": KeyKind.REASON,
-        "xfail": KeyKind.REASON,
-        "quarantine": KeyKind.REASON,
-        "metadata": KeyKind.MAPPING,
-    }
-)
+KINDS: Mapping[str, KeyKind] = {
+    "id": KeyKind.ID,
+    "question": KeyKind.TEXT,
+    "expected_answer": KeyKind.TEXT,
+    "all_acceptable_answers": KeyKind.TEXTS,
+    "must_mention": KeyKind.MENTIONS,
+    "must_not_mention": KeyKind.MENTIONS,
+    "must_cite": KeyKind.TEXTS,
+    "must_not_retrieve": KeyKind.TEXTS,
+    "gold_passages": KeyKind.PASSAGES,
+    "distractors": KeyKind.PASSAGES,
+    "as": KeyKind.TEXT,
+    "answerable": KeyKind.FLAG,
+    "thresholds": KeyKind.THRESHOLDS,
+    "top_k": KeyKind.COUNT,
+    "tags": KeyKind.TAGS,
+    "skip": KeyKind.REASON,
+    "xfail": KeyKind.REASON,
+    "quarantine": KeyKind.REASON,
+    "metadata": KeyKind.MAPPING,
+}
 """The kind of each key of a question."""

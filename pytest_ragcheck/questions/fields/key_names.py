@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
@@ -71,7 +70,7 @@ class Vocabulary:
     aliases: Mapping[str, tuple[str, ...]]
     """The other names of each key."""
 
-    refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    refused: Mapping[str, str] = field(default_factory=dict)
     """Ambiguous names and names of a system's output, each with the end of its error text."""
 
     elsewhere: tuple[str, ...] = ()
@@ -85,43 +84,41 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         names = {alias: key for key, aliases in self.aliases.items() for alias in (key, *aliases)}
-        object.__setattr__(self, "real_names", MappingProxyType(names))
+        object.__setattr__(self, "real_names", names)
 
 
 QUESTION = Vocabulary(
-    aliases=MappingProxyType(
-        {
-            "id": ("question_id", "query_id", "example_id", "qid", "_id"),
-            "question": ("query", "input", "user_input", "user_query", "question_text"),
-            "expected_answer": (
-                "expected", "expected_output", "reference", "reference_answer", "ground_truth", "ground_truth_answer",
-                "gold_answer", "correct_answer", "ideal_answer",
-            ),
-            "all_acceptable_answers": (
-                "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",
-                "gold_answers", "correct_answers",
-            ),
-            "must_mention": ("must_contain", "must_include"),
-            "must_not_mention": ("must_not_contain", "must_not_include"),
-            "must_cite": ("expected_citations",),
-            "must_not_retrieve": (),
-            "gold_passages": (
-                "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
-                "supporting_passages", "gold_documents",
-            ),
-            "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
-            "as": (),
-            "answerable": ("is_answerable", *sorted(INVERTED)),
-            "thresholds": ("threshold",),
-            "top_k": ("topk", "topK"),
-            "tags": ("markers",),
-            "skip": (),
-            "xfail": (),
-            "quarantine": (),
-            "metadata": ("meta", "additional_metadata"),
-        }
-    ),
-    refused=MappingProxyType({**_REFUSED, **_NO_CONVERSATION}),
+    aliases={
+        "id": ("question_id", "query_id", "example_id", "qid", "_id"),
+        "question": ("query", "input", "user_input", "user_query", "question_text"),
+        "expected_answer": (
+            "expected", "expected_output", "reference", "reference_answer", "ground_truth", "ground_truth_answer",
+            "gold_answer", "correct_answer", "ideal_answer",
+        ),
+        "all_acceptable_answers": (
+            "acceptable_answers", "accepted_answers", "expected_answers", "reference_answers", "ground_truths",
+            "gold_answers", "correct_answers",
+        ),
+        "must_mention": ("must_contain", "must_include"),
+        "must_not_mention": ("must_not_contain", "must_not_include"),
+        "must_cite": ("expected_citations",),
+        "must_not_retrieve": (),
+        "gold_passages": (
+            "reference_contexts", "gold_contexts", "ground_truth_contexts", "relevant_passages",
+            "supporting_passages", "gold_documents",
+        ),
+        "distractors": ("distractor_passages", "negative_passages", "negative_contexts", "hard_negatives"),
+        "as": (),
+        "answerable": ("is_answerable", *sorted(INVERTED)),
+        "thresholds": ("threshold",),
+        "top_k": ("topk", "topK"),
+        "tags": ("markers",),
+        "skip": (),
+        "xfail": (),
+        "quarantine": (),
+        "metadata": ("meta", "additional_metadata"),
+    },
+    refused={**_REFUSED, **_NO_CONVERSATION},
     advice="Put your own data under 'metadata'.",
 )  # fmt: skip
 
@@ -130,49 +127,38 @@ _OF_A_TURN = "is a key of a turn. Write it into an entry under 'turns'."
 _NAMED_BY_NUMBER = "belongs to the conversation, whose turns are called by their number. Delete it."
 
 CONVERSATION = Vocabulary(
-    aliases=MappingProxyType({TURNS: (), **{key: QUESTION.aliases[key] for key in _OF_A_CONVERSATION}}),
-    refused=MappingProxyType(
-        {name: _OF_A_TURN for name, key in QUESTION.real_names.items() if key not in _OF_A_CONVERSATION}
-    ),
+    aliases={TURNS: (), **{key: QUESTION.aliases[key] for key in _OF_A_CONVERSATION}},
+    refused={name: _OF_A_TURN for name, key in QUESTION.real_names.items() if key not in _OF_A_CONVERSATION},
     advice="Write what belongs to a single turn into its entry under 'turns'.",
 )
 
 TURN = Vocabulary(
-    aliases=MappingProxyType({key: names for key, names in QUESTION.aliases.items() if key != "id"}),
-    refused=MappingProxyType(
-        {
-            **_REFUSED,
-            **dict.fromkeys(("id", *QUESTION.aliases["id"]), _NAMED_BY_NUMBER),
-            TURNS: "a turn cannot have. Write its turns into the list of the conversation.",
-        }
-    ),
+    aliases={key: names for key, names in QUESTION.aliases.items() if key != "id"},
+    refused={
+        **_REFUSED,
+        **dict.fromkeys(("id", *QUESTION.aliases["id"]), _NAMED_BY_NUMBER),
+        TURNS: "a turn cannot have. Write its turns into the list of the conversation.",
+    },
     advice=QUESTION.advice,
 )
 
 PASSAGE = Vocabulary(
-    aliases=MappingProxyType(
-        {"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage"), "as": ()}
-    ),
+    aliases={"doc_id": ("document_id", "id", "_id"), "text": ("content", "page_content", "passage"), "as": ()},
     advice="Put it under the question's 'metadata'.",
 )
 
 DEFAULTS = Vocabulary(
-    aliases=MappingProxyType({key: QUESTION.aliases[key] for key in ("top_k", "thresholds", "tags")}),
+    aliases={key: QUESTION.aliases[key] for key in ("top_k", "thresholds", "tags")},
     advice="Write it into the questions.",
 )
 
 FILE = Vocabulary(
-    aliases=MappingProxyType(
-        dict.fromkeys(
-            (
-                "$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults", "questions",
-            ),
-            (),
-        )
+    aliases=dict.fromkeys(
+        ("$schema", "schema_version", "dataset_name", "num_questions", "tier", "ingest", "defaults", "questions"), ()
     ),
     elsewhere=(*QUESTION.real_names, TURNS),
     advice="Delete it.",
-)  # fmt: skip
+)
 
 
 _MAYBE_QUESTIONS = (
