@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
@@ -28,7 +29,6 @@ _OPTIONS = {
 }
 """The setting of each argument that is the same for all judges."""
 
-_WITH_MODEL = ("openai", "ragas")
 _MOST_WRITTEN = 50
 """Disagreements of each judge in the file."""
 
@@ -88,14 +88,14 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
         "--judge",
         metavar="NAME",
         action="append",
-        help="openai, offline or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE); give it "
-        "again for each further judge",
+        help="openai, offline, local or ragas, or MODULE:NAME of a judge of your own (default: $RAGCHECK_JUDGE); "
+        "give it again for each further judge",
     )
     parser.add_argument(
         "--judge-model",
         metavar="MODEL",
         action="append",
-        help="model of the openai or ragas judge; give it again for each further model",
+        help="model of the openai, local or ragas judge; give it again for each further model",
     )
     parser.add_argument("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible server")
     parser.add_argument("--judge-prompt", metavar="PROMPT", help="en, ru or a file (default: en)")
@@ -160,7 +160,7 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
     """Yield the name and the settings of each judge; a judge with a model once for each model."""
     for name in chosen.judge or [None]:
         settings = _settings(chosen, name, None)
-        has_model = settings.judge.name in _WITH_MODEL and not _is_own(name)
+        has_model = settings.judge.name in WITH_MODEL and not _is_own(name)
         for model in chosen.judge_model if has_model and chosen.judge_model else [None]:
             yield name, _settings(chosen, name, model)
 

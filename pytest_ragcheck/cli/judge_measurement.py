@@ -75,7 +75,7 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
         timestamp=datetime.now(timezone.utc),
         calibration=calibrate(list(judged.values()), threshold=settings.gate.threshold),
         judged=judged,
-        cost=Cost(judge_usd=0.0) if identity.kind == "offline" else with_judge(Cost(), uses, {}),
+        cost=Cost(judge_usd=0.0) if identity.kind in {"offline", "local"} else with_judge(Cost(), uses, {}),
         n_unscored=n_unscored,
         errors=errors,
         disagreements=_disagreements(list(scored.values()), settings),

@@ -22,8 +22,9 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge",
         becomes="judge.name",
         default=None,
-        help="The judge: openai (any OpenAI-compatible server), offline (no model, no key), ragas (the ragas "
-        "library, an extra) or none (only metrics that need no judge).",
+        help="The judge: openai (any OpenAI-compatible server), offline (no model, no key), local (a "
+        "token classifier on this machine, an extra), ragas (the ragas library, an extra) or none (only metrics "
+        "that need no judge).",
         read=read_judge,
         on_command_line=True,
         environment="RAGCHECK_JUDGE",
@@ -34,7 +35,7 @@ JUDGE: tuple[Setting, ...] = (
         name="rag_judge_model",
         becomes="judge.model",
         default=None,
-        help="Model of the openai judge.",
+        help="Model of the judge: its name at the server, or for the local judge a folder or a name on the hub.",
         read=read_name,
         on_command_line=True,
         environment="RAGCHECK_JUDGE_MODEL",

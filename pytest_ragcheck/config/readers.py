@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
-JUDGES = ("openai", "offline", "ragas", "none")
+JUDGES = ("openai", "offline", "local", "ragas", "none")
+WITH_MODEL = ("openai", "local", "ragas")
+"""The judges that need a model."""
 
 
 def read_url(text: str) -> str:

@@ -151,6 +151,9 @@ def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         found["run.metric_groups"] = tuple(_group(group, folder) for group in values["run.metric_groups"])
     if (name := values.get("judge.embedding_model", "")).startswith(LOCAL):
         found["judge.embedding_model"] = LOCAL + _model(name.removeprefix(LOCAL), folder)
+    model = values.get("judge.model") if values.get("judge.name") == "local" else None
+    if model and (folder / model).is_dir():
+        found["judge.model"] = str(folder / model)
     if re.search(r"[./\\]", prompt := values.get("judge.prompt", "")):
         found["judge.prompt"] = str(folder / prompt)  # a packaged prompt has a plain name
     return found

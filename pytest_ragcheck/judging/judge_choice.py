@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 
 NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
+INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
 
 
 def choose_judge(settings: Settings) -> Judge | None:
@@ -30,6 +33,10 @@ def choose_judge(settings: Settings) -> Judge | None:
         return OfflineJudge()
     if problem := missing_for(settings):
         raise UsageError(problem)
+    if settings.judge.name == "local":
+        from pytest_ragcheck.judging.local_judge import LocalJudge
+
+        return LocalJudge(settings.judge.model or "")
     if settings.judge.name == "ragas":
         return _ragas(settings)
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
@@ -71,19 +78,20 @@ def _ragas(settings: Settings) -> Judge:
 
 def missing_for(settings: Settings) -> str:
     """The text that says which setting or package the chosen judge lacks; empty if none."""
-    if settings.judge.name not in {"openai", "ragas"}:
+    name = settings.judge.name
+    if name not in WITH_MODEL:
         return ""
     if not settings.judge.model:
-        return (
-            f"the {settings.judge.name} judge needs a model: give --rag-judge-model=MODEL, or set RAGCHECK_JUDGE_MODEL"
-        )
-    if settings.judge.name == "ragas" and not settings.judge.embedding_model:
+        model = "FOLDER-OR-NAME" if name == "local" else "MODEL"
+        return f"the {name} judge needs a model: give --rag-judge-model={model}, or set RAGCHECK_JUDGE_MODEL"
+    if name == "local":
+        missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+        return f"the local judge needs {' and '.join(missing)}, not installed here: {INSTALL_LOCAL}" if missing else ""
+    if name == "ragas" and not settings.judge.embedding_model:
         return "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL"
     if not settings.judge.api_key:
         return (
-            f"the {settings.judge.name} judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server "
+            f"the {name} judge needs a key: set OPENAI_API_KEY, or give --rag-judge-url=URL of a server "
             "of your own (its key, if it needs one, is read from RAGCHECK_JUDGE_API_KEY)"
         )
-    if settings.judge.name == "ragas" and find_spec("ragas") is None:
-        return NO_RAGAS
-    return ""
+    return NO_RAGAS if name == "ragas" and find_spec("ragas") is None else ""

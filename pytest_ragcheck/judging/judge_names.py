@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.config.readers import WITH_MODEL
+
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import JudgeIdentity
@@ -20,5 +22,5 @@ def judge_name(settings: Settings) -> str:
     """The judge that the settings name, with its model; empty if they name none."""
     if settings.run.replay and not settings.judge.is_chosen:
         return "as recorded"
-    model = settings.judge.model if settings.judge.name in {"openai", "ragas"} else None
+    model = settings.judge.model if settings.judge.name in WITH_MODEL else None
     return " ".join(filter(None, (settings.judge.name, model)))

@@ -58,7 +58,7 @@ class JudgeIdentity:
     """The judge as records and result files name it, without secrets."""
 
     kind: str
-    """`openai`, `offline`, `ragas`, `panel`, `none`, or the class name of a user's own judge."""
+    """`openai`, `offline`, `local`, `ragas`, `panel`, `none`, or the class name of a user's own judge."""
 
     model: str | None = None
     url: str | None = None
@@ -69,6 +69,20 @@ class JudgeIdentity:
 
     parameters: str | None = None
     """The user's request parameters and headers as JSON, without secrets; None if there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceSupport:
+    """Which of the passages that a sentence cites support it."""
+
+    supported: bool
+    """True if all of them together do."""
+
+    alone: frozenset[int] = frozenset()
+    """The numbers of those that do without the others."""
+
+    needed: frozenset[int] = frozenset()
+    """The numbers of those without which the others do not."""
 
 
 class Judge(Protocol):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
-from pytest_ragcheck.judging.sentence_support import SentenceSupport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

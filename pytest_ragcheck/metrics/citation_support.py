@@ -14,8 +14,8 @@ from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import SentenceSupport
     from pytest_ragcheck.judging.model.chat import AsksModel
-    from pytest_ragcheck.judging.sentence_support import SentenceSupport
     from pytest_ragcheck.metrics.citations import CitedSentence
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer

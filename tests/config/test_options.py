@@ -100,7 +100,7 @@ REFUSED: dict[Callable[[str], object], tuple[str, str]] = {
     ),
     read_judge: (
         "gpt",
-        "'gpt' is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+        "'gpt' is not a judge; choose one of openai, offline, local, ragas, none, or override the rag_judge fixture",
     ),
     read_parameters: (
         "max_tokens=4096",
@@ -352,7 +352,7 @@ def test_a_text_is_read_as_its_value(option: str, given: str, value: object) -> 
         (
             "rag_judge",
             "",
-            "is not a judge; choose one of openai, offline, ragas, none, or override the rag_judge fixture",
+            "is not a judge; choose one of openai, offline, local, ragas, none, or override the rag_judge fixture",
         ),
         (
             "rag_embedding_model",

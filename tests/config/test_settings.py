@@ -353,7 +353,7 @@ def test_changed_settings_know_their_new_secrets_and_their_old_ones() -> None:
         (
             {"judge": "gpt"},
             (
-                "Settings: judge: 'gpt' is not a judge; choose one of openai, offline, ragas, none, "
+                "Settings: judge: 'gpt' is not a judge; choose one of openai, offline, local, ragas, none, "
                 "or override the rag_judge fixture"
             ),
         ),

@@ -74,6 +74,7 @@ HELD = {
     "reference/fixtures.md": "tests/docs/test_fixtures_page.py",
     "reference/injection.md": "tests/judging/test_injection_page.py",
     "reference/judge-offline.md": "tests/judging/test_offline_docs.py",
+    "reference/judge-local.md": "tests/judging/test_local_judge.py",
     "reference/judge-openai.md": "tests/judging/test_openai_docs.py",
     "reference/metrics.md": "tests/docs/test_metrics_page.py",
     "reference/metrics-ragas.md": "tests/docs/test_ragas_page.py",

@@ -34,7 +34,7 @@ URL = "http://127.0.0.1:9/query"
         (
             "--rag-judge=gpt",
             (
-                "--rag-judge: 'gpt' is not a judge; choose one of openai, offline, ragas, none, "
+                "--rag-judge: 'gpt' is not a judge; choose one of openai, offline, local, ragas, none, "
                 "or override the rag_judge fixture"
             ),
         ),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.store.reply_cache import CachingChat
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
@@ -46,10 +47,6 @@ class Fingerprinted(Judge, Protocol):
     identity: JudgeIdentity
     fingerprint: str
     """Digest of the model, the server, the prompt and the parameters."""
-
-    async def aclose(self) -> None:
-        """Close the connections of the judge."""
-        ...
 
 
 class VerdictCache:
@@ -204,10 +201,7 @@ class CachingJudge:
         return CachingJudge(self.asked, self._cache, repeat=self._repeat, afresh=True)
 
     async def aclose(self) -> None:
-        try:
-            await self.asked.aclose()
-        finally:
-            await self._cache.aclose()
+        await closing(self._cache, self.asked).aclose()
 
 
 def _lay_out(connection: sqlite3.Connection) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError, MeasurementError
 from pytest_ragcheck.judging.digest import digest_of
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import load
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class LocalEmbeddings:
     """
 
     def __init__(self, model: str) -> None:
-        self.fingerprint = digest_of([model, _state_of(Path(model))])
+        self.fingerprint = digest_of([model, state_of(Path(model))])
         """Digest of the name and, for a folder, of the names, sizes and times of its files."""
 
         self._model = LocalModel(model, setting="rag_embedding_model", load=_Reader)
@@ -44,13 +44,6 @@ class LocalEmbeddings:
         except MeasurementError as error:
             raise JudgeError(str(error)) from error
         return dict(zip(distinct, vectors, strict=True))
-
-
-def _state_of(folder: Path) -> list[tuple[str, int, int]]:
-    if not folder.is_dir():
-        return []
-    stats = ((path.name, path.stat()) for path in sorted(folder.rglob("*")))
-    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
 class _Reader:

@@ -11,9 +11,18 @@ from pytest_ragcheck.errors import MeasurementError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 T = TypeVar("T")
 M = TypeVar("M")
+
+
+def state_of(folder: Path) -> list[tuple[str, int, int]]:
+    """The names, sizes and times of the folder's files; empty if there is no such folder."""
+    if not folder.is_dir():
+        return []
+    stats = ((path.name, path.stat()) for path in sorted(folder.rglob("*")))
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
 class LocalModel(Generic[M]):
@@ -41,9 +50,15 @@ class LocalModel(Generic[M]):
         Raises:
             MeasurementError: The model cannot be loaded.
         """
-        return await in_thread(partial(self._use, function))
+        return await in_thread(partial(self.in_turn, function))
 
-    def _use(self, function: Callable[[M], T]) -> T:
+    def in_turn(self, function: Callable[[M], T]) -> T:
+        """
+        The result of the function with the model, computed in this thread after other callers.
+
+        Raises:
+            MeasurementError: The model cannot be loaded.
+        """
         with self._turn:
             return function(self._itself())
 

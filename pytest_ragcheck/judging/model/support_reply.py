@@ -12,10 +12,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging import prompts
+from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import as_number, read_object, shown, strict_schema
 from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
-from pytest_ragcheck.judging.sentence_support import SentenceSupport
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.chat import AsksModel

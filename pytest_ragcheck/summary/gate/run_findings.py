@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.verdict.record import Record
 
-_DETERMINISTIC = ("offline", "none")
+_DETERMINISTIC = ("offline", "local", "none")
 """Kinds of judges that always score the same answer alike."""
 
 _SMALL_DRIFT, _DRIFT_LEVEL = 0.01, 0.01

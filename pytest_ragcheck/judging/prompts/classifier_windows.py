@@ -1,0 +1,137 @@
+"""The inputs of token classifiers that find unsupported words: a prompt with contexts, and an answer."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.errors import JudgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Offsets = Callable[[str], Sequence[tuple[int, int]]]
+    """Returns the first and the last character of each token of a text."""
+
+_PROMPT = """\
+Briefly answer the following question:
+{question}
+Bear in mind that your response should be strictly based on the following {number} passages:
+{passages}
+In case the passages do not contain the necessary information to answer the question, please reply with: \
+"Unable to answer based on given passages."
+output:"""
+# Share of a context's piece that the next piece repeats, so that a sentence is whole in one of them.
+_REPEATED = 8
+# `passage 12: ` and the line break.
+_TOKENS_OF_A_LINE = 6
+_SENTENCE_END = re.compile(r"[.!?]\s+|[。！？]|\n")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedAnswer:
+    """What a classifier reads: an answer, and the texts that may support it."""
+
+    question: str
+    contexts: Sequence[str]
+    """At least one."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """One input of the model: all or a part of the answer, with all or some of the contexts."""
+
+    prompt: str
+    part: str
+    """All or a part of the answer."""
+
+    start: int
+    """Where the part starts in the answer."""
+
+
+def classifier_prompt(question: str, passages: Sequence[str]) -> str:
+    """
+    Return the text before the answer.
+
+    Source: the prompt for question answering in RAGTruth (Niu et al., 2024), whose contexts LettuceDetect numbers. The
+    models are trained on this text.
+    """
+    numbered = "\n".join(f"passage {number}: {text}" for number, text in enumerate(passages, 1))
+    return _PROMPT.format(question=question, number=len(passages), passages=numbered)
+
+
+def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Window]:
+    """
+    Return windows in which each part of the answer stands with each part of the contexts.
+
+    Contexts that do not fit together are spread over several windows, and one that is too long alone is cut into
+    overlapping pieces. An answer that would take more than half of the room is cut, too, where sentences end if it can
+    be. Nothing is left out.
+
+    Args:
+        claimed: The answer and its contexts.
+        offsets: The tokenizer.
+        room: The most tokens of a window, without special tokens.
+
+    Raises:
+        JudgeError: The question leaves too little room.
+    """
+    left = room - len(offsets(classifier_prompt(claimed.question, [""])))
+    if left < room // 4:
+        raise JudgeError(
+            f"the local judge cannot read a question of {len(offsets(claimed.question))} tokens: its model takes "
+            f"{room} tokens at once, and answer and contexts need a quarter of them. Choose a model with a longer "
+            "input as rag_judge_model"
+        )
+    found = []
+    for start, end in _pieces(claimed.answer, offsets, most=max(1, left // 2), repeated=0):
+        part = claimed.answer[start:end]
+        for group in _groups(claimed.contexts, offsets, most=max(1, left - len(offsets(part)))):
+            prompt = classifier_prompt(claimed.question, group)
+            found.append(Window(prompt=prompt, part=part, start=start))
+    return found
+
+
+def _groups(contexts: Sequence[str], offsets: Offsets, *, most: int) -> Iterator[list[str]]:
+    """Yield groups of whole contexts, or of pieces of them, in their order, with at most that many tokens."""
+    group: list[str] = []
+    taken = 0
+    longest = max(1, most - _TOKENS_OF_A_LINE)
+    for context in contexts:
+        for start, end in _pieces(context, offsets, most=longest, repeated=longest // _REPEATED):
+            text = context[start:end]
+            size = len(offsets(text)) + _TOKENS_OF_A_LINE
+            if group and taken + size > most:
+                yield group
+                group, taken = [], 0
+            group.append(text)
+            taken += size
+    if group:
+        yield group
+
+
+def _pieces(text: str, offsets: Offsets, *, most: int, repeated: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of pieces with at most *most* tokens, of which the next piece repeats some."""
+    starts = [start for start, _ in offsets(text)]
+    first = start = 0
+    while first + most < len(starts):
+        end = _cut(text, starts[first + most // 2], starts[first + most])
+        if end > start:  # several tokens may make up one character
+            yield start, end
+        first = max(first + 1, bisect_left(starts, end) - repeated)
+        start = min(end, starts[first]) if repeated else end
+    yield start, len(text)
+
+
+def _cut(text: str, earliest: int, latest: int) -> int:
+    """Return where the text is best cut: after a sentence, or else after a word, or else at the latest place."""
+    for pattern in (_SENTENCE_END, _SPACE):
+        ends = [match.end() for match in pattern.finditer(text, earliest, latest)]
+        if ends:
+            return ends[-1]
+    return latest

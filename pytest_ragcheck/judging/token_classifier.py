@@ -1,0 +1,225 @@
+"""A local model that gives each token of an answer the probability that its contexts do not support it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.judging.embeddings.transformers_model import imported, quiet_loading
+from pytest_ragcheck.judging.prompts.classifier_windows import Window, classifier_prompt, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
+
+LONGEST = 4_096
+"""Tokens of an input. LettuceDetect's models are trained up to this length, though ModernBERT takes twice as many."""
+
+TOKENS_AT_ONCE = 8_192
+"""
+Tokens of a forward pass with those that pad it: two of the longest inputs.
+
+Half of it takes 1.6 times as long for short inputs.
+"""
+
+EXAMPLE = "KRLabsOrg/lettucedect-base-modernbert-en-v1"
+_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
+_UNSUPPORTED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerToken:
+    """A token of an answer."""
+
+    start: int
+    end: int
+    probability: float
+    """0..1, that the contexts do not support the token; the lowest of all windows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Input:
+    """A window as the model takes it."""
+
+    answer: int
+    """The number of the answer in its batch."""
+
+    window: Window
+    encoding: Any
+
+    def __len__(self) -> int:
+        return len(self.encoding["input_ids"])
+
+
+class TokenClassifier:
+    """
+    A token classifier with the labels 0 (supported) and 1 (not supported), such as those of LettuceDetect.
+
+    Code from a model's folder is never run, and weights are read from safetensors only.
+
+    Args:
+        name: A folder, or a name on the hub.
+
+    Raises:
+        ValueError: It is not such a model.
+        OSError: There is no such folder, and the hub has no model of that name or cannot be reached.
+    """
+
+    def __init__(self, name: str) -> None:
+        with quiet_loading():
+            self._torch, transformers = imported()
+            folder = downloaded(name) or _download(name)
+            config = _read_config(transformers, folder)
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+            model, report = transformers.AutoModelForTokenClassification.from_pretrained(
+                folder, config=config, use_safetensors=True, output_loading_info=True, trust_remote_code=False
+            )
+        if missing := sorted(report["missing_keys"]):
+            raise ValueError(f"its weights lack {', '.join(missing[:3])}, so it is not a trained token classifier")
+        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._model = model.eval().to(self._device)
+        self._padding = {"input_ids": self._tokenizer.pad_token_id or 0}
+        limits = (LONGEST, self._tokenizer.model_max_length, getattr(config, "max_position_embeddings", None))
+        self._longest = min(limit for limit in limits if limit)
+
+    def tokens(self, answers: Sequence[ClaimedAnswer]) -> list[list[AnswerToken] | Exception]:
+        """The tokens of each answer, or the reason why the model cannot read it."""
+        inputs: list[_Input] = []
+        found: list[list[AnswerToken] | Exception] = []
+        lowest: list[dict[tuple[int, int], float]] = []
+        for number, answer in enumerate(answers):
+            lowest.append({})
+            found.append([])
+            try:
+                inputs += self._inputs(number, answer)
+            except JudgeError as error:
+                found[number] = error
+        for batch in _batches(sorted(inputs, key=len)):
+            for each, probabilities in zip(batch, self._forward(batch), strict=True):
+                of_answer = lowest[each.answer]
+                sides, offsets = each.encoding.sequence_ids(0), each.encoding["offset_mapping"]
+                for side, (start, end), probability in zip(sides, offsets, probabilities, strict=False):
+                    if side == 1 and start < end:
+                        place = (each.window.start + start, each.window.start + end)
+                        of_answer[place] = min(probability, of_answer.get(place, 1.0))
+        return [
+            each
+            if isinstance(each, Exception)
+            else [AnswerToken(start=a, end=b, probability=p) for (a, b), p in sorted(lowest[number].items())]
+            for number, each in enumerate(found)
+        ]
+
+    def _inputs(self, number: int, claimed: ClaimedAnswer) -> list[_Input]:
+        """The answer with all contexts at once if they fit, else in windows."""
+        prompt = classifier_prompt(claimed.question, claimed.contexts)
+        inputs = [self._input(number, Window(prompt=prompt, part=claimed.answer, start=0))]
+        room = self._longest - self._tokenizer.num_special_tokens_to_add(pair=True)
+        while any(len(each) > self._longest for each in inputs):
+            # The tokens of the parts may be fewer than those of the whole, so that a second try can be needed.
+            inputs = [self._input(number, window) for window in windows(claimed, self._offsets, room=room)]
+            room -= room // 8
+        return inputs
+
+    def _input(self, number: int, window: Window) -> _Input:
+        encoding = self._tokenizer(window.prompt, window.part, return_offsets_mapping=True, verbose=False)
+        return _Input(answer=number, window=window, encoding=encoding)
+
+    def _offsets(self, text: str) -> list[tuple[int, int]]:
+        encoding = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets: list[tuple[int, int]] = encoding["offset_mapping"]
+        return offsets
+
+    def _forward(self, batch: Sequence[_Input]) -> list[list[float]]:
+        """The probabilities of label 1 of each input's tokens, and after them of its padding."""
+        longest = max(map(len, batch))
+        padded = {
+            name: self._torch.tensor(
+                [each.encoding[name] + [self._padding.get(name, 0)] * (longest - len(each)) for each in batch],
+                device=self._device,
+            )
+            for name in self._tokenizer.model_input_names
+            if name in batch[0].encoding
+        }
+        with self._torch.inference_mode():
+            logits = self._model(**padded).logits.float()
+        probabilities: list[list[float]] = logits.softmax(dim=-1)[..., _UNSUPPORTED].tolist()
+        return probabilities
+
+
+def downloaded(name: str) -> Path | None:
+    """
+    The folder of the model, on its own or in the hub's cache; None if it has to be downloaded.
+
+    A model is used as it was downloaded, without a request, until it is deleted from the cache.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = [try_to_load_from_cache(name, file) for file in (_CONFIG, _WEIGHTS)]
+    except HFValidationError:
+        return None
+    return Path(str(found[0])).parent if all(isinstance(path, str) for path in found) else None
+
+
+def _download(name: str) -> Path:
+    if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        raise OSError(f"there is no such folder. Name a folder, or a model on the hub such as {EXAMPLE}")
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=[_CONFIG, _WEIGHTS, "*token*", "vocab*", "merges.txt"]))
+    except Exception as error:
+        raise OSError(
+            "there is no such folder, and the hub has no such model or cannot be reached. Name a folder, or a model on "
+            f"the hub such as {EXAMPLE} ({' '.join(str(error).split())})"
+        ) from error
+
+
+def _read_config(transformers: Any, folder: Path) -> Any:
+    """The configuration, checked before weights are loaded."""
+    # Without a tokenizer's file transformers makes one that knows no words.
+    for file in (_CONFIG, _WEIGHTS, "tokenizer.json"):
+        if not (folder / file).is_file():
+            raise ValueError(f"its folder has no {file}. Name a token classifier with that file, such as {EXAMPLE}")
+    try:
+        written = json.loads((folder / _CONFIG).read_bytes())
+    except ValueError as error:
+        raise ValueError(f"its {_CONFIG} is not JSON: {error}. Download the model again") from error
+    if written.get("model_type") not in transformers.CONFIG_MAPPING:
+        raise ValueError(
+            f"transformers {transformers.__version__} does not have its model_type {written.get('model_type')!r}, and "
+            "code from a model's folder is never run. Choose another model, or install a newer transformers"
+        )
+    kinds = written.get("architectures") or ["none"]
+    if not any(str(kind).endswith("ForTokenClassification") for kind in kinds):
+        raise ValueError(
+            f"it is no token classifier (its architectures: {', '.join(map(str, kinds))}). "
+            f"Choose one that marks unsupported words, such as {EXAMPLE}"
+        )
+    config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if config.num_labels != 2:
+        raise ValueError(
+            f"it has {config.num_labels} labels, not the two of a model that marks unsupported words (0 supported, "
+            f"1 not). Choose a model such as {EXAMPLE}"
+        )
+    return config
+
+
+def _batches(inputs: Iterable[_Input]) -> Iterator[list[_Input]]:
+    """Yield the inputs, sorted by length, in batches that the longest pads to at most `TOKENS_AT_ONCE`."""
+    batch: list[_Input] = []
+    for each in inputs:
+        if batch and len(each) * (len(batch) + 1) > TOKENS_AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(each)
+    if batch:
+        yield batch

@@ -1,0 +1,325 @@
+"""
+The local judge by tiny models that the tests make.
+
+    tox run -e local
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.judging.judge_choice import choose_judge
+from pytest_ragcheck.judging.judgement import Judgement
+from pytest_ragcheck.judging.local_judge import LocalJudge
+from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
+from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifier
+from pytest_ragcheck.rag.answer import RagAnswer
+from tests.judging.tiny_classifier import make_classifier, make_modernbert, needs_torch
+from tests.making import a_question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+pytestmark = needs_torch
+
+CONTEXTS = ("Returns are possible within 30 days.", "Members have 90 days.")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_classifier(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that reads 128 tokens at once."""
+    return make_classifier(tmp_path_factory.mktemp("models") / "short", longest=128)
+
+
+def claimed(answer: str, *contexts: str, question: str = "How long?") -> ClaimedAnswer:
+    return ClaimedAnswer(question=question, contexts=contexts or CONTEXTS, answer=answer)
+
+
+def found(model: TokenClassifier, *answers: ClaimedAnswer) -> list[list[AnswerToken]]:
+    results = model.tokens(answers)
+    assert not any(isinstance(each, Exception) for each in results), results
+    return results  # type: ignore[return-value]  # no exceptions, as asserted
+
+
+def marked(model: TokenClassifier, answer: ClaimedAnswer) -> list[str]:
+    (tokens,) = found(model, answer)
+    return [answer.answer[token.start : token.end] for token in tokens if token.probability > 0.5]
+
+
+def judged(judge: LocalJudge, *answers: str, contexts: Sequence[str] = CONTEXTS, **said: Any) -> list[Judgement]:
+    question = a_question(**{"question": "How long?", **said})
+
+    async def judge_all() -> list[Judgement]:
+        given = [RagAnswer(text=text, contexts=tuple(contexts)) for text in answers]
+        return await asyncio.gather(*(judge.judge(question, answer) for answer in given))
+
+    return asyncio.run(judge_all())
+
+
+@pytest.fixture
+def passes() -> Iterator[list[int]]:
+    """The number of inputs of each forward pass."""
+    torch: Any = import_module("torch")
+    sizes: list[int] = []
+
+    def note(module: Any, _: Any, output: Any) -> None:
+        if type(module).__name__.endswith("ForTokenClassification"):
+            sizes.append(len(output.logits))
+
+    handle = torch.nn.modules.module.register_module_forward_hook(note)
+    yield sizes
+    handle.remove()
+
+
+def test_it_loads_and_marks_what_the_contexts_do_not_have(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    model = TokenClassifier(str(folder))
+    assert marked(model, claimed("You have 60 days, members 90 days.")) == ["60"]
+    assert marked(model, claimed("You have 30 days, members 90 days.")) == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_judgement_has_the_spans_and_the_correctness_of_the_offline_judge(folder: Path) -> None:
+    judge = choose_judge(Settings.of(judge="local", judge_model=str(folder)))
+    assert isinstance(judge, LocalJudge)
+    right, invented, wrong, refusal, empty = judged(
+        judge,
+        "You have 30 days. Members have 90 days.",
+        "You have 30 days. Members have 60-99 days.",
+        "Members have 90 days.",
+        "I don't know.",
+        "",
+        expected_answer="30 days",
+        all_acceptable_answers=("30 days",),
+    )
+    assert right == Judgement(answer_correctness=1.0, groundedness=1.0, abstained=False)
+    assert invented == Judgement(
+        answer_correctness=1.0,
+        groundedness=0.5,
+        error_message='the contexts do not support "60-99" (probability 1.00)',
+        abstained=False,
+        unsupported_claims=("60-99",),
+    )
+    assert (wrong.groundedness, wrong.error_message) == (1.0, 'the answer does not have "30 days"')
+    offline = choose_judge(Settings.of(judge="offline"))
+    assert offline is not None
+    for text, judgement in (("I don't know.", refusal), ("", empty)):
+        assert judgement.abstained
+        assert [judgement] == judged(
+            offline,  # type: ignore[arg-type]  # it has the same method
+            text,
+            expected_answer="30 days",
+            all_acceptable_answers=("30 days",),
+        )
+
+
+def test_an_answer_without_contexts_is_not_grounded(folder: Path, passes: list[int]) -> None:
+    (judgement,) = judged(LocalJudge(str(folder)), "You have 30 days.", contexts=["", " "])
+    assert (judgement.groundedness, judgement.error_message) == (0.0, "no contexts were returned")
+    assert passes == []
+
+
+def test_citation_markers_are_not_read_as_claims(folder: Path) -> None:
+    (judgement,) = judged(LocalJudge(str(folder)), "You have 30 days [2].")
+    assert (judgement.groundedness, judgement.unsupported_claims) == (1.0, ())
+
+
+def test_a_lone_surrogate_is_judged_too(folder: Path) -> None:
+    (judgement,) = judged(LocalJudge(str(folder)), "You \ud800 have 60 days.", contexts=["Within \ud800 30 days."])
+    assert judgement.unsupported_claims == ("60",)
+
+
+def test_contexts_beyond_the_limit_are_read_in_windows(short: Path, passes: list[int]) -> None:
+    model = TokenClassifier(str(short))
+    contexts = [f"In case {number} it is another number of days, as it is written." for number in range(40)]
+    for place in (0, 20, 39):
+        some = [*contexts]
+        some[place] = "It is 77 days here."
+        assert marked(model, claimed("You have 77 days.", *some)) == []
+    assert marked(model, claimed("You have 77 days.", *contexts)) == ["77"]
+    assert min(passes) > 5
+
+
+def test_one_long_context_is_read_in_windows(short: Path) -> None:
+    model = TokenClassifier(str(short))
+    words = ["day"] * 1000
+    assert marked(model, claimed("You have 77 days.", " ".join(words))) == ["77"]
+    for place in (0, 333, 999):
+        assert marked(model, claimed("You have 77 days.", " ".join([*words[:place], "77", *words[place:]]))) == []
+
+
+def test_a_long_answer_is_read_in_parts_and_every_token_once(short: Path) -> None:
+    model = TokenClassifier(str(short))
+    answer = " ".join(f"Claim {number} is of many words." for number in range(99))
+    (tokens,) = found(model, claimed(answer, "Claims 3, 50 and 98 are known.", "And so is 70."))
+    assert [answer[token.start : token.end] for token in tokens] == answer.replace(".", " .").split()
+    wrong = {answer[token.start : token.end] for token in tokens if token.probability > 0.5}
+    # The numbers of the contexts, and those of the prompt: its passages are numbered.
+    assert set(map(str, range(99))) - wrong == {"1", "2", "3", "50", "70", "98"}
+
+
+def test_a_question_that_is_too_long_is_an_error_of_its_own(short: Path) -> None:
+    model = TokenClassifier(str(short))
+    tokens, error = model.tokens([claimed("You have 30 days."), claimed("You have 30 days.", question="why " * 100)])
+    assert isinstance(tokens, list)
+    assert isinstance(error, JudgeError)
+    assert "a question of 100 tokens" in str(error)
+
+
+@pytest.mark.parametrize("make", [make_classifier, make_modernbert])
+def test_a_batch_gives_what_each_answer_gives_alone(make: Any, tmp_path: Path, passes: list[int]) -> None:
+    model = TokenClassifier(str(make(tmp_path / "model")))
+    answers = [
+        claimed(
+            " ".join(f"Claim {number} has 60 days." for number in range(1 + size % 7)),
+            *[f"The window is {number} days." for number in range(1 + size % 11)],
+        )
+        for size in range(60)
+    ]
+    together = found(model, *answers)
+    n_together = len(passes)
+    alone = [found(model, answer)[0] for answer in answers]
+    assert sum(passes[:n_together]) == sum(passes[n_together:]) == 60
+    assert n_together <= 3
+    assert len({token.probability for tokens in alone for token in tokens}) > 2
+    for one, other in zip(together, alone, strict=True):
+        assert [(token.start, token.end) for token in one] == [(token.start, token.end) for token in other]
+        assert [token.probability for token in one] == pytest.approx([token.probability for token in other], abs=1e-5)
+
+
+def test_judgements_at_the_same_time_share_forward_passes(folder: Path, passes: list[int]) -> None:
+    judge = LocalJudge(str(folder))
+    judgements = judged(judge, *(f"You have {number} days." for number in range(100)))
+    assert sum(passes) == 100
+    assert len(passes) < 20
+    supported = [number for number, judgement in enumerate(judgements) if judgement.groundedness == 1.0]
+    assert supported == [1, 2, 30, 90]
+
+
+def edit_config(folder: Path, **said: Any) -> None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, **said}), encoding="utf-8")
+
+
+def no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def broken_config(folder: Path) -> None:
+    (folder / "config.json").write_text("{", encoding="utf-8")
+
+
+def another_kind(folder: Path) -> None:
+    edit_config(folder, architectures=["BertForMaskedLM"])
+
+
+def remote_code(folder: Path) -> None:
+    (folder / "mine.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()\n", encoding="utf-8")
+    modules = {"AutoConfig": "mine.Mine", "AutoModelForTokenClassification": "mine.Mine"}
+    edit_config(folder, model_type="mine", auto_map=modules)
+
+
+def no_head(folder: Path) -> None:
+    torch: Any = import_module("safetensors.torch")
+    weights = torch.load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if not name.startswith("classifier")}
+    torch.save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def no_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (shutil.rmtree, "there is no such folder. Name a folder, or a model on the hub such as KRLabsOrg/"),
+        (no_config, "its folder has no config.json. Name a token classifier with that file, such as KRLabsOrg/"),
+        (broken_config, "its config.json is not JSON: Expecting property name enclosed in double quotes"),
+        (another_kind, "it is no token classifier (its architectures: BertForMaskedLM). Choose one that marks "),
+        (remote_code, "'mine', and code from a model's folder is never run. Choose another model, or install a newer"),
+        (no_head, "its weights lack classifier.bias, classifier.weight, so it is not a trained token classifier"),
+        (no_weights, "its folder has no model.safetensors. Name a token classifier with that file, such as "),
+        (no_tokenizer, "its folder has no tokenizer.json. Name a token classifier with that file, such as "),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_an_error_that_says_why(
+    folder: Path, tmp_path: Path, spoil: Any, problem: str
+) -> None:
+    spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
+    spoil(spoilt)
+    judge = LocalJudge(str(spoilt))
+    for _ in range(2):
+        with pytest.raises(JudgeError) as caught:
+            judged(judge, "You have 30 days.")
+        assert str(caught.value).startswith(f"the model {str(spoilt)!r} of rag_judge_model cannot be loaded: ")
+        assert problem in str(caught.value)
+    assert not (spoilt / "ran").exists()
+
+
+def test_a_model_with_other_labels_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="it has 5 labels, not the two of a model that marks unsupported words"):
+        judged(LocalJudge(str(make_classifier(tmp_path / "named", n_labels=5))), "You have 30 days.")
+
+
+def test_the_identity_names_the_model_and_both_versions_and_the_fingerprint_follows_the_files(
+    folder: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "tiny"))
+    judge = LocalJudge(str(copy))
+    offline = choose_judge(Settings.of(judge="offline"))
+    assert offline is not None
+    version = offline.identity.prompt_version  # type: ignore[attr-defined]  # the offline judge has one
+    assert (judge.identity.kind, judge.identity.model) == ("local", "tiny")
+    assert judge.identity.prompt_version == f"local-1+{version}"
+    assert judge.fingerprint
+    assert LocalJudge(str(copy)).fingerprint == judge.fingerprint
+    edit_config(copy, changed=True)
+    assert LocalJudge(str(copy)).fingerprint != judge.fingerprint
+    assert LocalJudge("nobody/not-downloaded").fingerprint == ""
+
+
+OFFLINE_RUN = """
+import asyncio
+from pytest_ragcheck.judging.local_judge import LocalJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+judge = LocalJudge("someone/tiny")
+question = Question(dataset_name="d", id="q", question="How long?")
+answer = RagAnswer(text="You have 60 days.", contexts=("Within 30 days.",))
+print(bool(judge.fingerprint), judge.identity.model, asyncio.run(judge.judge(question, answer)).unsupported_claims)
+"""
+
+
+def test_a_name_whose_model_was_downloaded_needs_no_network(folder: Path, tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    cache = tmp_path / "hub" / "models--someone--tiny"
+    shutil.copytree(folder, cache / "snapshots" / commit)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(commit, encoding="utf-8")
+    environment = {"HF_HUB_CACHE": str(tmp_path / "hub"), "HF_ENDPOINT": "http://127.0.0.1:9", "PATH": ""}
+    ran = subprocess.run(
+        [sys.executable, "-c", OFFLINE_RUN], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert ran.stdout == "True someone/tiny ('60',)\n"
+    assert ran.stderr == ""
