@@ -187,7 +187,7 @@ def outcomes_of(
 
     A turn after one that was an ERROR is skipped. A skipped question that has a record was asked all the same.
     """
-    verdicts = {(record.question.dataset_name, record.question.id): record.verdict for record in records}
+    verdicts = {record.question.key: record.verdict for record in records}
 
     def is_skipped(question: Question) -> bool:
         name = question.dataset_name

@@ -69,7 +69,7 @@ def _rejudged(chosen: argparse.Namespace) -> Outcomes:
     if problem := missing_for_replay(settings, recording):
         raise UsageError(problem)
     sets = _sets(chosen.predictions.parent, recording, settings)
-    questions = [q for s in sets for q in s.questions if (q.dataset_name, q.id) in recording.rows]
+    questions = [q for s in sets for q in s.questions if q.key in recording.rows]
     judge = choose_replay_judge(settings, recording) if settings.needs_judge else None
     records, notes = asyncio.run(_judged(questions, recording, judge, settings))
     outcomes = outcomes_of(sets, records, settings, replay_of=recording.name)
@@ -134,7 +134,7 @@ def _sets(folder: Path, recording: Recording, settings: Settings) -> list[Questi
         read_question_file(p, root=Path.cwd(), known_metrics=known) for p in sorted(folder.glob("*_questions.json"))
     )
     sets = {questions.dataset_name: questions for questions in read if questions.dataset_name in names}
-    known_keys = {(q.dataset_name, q.id) for s in sets.values() for q in s.questions}
+    known_keys = {q.key for s in sets.values() for q in s.questions}
     for dataset, name in recording.rows:
         if (dataset, name) not in known_keys:
             raise UsageError(

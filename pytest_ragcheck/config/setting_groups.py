@@ -99,12 +99,9 @@ class RunSettings:
     @property
     def bertscore_model(self) -> str:
         """The model of the group bertscore, as `MODEL` or `MODEL@LAYER`; empty without the group."""
-        return next((model for name, _, model in map(_split, self.metric_groups) if name == "bertscore"), "")
+        parts = (group.partition("=") for group in self.metric_groups)
+        return next((model for name, _, model in parts if name == "bertscore"), "")
 
     def keeps_documents(self, *, failed: bool) -> bool:
         """Return True if uploaded documents stay in the system, after a run that *failed* or passed."""
         return "cleanup" in self.disabled or (failed and "cleanup-on-failure" in self.disabled)
-
-
-def _split(group: str) -> tuple[str, str, str]:
-    return group.partition("=")

@@ -58,7 +58,7 @@ class ItemResults:
             on_demand: Why the question was not prefetched; empty if it was.
             resumed: True if an earlier run made the record.
         """
-        key = (record.question.dataset_name, record.question.id)
+        key = record.question.key
         self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
         self.on_demand[key] = on_demand
         self.resumed -= {key}

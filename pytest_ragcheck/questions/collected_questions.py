@@ -66,7 +66,7 @@ class CollectedQuestions:
         """Return the questions as builtin types for the controller."""
         return {
             "sets": [set_to_wire(questions) for questions in self.sets.values()],
-            "selected": {node + self.suffix: [q.dataset_name, q.id] for node, q in self.selected.items()},
+            "selected": {node + self.suffix: list(q.key) for node, q in self.selected.items()},
         }
 
     def merge(self, wire: Mapping[str, Any]) -> None:
@@ -74,7 +74,7 @@ class CollectedQuestions:
         for each in wire["sets"]:
             if each["dataset_name"] not in self.sets:
                 self.sets[each["dataset_name"]] = set_from_wire(each)
-        by_key = {(q.dataset_name, q.id): q for s in self.sets.values() for q in s.questions}
+        by_key = {q.key: q for s in self.sets.values() for q in s.questions}
         self.selected |= {node: by_key[dataset, name] for node, (dataset, name) in wire["selected"].items()}
 
     def shown(self, path: Path) -> Path:

@@ -156,6 +156,11 @@ class Question:
         object.__setattr__(self, "all_acceptable_answers", union)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The dataset's name and the id, which identify the question in results and baselines."""
+        return self.dataset_name, self.id
+
+    @property
     def acceptable_answers(self) -> tuple[str, ...]:
         """All accepted answers, each once, the expected answer first; may be empty."""
         return self.all_acceptable_answers

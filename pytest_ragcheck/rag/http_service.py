@@ -144,10 +144,13 @@ class HttpService:
             return HttpRoute(url, to_do=to_do, **self._beside())
 
         shown = shown_url(self._base_url) if self._app is None else self._app.shown(self._base_url)
-        return DocumentRoutes(self._base_url, route, shown, identity=self._identity, of_identity=self._documents_of)
-
-    def _documents_of(self, identity: str) -> DocumentRoutes:
-        return self.as_identity(identity).documents
+        return DocumentRoutes(
+            self._base_url,
+            route,
+            shown,
+            identity=self._identity,
+            of_identity=lambda identity: self.as_identity(identity).documents,
+        )
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop."""

@@ -88,7 +88,7 @@ class Recording:
             ReplayError: The recording lacks the question.
             RecordedError: The system had failed.
         """
-        row = self.rows.get(_key(question))
+        row = self.rows.get(question.key)
         if row is None:
             # A dataset's name is its path below pytest's rootdir, which may differ today.
             first = next(iter(self.rows), None)
@@ -119,7 +119,7 @@ class Recording:
             metrics: Those of the run.
             settings: Those of the run.
         """
-        row = self.rows.get(_key(question))
+        row = self.rows.get(question.key)
         if judge is not None and row is not None and not (row.judge is None and judge_identity(judge) == ANYBODY):
             judge = recorded = RecordedJudge(row, judge, repeats=settings.judge.repeats)
             local = [metric for metric in metrics if metric.local]
@@ -243,7 +243,3 @@ class RecordedMetric:
         if known and self._recorded.applies(question, answer):
             return known
         return await self._metric.score(question, answer)
-
-
-def _key(question: Question) -> tuple[str, str]:
-    return question.dataset_name, question.id

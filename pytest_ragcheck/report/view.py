@@ -225,7 +225,8 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "change": _change(verdict, before, found) if results.baseline is not None else "",
         "finding": f"{found.title}: {found.words}" if found is not None else "",
         "xfailed": results.xfailed.get(key_of(row), "") if verdict == "FAIL" else "",
-        "before": before and _before(before),
+        "before": before
+        and {"verdict": before.verdict.value, "metrics": dict(before.metrics), "answer": before.answer},
     }
 
 
@@ -247,10 +248,6 @@ def _gold(passage: Any) -> str:
 def _unstable(metric: str, answers: Sequence[Sequence[float]]) -> str:
     values = [value for judgements in answers for value in judgements]
     return f"{metric} is unstable: {min(values):.2f} to {max(values):.2f} in {len(values)} judgements"
-
-
-def _before(row: BaselineRow) -> Document:
-    return {"verdict": row.verdict.value, "metrics": dict(row.metrics), "answer": row.answer}
 
 
 def _change(now: str, before: BaselineRow | None, found: NewlyFailing | None) -> str:

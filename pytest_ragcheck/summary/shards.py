@@ -124,14 +124,14 @@ def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     ordered = _checked(shards)
     first = ordered[0].outcomes
     sets = _with_calls([shard.outcomes.sets for shard in ordered])
-    order = {(q.dataset_name, q.id): n for n, q in enumerate(q for s in sets for q in s.questions)}
+    order = {q.key: n for n, q in enumerate(q for s in sets for q in s.questions)}
     records = [record for shard in ordered for record in shard.outcomes.records]
     outcomes = replace(
         first,
         timestamp=timestamp,
         shard=None,
         sets=sets,
-        records=tuple(sorted(records, key=lambda r: order[r.question.dataset_name, r.question.id])),
+        records=tuple(sorted(records, key=lambda r: order[r.question.key])),
         skipped=_added(shard.outcomes.skipped for shard in ordered),
         on_demand=_added(shard.outcomes.on_demand for shard in ordered),
         documents=_all_documents(shard.outcomes.documents for shard in ordered),
@@ -199,13 +199,15 @@ def _checked(shards: Sequence[Shard]) -> list[Shard]:
     first = shards[0]
     by_number: dict[int, Shard] = {}
     for shard in shards:
-        differs = [name for name in first.same if shard.same.get(name) != first.same[name]]
+        differs = [
+            f"{name} {value} and {shard.same.get(name)}"
+            for name, value in first.same.items()
+            if shard.same.get(name) != value
+        ]
         if shard.count != first.count:
             raise UsageError(f"{first.path} is of {first.count} shards and {shard.path} of {shard.count}. {_GIVE}")
         if differs:
-            raise UsageError(
-                f"{first.path} and {shard.path} are of different runs: {_differences(first, shard, differs)}"
-            )
+            raise UsageError(f"{first.path} and {shard.path} are of different runs: {'; '.join(differs)}")
         known = by_number.setdefault(shard.number, shard)
         if known is not shard:
             raise UsageError(f"{known.path} and {shard.path} are both shard {shard.number}. Give each once.")
@@ -221,17 +223,13 @@ def _check_disjoint(shards: Iterable[Shard]) -> None:
     known: dict[tuple[str, str], Shard] = {}
     for shard in shards:
         for record in shard.outcomes.records:
-            key = (record.question.dataset_name, record.question.id)
+            key = record.question.key
             other = known.setdefault(key, shard)
             if other is not shard:
                 raise UsageError(
                     f"{other.path} and {shard.path} both have {'::'.join(key)}. Split the tests alike on all machines; "
                     "pytest-split needs the same durations file everywhere."
                 )
-
-
-def _differences(first: Shard, other: Shard, names: Iterable[str]) -> str:
-    return "; ".join(f"{name} {first.same[name]} and {other.same.get(name)}" for name in names)
 
 
 def _with_calls(each: Sequence[tuple[QuestionSet, ...]]) -> tuple[QuestionSet, ...]:

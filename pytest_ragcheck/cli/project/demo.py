@@ -89,14 +89,14 @@ def _new_folder(path: Path) -> Path:
 
 
 def _write(folder: Path, pages: Path, questions: Path) -> None:
-    shutil.copytree(pages, folder / "documents", ignore=lambda _, names: [n for n in names if _is_other(n)])
+    shutil.copytree(
+        pages,
+        folder / "documents",
+        ignore=lambda _, names: [name for name in names if "." in name and not name.endswith(".md")],
+    )
     shutil.copyfile(questions, folder / questions.name)
     (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
     (folder / "pytest.ini").write_text(_INI, encoding="utf-8")
-
-
-def _is_other(name: str) -> bool:
-    return "." in name and not name.endswith(".md")
 
 
 def _run_pytest(folder: Path, fault: str | None) -> int:

@@ -89,7 +89,7 @@ class RunBaseline:
         # The shards of a run are decided together, so that each of them counts all questions.
         shards = self._settings.run.shard is not None
         asked = [q for s in questions.sets.values() for q in s.questions] if shards else questions.selected.values()
-        n = len({(q.dataset_name, q.id) for q in asked if self.compares(q)})
+        n = len({q.key for q in asked if self.compares(q)})
         if self._run.uses_rag_check and not self._run.cut_short:
             # Which questions the fixture asks is known when they are asked.
             n += sum(row.dataset_name not in questions.sets for row in self.baseline.rows.values())

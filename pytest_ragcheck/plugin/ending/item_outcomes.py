@@ -25,11 +25,11 @@ def outcomes_of(run: Run, settings: Settings) -> Outcomes:
     """Return the outcomes of all questions, in the order of collection."""
     records = {**_lost(run), **run.results.records}
     sets = list(_sets_with_calls(run).values())
-    order = {(q.dataset_name, q.id): i for i, q in enumerate(q for s in sets for q in s.questions)}
+    order = {q.key: i for i, q in enumerate(q for s in sets for q in s.questions)}
     skipped: dict[str, int] = {}
     for node in run.results.skipped & run.questions.selected.keys():
         question = run.questions.selected[node]
-        if (question.dataset_name, question.id) not in records:
+        if question.key not in records:
             skipped[question.dataset_name] = skipped.get(question.dataset_name, 0) + 1
     outcomes = Outcomes(
         agent_name=settings.run.agent,
@@ -63,7 +63,7 @@ def _lost(run: Run) -> dict[tuple[str, str], Record]:
     for node, text in run.results.failed.items():
         if node in run.questions.selected and node not in run.results.own_failures:
             question = run.questions.selected[node]
-            lost[question.dataset_name, question.id] = Record(
+            lost[question.key] = Record(
                 question=question, verdict=Verdict.ERROR, error_kind="not_evaluated", reason=text
             )
     return lost

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.questions.question import Origin
     from pytest_ragcheck.rag.documents.documents_outcome import Documents
-    from pytest_ragcheck.summary.aggregate import Counts, Repeats, Summary, Totals
+    from pytest_ragcheck.summary.aggregate import Repeats, Summary, Totals
     from pytest_ragcheck.summary.calibration.agreement import Agreement
     from pytest_ragcheck.summary.gate.gate_decision import Decision
     from pytest_ragcheck.summary.run_outcomes import Outcomes
@@ -93,7 +93,7 @@ def _documents(documents: Documents) -> dict[str, Any]:
 
 def _prediction(record: Record, outcomes: Outcomes) -> dict[str, Any]:
     measured = _measured(record)
-    tolerated = outcomes.tolerated.get((record.question.dataset_name, record.question.id))
+    tolerated = outcomes.tolerated.get(record.question.key)
     return {
         "question_id": record.question.id,
         "dataset_name": record.question.dataset_name,
@@ -188,10 +188,11 @@ def _repeated(record: Record) -> dict[str, Any]:
 
 
 def _totals(totals: Totals) -> dict[str, Any]:
+    counts = totals.counts
     return {
         "overall_metrics": {metric: statistics.mean for metric, statistics in totals.metrics.items()},
         "metric_statistics": {metric: asdict(statistics) for metric, statistics in totals.metrics.items()},
-        "counts": _counts(totals.counts),
+        "counts": {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped},
         "blame": dict(totals.blame),
         **({"injection": {attack: asdict(n) for attack, n in totals.injection.items()}} if totals.injection else {}),
         "abstention": dict(totals.abstention),
@@ -202,10 +203,6 @@ def _totals(totals: Totals) -> dict[str, Any]:
 
 def _origin(origin: Origin | None) -> dict[str, Any]:
     return {"origin": asdict(origin)} if origin else {}
-
-
-def _counts(counts: Counts) -> dict[str, int]:
-    return {"pass": counts.passed, "fail": counts.failed, "error": counts.errors, "skipped": counts.skipped}
 
 
 def _repeats(repeats: Repeats) -> dict[str, Any]:

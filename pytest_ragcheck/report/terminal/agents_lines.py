@@ -111,15 +111,11 @@ def _agent_document(agent: Agent) -> dict[str, Any]:
         "counts": {verdict.value.lower(): count for verdict, count in agent.counts.items()},
         "means": dict(agent.means),
         "n_only": agent.n_only,
-        "differences": {metric: _difference_document(each) for metric, each in agent.differences.items()},
-        "pass_rate_difference": agent.pass_rate and _difference_document(agent.pass_rate),
+        "differences": {metric: asdict(each) for metric, each in agent.differences.items()},
+        "pass_rate_difference": agent.pass_rate and asdict(agent.pass_rate),
         "gained": [_identity(key) for key in agent.gained],
         "lost": [_identity(key) for key in agent.lost],
     }
-
-
-def _difference_document(difference: Difference) -> dict[str, Any]:
-    return asdict(difference)
 
 
 def _identity(key: tuple[str, str]) -> dict[str, str]:

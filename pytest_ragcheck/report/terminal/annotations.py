@@ -44,7 +44,7 @@ def annotation_lines(
     errors = [f"::error title=gate::{_message(printable(gate))}"] if gate else []
     warnings: list[str] = []
     for record in outcomes.records:
-        key = record.question.dataset_name, record.question.id
+        key = record.question.key
         if record.verdict is not Verdict.PASS:
             excused = record.verdict is Verdict.FAIL and key in outcomes.tolerated and key not in held
             where = warnings if excused else errors

@@ -119,9 +119,7 @@ class Writer:
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
         yield from self.changes("newly passing", self._comparison.newly_passing, _better)
         new = self._comparison.new
-        yield from _group(
-            "new", [f"{self._name(r.question.dataset_name, r.question.id)}: {r.verdict.value}" for r in new]
-        )
+        yield from _group("new", [f"{self._name(*r.question.key)}: {r.verdict.value}" for r in new])
 
     def name(self, row: BaselineRow) -> str:
         """Return the question's id, with its dataset if there are several."""

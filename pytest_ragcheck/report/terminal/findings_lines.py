@@ -37,7 +37,7 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
     found = {each.question.key: each for each in findings.candidates}
     groups: dict[str, list[tuple[Change, str]]] = {title: [] for title in (_UNCONFIRMED, *_TITLES.values())}
     for change in comparison.newly_failing:
-        each = found.get((change.now.question.dataset_name, change.now.question.id))
+        each = found.get(change.now.question.key)
         if each is None or each.outcome is None or _is_unconfirmed(change):
             groups[_UNCONFIRMED].append((change, "neither asked again nor judged side by side"))
         else:
@@ -60,9 +60,7 @@ def newly_failing_of(decision: Decision) -> dict[tuple[str, str], NewlyFailing]:
     if decision.comparison is None or decision.findings is None:
         return {}
     return {
-        (change.now.question.dataset_name, change.now.question.id): NewlyFailing(
-            title=title, words=printable(words), counts=title in _HELD
-        )
+        change.now.question.key: NewlyFailing(title=title, words=printable(words), counts=title in _HELD)
         for title, group in examined_groups(decision.comparison, decision.findings).items()
         for change, words in group
     }

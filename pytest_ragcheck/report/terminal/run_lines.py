@@ -200,7 +200,8 @@ def _limit_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield what the numbers leave out, and the parts of the system that the failures point at."""
     for metric, reasons in summary.dropped.items():
         yield from (f"{metric} not asserted on {count}: {reason}" for reason, count in reasons.items())
-    yield from _rate_lines(summary.totals.abstention)
+    if "unanswerable_accuracy" in summary.totals.abstention:
+        yield f"abstention: {', '.join(f'{name} {rate:.3f}' for name, rate in summary.totals.abstention.items())}"
     lacking = Counter(metric for record in outcomes.measured for metric in record.overall_lacks)
     if lacking:
         yield f"{OVERALL} without {', '.join(f'{metric} on {count}' for metric, count in lacking.items())}"
@@ -251,12 +252,6 @@ def _cost_lines(performance: Mapping[str, float]) -> Iterator[str]:
         parts.append(f"${performance['cost_usd']:.4f} in all that is known")
     if parts:
         yield f"cost: {'; '.join(parts)}"
-
-
-def _rate_lines(abstention: Mapping[str, float]) -> Iterator[str]:
-    if "unanswerable_accuracy" in abstention:
-        rates = ", ".join(f"{name} {rate:.3f}" for name, rate in abstention.items())
-        yield f"abstention: {rates}"
 
 
 def _repeat_lines(repeats: Repeats) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
@@ -88,9 +88,5 @@ def _difference(what: str, pairs: Iterable[tuple[object, object]]) -> str:
 
 def _some(values: Iterable[object]) -> str:
     distinct = list(dict.fromkeys("none" if value is None else str(value) for value in values))
-    return ", ".join((*distinct[:_SHOWN], *_more(len(distinct))))
-
-
-def _more(count: int) -> Iterator[str]:
-    if count > _SHOWN:
-        yield f"{count - _SHOWN} more"
+    more = [f"{len(distinct) - _SHOWN} more"] if len(distinct) > _SHOWN else []
+    return ", ".join((*distinct[:_SHOWN], *more))

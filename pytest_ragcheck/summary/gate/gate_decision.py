@@ -88,7 +88,7 @@ class Decision:
         if self.findings is not None:
             return frozenset((*self.findings.confirmed, *self.findings.not_measured))
         changes = self.comparison.newly_failing
-        return frozenset((change.now.question.dataset_name, change.now.question.id) for change in changes)
+        return frozenset(change.now.question.key for change in changes)
 
     @property
     def red(self) -> bool:
@@ -188,7 +188,7 @@ def tolerated(
     found = {}
     for record in outcomes.measured:
         question = record.question
-        key = question.dataset_name, question.id
+        key = question.key
         if record.verdict is Verdict.PASS:
             continue
         before = baseline.rows.get((clean(question.dataset_name), clean(question.id))) if baseline is not None else None
@@ -204,10 +204,7 @@ def red_by_themselves(outcomes: Outcomes) -> list[Record]:
         record
         for record in outcomes.records
         if record.verdict is Verdict.ERROR
-        or (
-            record.verdict is Verdict.FAIL
-            and (record.question.dataset_name, record.question.id) not in outcomes.tolerated
-        )
+        or (record.verdict is Verdict.FAIL and record.question.key not in outcomes.tolerated)
     ]
 
 

@@ -66,7 +66,7 @@ class GateReplies:
         """Return the question in the form of the procedure; `known` must not be empty."""
         question = record.question
         return ComparedQuestion(
-            key=(question.dataset_name, question.id),
+            key=question.key,
             thresholds=self.thresholds,
             known=self.known,
             now=self.now,
