@@ -170,9 +170,10 @@ class RequestLimiter:
     def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries, started: float) -> float:
         """Return the seconds until a refused request is repeated."""
         now, running = _now(), self._slots.running()
+        limit.refused(running, began=started, now=now)
         served_at = max(self._served_at, limit.served_at)
         wait = wait_seconds(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
-        if running == 1 and served_at <= started:
+        if running == 1 and served_at <= started and not limit.is_chance:
             limit.refused_since = min(limit.refused_since, now)
             limit.refused_alone += 1
             wait = wait_seconds(error, int(limit.refused_alone))
@@ -183,7 +184,6 @@ class RequestLimiter:
             if patience and not tries.is_alone and tries.began <= limit.refused_since:
                 raise error  # this request alone has waited for the whole time
             tries.failed += not tries.is_alone
-        limit.refused(running, began=started, now=now)
         if now + wait - max(tries.began, served_at) > self._patience_seconds:
             raise error
         return wait

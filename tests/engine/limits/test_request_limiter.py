@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import selectors
 from collections import Counter
 from itertools import pairwise
@@ -424,12 +425,35 @@ def test_a_request_that_was_refused_for_all_the_patience_is_not_repeated_once_mo
     assert patience <= waited[0] <= patience + 10
 
 
+class AtRandom(Busy):
+    """A system that refuses a share of the requests, whatever runs beside them."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(0, status=503, seconds=0.2, retry_after=None)
+        self.share = share
+        self.chance = random.Random(3)
+
+    async def __call__(self) -> str:
+        self.limit = 0 if self.chance.random() < self.share else 1000
+        return await super().__call__()
+
+
 class EverySecond(Busy):
     """A system that refuses every second request, whatever runs beside it."""
 
     async def __call__(self) -> str:
         self.limit = 1000 if self.requests % 2 == 0 else 0
         return await super().__call__()
+
+
+class ThenFour(EverySecond):
+    """A system that refuses every second request, and after 400 of them those beyond four at once."""
+
+    async def __call__(self) -> str:
+        if self.requests < 400:
+            return await super().__call__()
+        self.limit = 4
+        return await Busy.__call__(self)
 
 
 @pytest.mark.parametrize("share", [1, 2])
@@ -444,6 +468,39 @@ def test_a_system_that_refuses_every_second_request_answers_all(at_once: int, sh
 
     async def everything() -> None:
         await asyncio.gather(*(one(limiter) for limiter in limiters * (300 // share)))
+        seconds.append(now())
 
+    seconds: list[float] = []
     leap(everything())
     assert done == ["done"] * 300
+    # Without any limit below 16 the retries take 12 s; one after another, with a pause after each refusal, 95 s.
+    assert seconds[0] <= (2 * 12 if at_once == 16 else 40)
+
+
+@pytest.mark.parametrize(("system", "seconds"), [(AtRandom(0.1), 4.5), (AtRandom(0.3), 7.5), (AtRandom(0.5), 14)])
+def test_random_refusals_take_no_more_than_three_times_their_retries(system: AtRandom, seconds: float) -> None:
+    ended: list[float] = []
+
+    async def everything() -> None:
+        limiter = RequestLimiter(16)
+        await asyncio.gather(*(limiter.run(system) for _ in range(300)))
+        ended.append(now())
+
+    leap(everything())
+    # *seconds* is the time with 16 at once throughout.
+    assert ended[0] <= 3 * seconds
+
+
+def test_a_limit_that_appears_among_random_refusals_is_found() -> None:
+    system = ThenFour(0, status=503, seconds=0.2, retry_after=None)
+    refused: list[int] = []
+
+    async def everything() -> None:
+        limiter = RequestLimiter(16)
+        await asyncio.gather(*(limiter.run(system) for _ in range(600)))
+        refused.append(system.refused)
+
+    leap(everything())
+    assert system.requests - system.refused == 600
+    # 200 of the first 400, then few more than of a system that always takes four.
+    assert refused[0] <= 200 + 3 * 22
