@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,6 @@ from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.report.terminal.calibration_lines import Measured

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import inspect
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
@@ -28,8 +29,6 @@ from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Meas
 from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibrate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge, Judgement
     from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers

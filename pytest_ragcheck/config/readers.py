@@ -157,42 +157,35 @@ def read_report(text: str) -> Path:
 
 def read_minimum(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a metric that can be asserted or one of the users' *own*."""
-    metric, equals, value = text.partition("=")
-    metric = metric.strip()
-    if not equals:
-        raise ValueError("is not of the form METRIC=VALUE; write it such as f1=0.5")
-    known = (*ASSERTABLE, *own)
-    if metric not in known:
-        raise ValueError(f"names no metric that can be asserted; {nearest(metric, known)}")
-    return metric, read_fraction(value.strip())
+    metric, value = _metric_and_value(text, "METRIC=VALUE", "f1=0.5", (*ASSERTABLE, *own), "that can be asserted")
+    return metric, read_fraction(value)
 
 
 def read_maximum(text: str) -> tuple[str, float]:
     """Return the pair of `METRIC=VALUE`, for a measurement that may have a maximum."""
-    metric, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError("is not of the form METRIC=VALUE; write it such as latency_seconds=2")
-    if metric.strip() not in BOUNDED:
-        raise ValueError(f"names no metric with a maximum; {nearest(metric.strip(), BOUNDED)}")
-    maximum = number_in(value)
-    if not 0 < maximum < float("inf"):
-        raise ValueError("has no maximum above 0; write it such as latency_seconds=2")
-    return metric.strip(), maximum
+    example = "latency_seconds=2"
+    metric, value = _metric_and_value(text, "METRIC=VALUE", example, BOUNDED, "with a maximum")
+    if not 0 < (maximum := number_in(value)) < float("inf"):
+        raise ValueError(f"has no maximum above 0; write it such as {example}")
+    return metric, maximum
 
 
 def read_weight(text: str, own: Collection[str] = ()) -> tuple[str, float]:
     """Return the pair of `METRIC=WEIGHT`, for any metric but the weighted one itself, or one of the users' *own*."""
-    metric, equals, value = text.partition("=")
-    metric = metric.strip()
-    if not equals:
-        raise ValueError("is not of the form METRIC=WEIGHT; write it such as f1=2")
     known = tuple(name for name in (*METRICS, *own) if name != OVERALL)
-    if metric not in known:
-        raise ValueError(f"names no metric that can have a weight; {nearest(metric, known)}")
-    weight = number_in(value)
-    if not 0 < weight < float("inf"):
+    metric, value = _metric_and_value(text, "METRIC=WEIGHT", "f1=2", known, "that can have a weight")
+    if not 0 < (weight := number_in(value)) < float("inf"):
         raise ValueError("has no weight above 0; write it such as f1=2")
     return metric, weight
+
+
+def _metric_and_value(text: str, form: str, example: str, known: Collection[str], what: str) -> tuple[str, str]:
+    metric, equals, value = map(str.strip, text.partition("="))
+    if not equals:
+        raise ValueError(f"is not of the form {form}; write it such as {example}")
+    if metric not in known:
+        raise ValueError(f"names no metric {what}; {nearest(metric, known)}")
+    return metric, value
 
 
 def read_group(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -21,8 +22,6 @@ from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifie
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 

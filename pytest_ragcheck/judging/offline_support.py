@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def support_by_rules(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from pytest_ragcheck.judging.embeddings.transformers_model import imported, quie
 from pytest_ragcheck.judging.prompts.classifier_windows import Window, classifier_prompt, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 
 LONGEST = 4_096

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from pytest_ragcheck.scores.catalogue import CITATION_VALIDITY, MUST_CITE
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.cited_answer import Citation, CitedAnswer

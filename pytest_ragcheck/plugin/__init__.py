@@ -6,6 +6,8 @@ A run without questions imports only the modules that are imported at the top he
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,10 +25,6 @@ from pytest_ragcheck.plugin.fixtures import (
 )
 from pytest_ragcheck.plugin.item_records import has_records
 from pytest_ragcheck.plugin.run_state import RUN
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
 

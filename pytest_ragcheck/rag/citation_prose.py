@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.rag.citation_targets import SOURCE_WORDS, expanded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _NO_PROSE = re.compile(
     r"^(?P<fence>[ \t]*(?:`{3,}|~{3,})).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"  # fenced code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_ragcheck.judging.embeddings.embeds import Vector
 
 

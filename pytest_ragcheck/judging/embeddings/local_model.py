@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from pathlib import Path
+from typing import Generic, TypeVar
 
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.errors import MeasurementError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 T = TypeVar("T")
 M = TypeVar("M")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import ssl
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
@@ -21,8 +22,6 @@ from pytest_ragcheck.rag.http.route import decoded
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_ragcheck.rag.http.connections import AnyResponse
 
 LARGEST_REPLY_BYTES = 20_000_000

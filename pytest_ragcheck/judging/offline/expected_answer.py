@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.stop_words import (
@@ -16,10 +17,6 @@ from pytest_ragcheck.judging.offline.stop_words import (
     UPPER_BOUNDS,
 )
 from pytest_ragcheck.judging.offline.terms import is_number
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
 # Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
 # The other two let "30" answer "how many days?", and reject "45 days" for "30 days".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.terms import TermDictionary, is_number, numbers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_ragcheck.judging.offline.quantities import Quantity
 
 _TERMS = TermDictionary()

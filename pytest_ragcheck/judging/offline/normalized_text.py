@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.number_spellings import with_han_numbers_in_digits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"

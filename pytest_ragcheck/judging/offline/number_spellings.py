@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2

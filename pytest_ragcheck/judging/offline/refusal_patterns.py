@@ -8,13 +8,10 @@ Each line is one alternative, and an indented line continues it. `<NAME>` stands
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NAMED = {
     # Words of an answer for its sources. Not "policy" or "data": "The policy does not cover floods."

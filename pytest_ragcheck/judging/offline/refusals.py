@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import folded_words, normalised, sentences
@@ -17,7 +18,6 @@ from pytest_ragcheck.judging.offline.refusal_patterns import (
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
 
 # Enough for all known refusals; bounds the work on an answer that is one long sentence.
 _CHARACTERS_READ = 2000

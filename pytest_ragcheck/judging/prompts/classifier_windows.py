@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     Offsets = Callable[[str], Sequence[tuple[int, int]]]
     """Returns the first and the last character of each token of a text."""
 

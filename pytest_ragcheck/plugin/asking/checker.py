@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from pytest_ragcheck.plugin.hooks import own_metrics
 from pytest_ragcheck.rag.client import as_client
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     import pytest
 
     from pytest_ragcheck.judging.judgement import Judge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -32,8 +33,6 @@ from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, 
 from pytest_ragcheck.plugin.workers.worker_info import Part, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pytest_ragcheck.engine.evaluator import PreparedQuestion
     from pytest_ragcheck.engine.store.shared_store import SharedStore
     from pytest_ragcheck.judging.judgement import Judge
