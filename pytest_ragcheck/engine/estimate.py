@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.prompts.judge_prompt import load_prompt
-from pytest_ragcheck.metrics.prices import EXTRA, has_table, price_usd
+from pytest_ragcheck.metrics.cost import EXTRA, has_table, price_usd
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.function_judge import FunctionJudge
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.rag.ask import are_texts, number, settled
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.batches import Batches
 from pytest_ragcheck.errors import JudgeError, MeasurementError
-from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge

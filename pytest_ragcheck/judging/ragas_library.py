@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import create_model
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
 from pytest_ragcheck.judging.prompts.fence import Nonces

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judged_material import material_digest
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge, Judgement

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pytest_ragcheck.engine.evaluator import PreparedQuestion
 from pytest_ragcheck.errors import JudgeError, RecordedError, ReplayError
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.model.usage import note_use
 from pytest_ragcheck.judging.panel import judge_by_all

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.metrics.gold import found_gold, gold_keys
 from pytest_ragcheck.scores.catalogue import (
     ABSTAINED,

@@ -17,8 +17,7 @@ from pytest_ragcheck.engine.budget import Budget, OverBudget
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.engine.limits.slots import SharedTable
 from pytest_ragcheck.judging.model.usage import TokenUse, metered, note_use, use_of
-from pytest_ragcheck.metrics.cost import Cost, summed, system_cost, usd_of, with_judge
-from pytest_ragcheck.metrics.prices import has_table, price_usd
+from pytest_ragcheck.metrics.cost import Cost, has_table, price_usd, summed, system_cost, usd_of, with_judge
 from pytest_ragcheck.summary.aggregate import aggregate
 from tests.making import Answers, a_question, a_record, an_error, some_outcomes
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck import Judgement, RagAnswer
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.engine.evaluator import evaluate_all
-from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.replay.recorded_run import Recorded, Recording, Unasked

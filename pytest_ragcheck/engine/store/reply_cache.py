@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.judged_material import digest_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply

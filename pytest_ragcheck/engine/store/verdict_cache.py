@@ -15,7 +15,7 @@ from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.engine.store.reply_cache import CachingChat
 from pytest_ragcheck.engine.store.shared_database import opened, when_unlocked
-from pytest_ragcheck.judging.digest import digest_of, material_digest
+from pytest_ragcheck.judging.judged_material import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
 from pytest_ragcheck.verdict.record import members
 

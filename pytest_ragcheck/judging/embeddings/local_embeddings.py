@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import JudgeError, MeasurementError
-from pytest_ragcheck.judging.digest import digest_of
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import load
+from pytest_ragcheck.judging.judged_material import digest_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Vector

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.digest import digest_of
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
 from pytest_ragcheck.judging.model.model_server import ModelServer

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline.evidence import ContextCache

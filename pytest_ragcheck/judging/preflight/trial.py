@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
-from pytest_ragcheck.judging.digest import digest_of, material_digest
+from pytest_ragcheck.judging.judged_material import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.canaries import canaries

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.judging.grounding import grounding_contexts
+from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
 from pytest_ragcheck.metrics.ragas.formulas import (

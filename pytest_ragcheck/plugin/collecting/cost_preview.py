@@ -10,7 +10,7 @@ from pytest_ragcheck.engine.estimate import estimate, estimate_lines, why_no_pri
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.preflight.trial import KEPT_TRIALS, canaries_for, judges_to_try, trial_key
-from pytest_ragcheck.metrics.prices import price_usd
+from pytest_ragcheck.metrics.cost import price_usd
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.collecting.run_baseline import DRIFT_SAMPLE, RunBaseline
 from pytest_ragcheck.plugin.configuration import settings_of

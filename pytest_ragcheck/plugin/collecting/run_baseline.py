@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.plugin.collecting.gate_baseline import baseline_of, terms_of
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 

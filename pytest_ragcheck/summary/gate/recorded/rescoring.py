@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.digest import material_digest
+from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, weighted

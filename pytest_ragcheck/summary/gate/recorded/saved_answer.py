@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.digest import digest_of
+from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Digests of the material that a judge reads."""
+"""The material that a judge reads: the contexts that may support an answer, and digests of the whole."""
 
 from __future__ import annotations
 
@@ -26,3 +26,15 @@ def material_digest(question: Question, answer: RagAnswer) -> str:
 def digest_of(value: object) -> str:
     """64 hex digits over a value that JSON can hold."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def grounding_contexts(question: Question, answer: RagAnswer) -> tuple[str, ...]:
+    """
+    Return the contexts of the answer, and after them those of the earlier turns, the latest turn first.
+
+    A system may answer a follow-up from passages that it retrieved for an earlier turn.
+    """
+    if not question.history:
+        return answer.contexts
+    earlier = (context for turn in reversed(question.history) for context in turn.contexts)
+    return tuple(dict.fromkeys((*answer.contexts, *earlier)))
