@@ -174,6 +174,21 @@ def test_a_server_that_takes_no_documents_ends_the_run_with_its_first_question(p
     assert "partial: 5 of the collected questions were not run" in run.lines
 
 
+@pytest.mark.parametrize("route", ["POST /upload", "GET /tasks"])
+def test_a_server_that_fails_with_every_document_ends_the_run_with_its_first_question(
+    project: Project, route: str
+) -> None:
+    with DocumentServer(replies={route: (500, {})}) as server:
+        project.write("shop.rag.yaml", MANY)
+        run = project.run(f"--rag-url={server.url}", "--rag-judge=none", "-orag_disable=cleanup")
+        assert [request.path for request in server.requests].count("/upload") == 3
+    assert run.exit_status == 1, run.text
+    assert len(run.short_summary) == 1
+    assert "status 500 Internal Server Error" in run.text
+    assert "So it was with 3 documents in a row; no further one was sent." in run.text
+    assert run.document("rag.partial_summary.json")["counts"]["error"] == 1
+
+
 @two_ways
 def test_a_rerun_does_not_lose_the_error_of_a_server_that_takes_no_documents(project: Project) -> None:
     with DocumentServer(replies={"POST /upload": (404, {})}) as server:

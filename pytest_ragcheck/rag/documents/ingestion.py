@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.rag.documents.document_routes import may_pass
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
@@ -34,7 +35,12 @@ POLL_SECONDS = 2.0
 SETTLING_SECONDS = 10.0
 """Time limit for uploads that are in progress at the end of the run."""
 
+FAILED_AT_FIRST = 3
+FAILED_LATER = 10
+"""Failures of the server in a row after which no document is sent any more: before one succeeded, and after."""
+
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+_NO_ENTRY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +78,8 @@ async def ingest(
     Uploads the documents to the system.
 
     Existing documents stay untouched. Exactly one new document of each name must be ours. If the server has no route
-    for uploads, or reads nothing of the first document, no further one is sent, and all of them count as failed.
+    for uploads, reads nothing of the first document, or fails with the first three, no further one is sent, and all of
+    them count as failed.
 
     Args:
         uploads: The documents; file names are unique.
@@ -89,11 +96,14 @@ async def ingest(
         watch = _Watch(routes=routes, limiter=limiter, listed=listed, timeout_seconds=timeout_seconds)
         batch = _Batch(routes=routes, ledger=ledger, limiter=limiter, tell=tell, watch=watch)
         ledger.write(base=routes.shown, identity=routes.identity)
-        first, *others = uploads
-        # The first upload runs alone: a server that takes none gets one request, not a thousand.
-        if (failure := await batch.upload(first, before)) is not None and batch.is_refused:
-            return refused(uploads, failure)
-        reasons = [failure, *await asyncio.gather(*(batch.upload(upload, before) for upload in others))]
+        reasons: list[str | None] = []
+        # Uploads run alone until the server does not fail: one that takes none gets a few requests, not a thousand.
+        while not reasons or (batch.failed_in_row and len(reasons) < len(uploads)):
+            failure = await batch.upload(uploads[len(reasons)], before)
+            if failure is not None and batch.is_refused:
+                return refused(uploads, failure)
+            reasons.append(failure)
+        reasons += await asyncio.gather(*(batch.upload(upload, before) for upload in uploads[len(reasons) :]))
         after = _by_name(await limiter.run(routes.listed))
     except EndpointError as error:
         return refused(uploads, str(error))
@@ -111,7 +121,8 @@ async def ingest(
         if failure is not None:
             failures[upload.doc_id] = failure
     # A single unread document may be too hard to read.
-    return Ingested(ids=ids, failures=failures, is_refused=bool(batch.stalled) and reasons.count(batch.stalled) > 1)
+    is_refused = reasons.count(batch.stalled) > 1 or batch.failed_in_row == len(reasons) > 1
+    return Ingested(ids=ids, failures=failures, is_refused=is_refused)
 
 
 def refused(uploads: Sequence[Upload], why: str) -> Ingested:
@@ -184,27 +195,31 @@ class _Batch:
         self._watch = watch
         self._done = 0
         self.is_refused = False
-        """Whether the server has no route for uploads, or has stopped reading documents."""
+        """Whether the server has no route for uploads, has stopped reading documents, or fails with each of them."""
 
         self.stalled = ""
-        """The failure of the first document that the server no longer reads; empty while it reads them."""
+        """The failure after which no document is sent: the server reads none any more, or fails with each."""
+
+        self.failed_in_row = 0
+        """Failures of the server itself since the last document that it took and read, or refused."""
 
     async def upload(self, upload: Upload, before: Mapping[str, list[str]]) -> str | None:
         """The reason why the upload failed; None if it succeeded."""
         name = upload.file_name
         shown = f"document {upload.doc_id!r} (file {name})"
-        if self.stalled:
-            return self.stalled
         try:
             batch_id = await self._limiter.run(partial(self._send, upload, before.get(name, [])))
         except EndpointError as error:
-            self.is_refused = error.status in _NO_ROUTE
-            return f"{shown} was not taken: {error}"
+            return self._failed(f"{shown} was not taken: {error}", error)
+        if batch_id is None:
+            return self.stalled
         try:
             status = await self._status(batch_id)
         except EndpointError as error:
-            self.is_refused = error.status in _NO_ROUTE
-            return f"{shown} was uploaded, and the server does not say whether it was read: {error}"
+            return self._failed(
+                f"{shown} was uploaded, and the server does not say whether it was read: {error}", error
+            )
+        self.failed_in_row = 0
         if status.done or status.failures:
             self._done += 1
             self._tell(self._done)
@@ -223,6 +238,16 @@ class _Batch:
             return self.stalled
         return None
 
+    def _failed(self, failure: str, error: EndpointError) -> str:
+        self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
+        most = FAILED_LATER if self._done else FAILED_AT_FIRST
+        if self.failed_in_row >= most:
+            self.stalled = (
+                f"{failure}\nSo it was with {self.failed_in_row} documents in a row; no further one was sent."
+            )
+        self.is_refused = error.status in _NO_ROUTE or bool(self.stalled)
+        return self.stalled or failure
+
     async def _status(self, batch_id: str) -> BatchStatus:
         """The batch's last status: it is done, one of its tasks failed, or the server reads nothing any more."""
         while True:
@@ -236,8 +261,14 @@ class _Batch:
             if status.done or status.failures or await self._watch.is_stalled():
                 return status
 
-    async def _send(self, upload: Upload, before: list[str]) -> str:
-        """The batch's id; a cancelled run waits for it, since the server may still create the document."""
+    async def _send(self, upload: Upload, before: list[str]) -> str | None:
+        """
+        The batch's id; None if the server fails with each document by now.
+
+        A cancelled run waits for it, since the server may still create the document.
+        """
+        if self.stalled:
+            return None
         self._ledger.write(upload=upload.file_name, before=before)
         sending = asyncio.ensure_future(self._answered(upload))
         try:

@@ -378,6 +378,38 @@ def test_an_upload_whose_status_could_not_be_had_is_said_to_have_been_uploaded(l
     )
 
 
+def many(n: int) -> list[Upload]:
+    return [Upload(doc_id=f"d{number}", text="x", file_name=f"d{number}.txt") for number in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("fails_from", "n", "sent", "refused"), [(0, 40, 3, True), (0, 2, 2, True), (0, 1, 1, False), (2, 40, 16, True)]
+)
+def test_a_server_that_fails_with_each_document_gets_no_further_one(
+    ledger: Ledger, fails_from: int, n: int, sent: int, refused: bool
+) -> None:
+    def fail(server: DocumentServer, _: str) -> None:
+        if len(server.uploaded) >= fails_from:
+            server.replies["POST /upload"] = (500, {})
+
+    with DocumentServer(on_upload=fail, replies={} if fails_from else {"POST /upload": (500, {})}) as server:
+        done = put(server, ledger, *many(n))
+        posts = [request.path for request in server.requests].count("/upload")
+    # Up to four at once are on their way when the last failure arrives.
+    assert sent - 4 * bool(fails_from) <= posts <= sent
+    assert (len(done.failures), done.is_refused) == (n - fails_from, refused)
+
+
+def test_single_failures_of_the_server_fail_alone(ledger: Ledger) -> None:
+    def every_third(server: DocumentServer, _: str) -> None:
+        server.replies = {"GET /tasks/d3": (500, {}), "GET /tasks/d0": (500, {}), "GET /tasks/d1": (500, {})}
+
+    with DocumentServer(on_upload=every_third) as server:
+        done = put(server, ledger, *many(6))
+        assert len(server.uploaded) == 6
+    assert (sorted(done.failures), done.is_refused) == (["d0", "d1", "d3"], False)
+
+
 @pytest.mark.parametrize("status", [500, 502, 504])
 def test_a_document_of_an_upload_that_a_gateway_gave_up_is_waited_for(ledger: Ledger, status: int) -> None:
     with DocumentServer(replies={"POST /upload": (status, {})}) as server:
