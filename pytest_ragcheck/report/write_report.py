@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +19,12 @@ def write_report(results: Results, path: Path, kind: str = "html") -> None:
     Args:
         results: The content.
         path: The file; a missing folder is created.
-        kind: One of `KINDS`.
+        kind: `html`, `markdown`, `csv` or `jsonl`.
 
     Raises:
         UsageError: The file cannot be written.
     """
-    write_text(path, KINDS[kind](results))
+    write_text(path, _rendered(results, kind))
 
 
 def add_markdown(results: Results, path: Path) -> None:
@@ -35,7 +34,7 @@ def add_markdown(results: Results, path: Path) -> None:
     Raises:
         UsageError: The file cannot be written.
     """
-    write_text(path, _markdown(results), "a")
+    write_text(path, _rendered(results, "markdown"), "a")
 
 
 def write_text(path: Path, text: str, mode: str = "w") -> None:
@@ -54,29 +53,16 @@ def write_text(path: Path, text: str, mode: str = "w") -> None:
         raise UsageError(f"{path}: cannot be written ({error.strerror}). Choose another file.") from None
 
 
-def _html(results: Results) -> str:
-    from pytest_ragcheck.report.html.page import page_of
+def _rendered(results: Results, kind: str) -> str:
+    # Each kind imports its own modules only.
+    if kind == "html":
+        from pytest_ragcheck.report.html.page import page_of
 
-    return page_of(view_of(results))
+        return page_of(view_of(results))
+    if kind == "markdown":
+        from pytest_ragcheck.report.markdown import markdown_of
 
+        return markdown_of(view_of(results))
+    from pytest_ragcheck.report.files.table_export import export_csv, export_jsonl
 
-def _markdown(results: Results) -> str:
-    from pytest_ragcheck.report.markdown import markdown_of
-
-    return markdown_of(view_of(results))
-
-
-def _csv(results: Results) -> str:
-    from pytest_ragcheck.report.files.table_export import export_csv
-
-    return export_csv(results)
-
-
-def _jsonl(results: Results) -> str:
-    from pytest_ragcheck.report.files.table_export import export_jsonl
-
-    return export_jsonl(results)
-
-
-KINDS: dict[str, Callable[[Results], str]] = {"html": _html, "markdown": _markdown, "csv": _csv, "jsonl": _jsonl}
-"""The kinds of report, by name."""
+    return export_csv(results) if kind == "csv" else export_jsonl(results)

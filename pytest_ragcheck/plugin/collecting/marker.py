@@ -24,6 +24,7 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
             f"{test.nodeid}: the test is marked rag_questions but uses no question. "
             f"Give it the argument rag_result or rag_question."
         )
+    name_in_file = ".".join(test.nodeid.split("::")[1:])
     questions: list[Question] = []
     for name in mark.args:
         path = test.path.parent / name
@@ -32,10 +33,6 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
                 f"{test.nodeid}: there is no question file {name!r} in {test.path.parent}. "
                 f"The path is relative to the test's file."
             )
-        questions += questions_of_file(test.config, path, test=_test_name(test)).questions
+        questions += questions_of_file(test.config, path, test=name_in_file).questions
     parameters = [pytest.param(question, id=question.id, marks=marks(question)) for question in questions]
     metafunc.parametrize("rag_question", parameters, indirect=True)
-
-
-def _test_name(test: pytest.Item) -> str:
-    return ".".join(test.nodeid.split("::")[1:])

@@ -117,7 +117,11 @@ class Assertions:
 def of_cell(cell: str) -> dict[str, Any]:
     """Return the assertion in an `__expected` cell of a CSV file, such as `icontains: 30 days`."""
     found = _OF_A_CELL.fullmatch(cell)
-    if found is None or not _is_known(found["type"]) or (found["value"] is None and found["type"] not in _VALUELESS):
+    if (
+        found is None
+        or found["type"].removeprefix("not-") not in _KINDS
+        or (found["value"] is None and found["type"] not in _VALUELESS)
+    ):
         return {"type": "equals", "value": cell}
     kind = _CSV_TYPES.get(found["type"], found["type"])
     assertion: dict[str, Any] = {"type": kind}
@@ -141,10 +145,6 @@ _KINDS = frozenset(
         "classifier", "moderation", "perplexity", "is-sql", "is-xml", "select-best", "word-count", "pi", *_CSV_TYPES,
     }
 )  # fmt: skip
-
-
-def _is_known(kind: str) -> bool:
-    return kind.removeprefix("not-") in _KINDS
 
 
 def _number(text: str) -> float | str:
