@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
-from pytest_ragcheck.questions.fields.key_descriptions import (
+from pytest_ragcheck.questions.fields.key_kinds import (
     CONVERSATION_DESCRIPTIONS,
     DEFAULTS_DESCRIPTIONS,
     FILE_DESCRIPTIONS,
+    KINDS,
     PASSAGE_DESCRIPTIONS,
     QUESTION_DESCRIPTIONS,
+    KeyKind,
 )
-from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import (
     CONVERSATION,
     DEFAULTS,
