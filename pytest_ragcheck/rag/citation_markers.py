@@ -21,7 +21,8 @@ _MARKER = re.compile(
     rf"|[(（](?P<round>(?:{SOURCE_WORDS})(?:\s*[:：]|\s+\#?(?=\d))[^()（）\n]{{1,200}})[)）]",
     re.IGNORECASE,
 )
-_MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)
+MAY_CITE = re.compile(rf"[\[【［]|[(（](?:{SOURCE_WORDS})\b", re.IGNORECASE)
+"""Found in every answer with a marker."""
 _REFERENCE_LINK = re.compile(r"\[(?P<label>[^\[\]\n]{1,200})\](?=\[(?P<reference>[^\[\]\n]{0,50})\])")
 _PAGE_OR_SCHEME = re.compile(r"[#/.]|(?!https?:)[a-z][a-z+.-]*:", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -89,7 +90,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
         contexts: The contexts of the answer, from which it may quote.
         is_document: True for a name that may be one of the system's documents, known or not.
     """
-    if not _MAY_CITE.search(answer):
+    if not MAY_CITE.search(answer):
         return MarkedText(definitions={})
     prose = prose_of(answer)
     used = used_definitions(answer, prose)

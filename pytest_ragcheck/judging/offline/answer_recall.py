@@ -19,10 +19,10 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     without_stop_words,
 )
 from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
-from pytest_ragcheck.judging.offline.negation import all_are_denied, negates, says_yes
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, read_quantities
-from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import is_number, numbers_in
 
 if TYPE_CHECKING:
@@ -102,7 +102,6 @@ class AnswerText:
         self._spelt = f" {' '.join(found)} "
         self._in_order = terms.of_words(found)
         self._all = frozenset(self._in_order)
-        self._has_negation = not NEGATIONS.isdisjoint(found) or "n't " in self._spelt
 
     def best_recall(self, acceptable: Sequence[str]) -> Recall:
         """
@@ -158,7 +157,7 @@ class AnswerText:
             is_late = self._is_late(sought)
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
-        opposed = (wanted is not None and self._says_yes is (not wanted)) or self._denies(sought, missing)
+        opposed = (wanted is not None and self._says_yes is (not wanted)) or self._opposes(expected, sought)
         if opposed:
             raw = min(raw, _OPPOSED)
         score = _calibrated(raw)
@@ -182,6 +181,10 @@ class AnswerText:
     def _own(self) -> frozenset[str]:
         """The answer's terms that are neither stop words nor in the question."""
         return self._unasked - STOP_WORDS
+
+    @cached_property
+    def _polarity(self) -> Polarity:
+        return polarity(self._terms.with_ends(self._text), STOP_WORDS)
 
     @cached_property
     def _unasked(self) -> frozenset[str]:
@@ -259,18 +262,23 @@ class AnswerText:
         if self._says_yes is not None:
             agrees, certainty = self._says_yes is yes, 1.0
         else:
-            opening = words(next(sentences(self._text[:_OPENING]), ""))
-            agrees, certainty = any(map(negates, opening)) is not yes, _INFERRED_AGREEMENT
+            opening = self._terms.of(next(sentences(self._text[:_OPENING]), ""))
+            is_negated = NEGATIVE.isdisjoint(opening) is not NEGATIVE.isdisjoint(self._asked)
+            agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
         score = certainty if agrees else 1 - certainty
         missing = frozenset(() if score == 1.0 else self._terms.of(expected))
         return Recall(score=score, expected=expected, missing=missing, is_opposed=not agrees)
 
-    def _denies(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
-        """True if a negation precedes every mention of the expected terms that the answer has."""
-        if not self._has_negation or any(map(negates, sought.words)):
+    def _opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
+        """True if the answer denies what the expected answer affirms, or the other way round."""
+        if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
             return False
-        found = sought.distinct - missing - STOP_WORDS - self._asked
-        return all_are_denied(self._words, found, self._terms)
+        own, wanted = self._polarity, polarity(self._terms.with_ends(expected), STOP_WORDS)
+        if wanted.denials:
+            return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
+        told = (sought.distinct & self._all) - STOP_WORDS - self._asked
+        # A negation that the question has already denies nothing in the answer.
+        return bool(told) and NEGATIVE.isdisjoint(self._asked) and told <= own.denied - own.affirmed - wanted.denied
 
 
 def _calibrated(raw: float) -> float:

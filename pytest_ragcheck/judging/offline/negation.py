@@ -1,24 +1,185 @@
-"""Recognises yes, no, and the words that a negation denies."""
+"""Recognises yes, no, negations and pairs of opposites in eight languages, and what a negation denies."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.stop_words import LINKS, NEGATIONS, NO, YES
+from pytest_ragcheck.judging.offline.normalized_text import listed, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-    from pytest_ragcheck.judging.offline.terms import TermDictionary
+NOT = "¬"
+"""The term of every negation. A negative word is two terms: "forbidden" is `not`, `allow`."""
+
+WITHOUT = "¬with"
+"""The term of every word like "without", which cancels a negation before it: "not possible without a receipt"."""
+
+EXCEPT = "¬in"
+"""The term of every word like "except", which turns the polarity of its clause."""
+
+NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
+
+NEGATIONS = {
+    **dict.fromkeys(
+        listed(
+            "not never no cannot nor neither nicht kein keine keinen keinem keiner keines nie niemals pas jamais aucun "
+            "aucune nunca jamas nao non niet geen nooit не нет avoid avoids avoiding vermeiden eviter evitar evitare "
+            "vermijden"
+        ),
+        NOT,
+    ),
+    **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
+    **dict.fromkeys(
+        listed("except excluding ausser sauf excepte salvo tranne exceto excepto кроме behalve uitgezonderd"), EXCEPT
+    ),
+}
+
+PORTUGUESE = listed(
+    "o os e em um uma da dos das ao com nao na nos nas pelo pela ser pode podem ate maximo minimo sao tem"
+)
+"""Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
+
+NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con")
+
+# What is affirmed, then its negatives. A word stands for all with its stem, except after "=".
+_PAIRS = """
+allowed permitted ~ forbidden prohibited banned disallowed
+possible able ~ unable
+included ~ excluded
+open ~ =closed
+required mandatory compulsory obligatory necessary ~ optional voluntary
+valid ~ invalid
+enabled ~ disabled
+legal ~ illegal
+correct ~ incorrect
+complete ~ incomplete
+active ~ inactive
+sufficient ~ insufficient
+accept ~ reject refuse
+paid ~ unpaid
+safe ~ unsafe
+lawful ~ unlawful
+likely ~ unlikely
+clear ~ unclear
+erlaubt gestattet zulassig ~ verboten untersagt
+inbegriffen enthalten ~ ausgeschlossen
+offen geoffnet ~ geschlossen
+erforderlich notwendig verpflichtend obligatorisch notig ~ freiwillig optional fakultativ
+autorise permis admis ~ interdit interdite defendu
+compris inclus ~ exclu exclus
+ouvert ouverte ~ fermee fermees
+obligatoire ~ facultatif facultative
+allowed permitido autorizado admitido ~ prohibido proibido
+incluido ~ excluido
+abierto abierta ~ cerrado
+obligatorio requerido necesario ~ opcional voluntario
+valido ~ invalido
+aberto aberta ~ fechado
+obrigatorio ~ facultativo
+consentito permesso ammesso ~ vietato vietata proibito
+incluso inclusa compreso ~ escluso esclusa
+aperto aperta ~ chiuso chiusa
+obbligatorio ~ facoltativo opzionale
+toegestaan ~ verboden
+inbegrepen ~ uitgesloten
+open geopend ~ gesloten
+verplicht ~ vrijwillig optioneel
+разрешено разрешен можно ~ запрещено запрещен нельзя
+включено ~ исключено
+открыт открыто ~ закрыт закрыто
+обязательно обязателен ~ необязательно необязателен
+возможно ~ невозможно
+действителен действительно ~ недействителен недействительно
+доступен доступно ~ недоступен недоступно
+допустимо ~ недопустимо
+"""
+
+PAIRS = [[side.split() for side in line.split("~")] for line in normalised(_PAIRS).strip().splitlines()]
+"""The affirmative and the negative words of each pair."""
+
+# As many beginnings and endings as leave "united", "under", "international" and "often" alone.
+_PREFIXED = re.compile(
+    r"un((?!der|til|less|i(?![mn]))[a-z]{3,}(?:ed|able|ible|ing|al|ful|ary|ain))"
+    r"|un([a-z]{3,}(?:bar|ig|lich|zt|tet|delt)(?:e[nrsm]?)?)"
+    r"|i[mnlr]([a-z]{3,}(?:[ai]ble|[ai]bile|[ai]vel|[ai]bili|[ai]veis)s?)"
+    r"|on((?!der)[a-z]{3,}(?:ig|lijk|baar|kt)e?)"
+)
+
+
+def without_prefix(word: str) -> str | None:
+    """The word that *word* negates by a prefix: "supported" for "unsupported"; None if there is none."""
+    if word[0] not in "uio":
+        return None
+    found = _PREFIXED.fullmatch(word)
+    return found and found[found.lastindex or 0]
+
+
+DIRECTIONS = {
+    word: (line.split()[0], index > 0)
+    for line in (
+        "before ~ after", "minimum ~ maximum", "vor ~ nach", "mindestens ~ hochstens", "avant ~ apres",
+        "antes ~ despues depois apos", "minimo ~ maximo massimo", "prima ~ dopo", "minimaal ~ maximaal", "до ~ после",
+        "минимум ~ максимум",
+    )
+    for index, words in enumerate(line.split("~"))
+    for word in words.split()
+}  # fmt: skip
+"""The first word of its pair, and True for the second side, of words that say a direction."""
+
+BUT = "¦"
+"""The term of every word that begins another clause."""
+
+_CLAUSES = dict.fromkeys(
+    listed(
+        "but however while whereas when because aber sondern wahrend weil mais lorsque quand pero sino cuando porque "
+        "embora ma quando perche maar terwijl wanneer omdat но когда"
+    ),
+    BUT,
+)
+IF = "¦if"
+"""The term of every word that begins a condition."""
+
+_CONDITIONS = dict.fromkeys(listed("if unless wenn falls sofern si indien mits если"), IF)
+_OR = listed("or oder ou o of или")
+_AND = listed("and und et y e i ed en и")
+# After a negation these leave the rest affirmed: "not only", "not everyone".
+_ONLY = listed(
+    "only just nur seulement uniquement solo solamente somente apenas soltanto alleen только all every everyone "
+    "everything always necessarily alle jeder immer tous tout toujours todos siempre tutti sempre altijd все всегда"
+)
+_MORE = frozenset(DIRECTIONS) | listed(
+    "more less fewer earlier later over above below mehr weniger spater fruher plus moins mas mais menos superior "
+    "inferior piu meno meer minder later hoger выше более больше менее меньше позднее позже ранее раньше"
+)
+_THAN = listed("than als que de di do dan a чем")
+_ENDS = frozenset(("¶", BUT, EXCEPT, IF))
+_SPLITS = _ENDS | _AND
+_LEAST_OF_A_CLAUSE = 2  # content terms
+_REACH = 4  # content terms that a negation denies at most
+
+SIGNED = frozenset((NOT, WITHOUT, EXCEPT)) | frozenset(DIRECTIONS)
+"""The terms without which a text affirms everything."""
+
+_UNPLAIN = SIGNED | {IF}
+
+SIGNS = {**{word: word for word in _MORE | _ONLY}, **NEGATIONS, **_CLAUSES, **_CONDITIONS}
+"""The term of each negation, of each word that begins a clause, and of the words that go with them."""
+
+YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet")
+"""Lower-case words that mean yes at the beginning of an answer."""
+
+NO = listed(
+    "no nope not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
+    "hayir hayır"
+)
+"""Lower-case words that mean no at the beginning of an answer."""
+
 
 _FIRST_WORD = re.compile(r"\W{0,20}([^\W\d_]+)\s?(?:[.,:;!。，、！]|$)")
-
-
-def negates(word: str) -> bool:
-    """True for a word that negates what follows it: "not", "never", "isn't"."""
-    return word in NEGATIONS or word.endswith("n't")
 
 
 def says_yes(text: str) -> bool | None:
@@ -30,23 +191,186 @@ def says_yes(text: str) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
-def all_are_denied(words: Sequence[str], found: AbstractSet[str], terms: TermDictionary) -> bool:
+@dataclass(slots=True)  # not frozen: filled term by term
+class Polarity:
+    """The content terms that a text affirms and those that it denies; a term can be among both."""
+
+    affirmed: set[str] = field(default_factory=set)
+    denied: set[str] = field(default_factory=set)
+    denials: dict[str, set[str]] = field(default_factory=dict)
+    """The terms that each negation denies, by the one next to it."""
+
+    @property
+    def foci(self) -> frozenset[str]:
+        """The terms next to a negation or a direction."""
+        return frozenset(map(_term_of, self.denials))
+
+    def opposes(self, other: Polarity, *, about: AbstractSet[str]) -> bool:
+        """True if one text denies what the other one affirms, next to the negation one of the terms *about*."""
+        return self._denies(other, about) or other._denies(self, about)
+
+    def _denies(self, other: Polarity, about: AbstractSet[str]) -> bool:
+        return any(
+            focus in other.affirmed and denied.isdisjoint(other.denied) and _term_of(focus) in about
+            for focus, denied in self.denials.items()
+        )
+
+
+def _term_of(focus: str) -> str:
+    """The term without the marks of conditions and directions."""
+    return focus.rpartition(" ")[2].lstrip("?")
+
+
+def polarity(terms: Sequence[str], silent: AbstractSet[str]) -> Polarity:
     """
-    True if a negation precedes every mention of *found*, with only `LINKS` between; False without a mention.
+    The polarity of the content terms of a text.
+
+    A negation denies the next content terms of its clause, or the last ones if none follow. A word such as "before" is
+    an opposite of "after" together with the next content term.
 
     Args:
-        words: The answer's words, in order.
-        found: The terms to search for.
-        terms: The dictionary of terms.
+        terms: The terms, in order.
+        silent: The terms without content.
     """
-    is_denied, mentions = False, 0
-    for word in words:
-        if negates(word):
-            is_denied = True
-        elif terms[word] in found:
-            if not is_denied:
-                return False
-            mentions += 1
-        elif word not in LINKS:
-            is_denied = False
-    return mentions > 0
+    if _UNPLAIN.isdisjoint(terms):
+        return Polarity(affirmed=set(terms).difference(silent))
+    reading = _Reading()
+    for place, term in enumerate(terms):
+        if term in _ENDS:
+            reading.end_clause(term)
+        elif term in _AND:
+            reading.negates = reading.negates and not reading.reached
+        elif term in (NOT, WITHOUT):
+            if not _is_bound(terms, place):
+                reading.negate(is_without=term == WITHOUT)
+        elif term in DIRECTIONS:
+            reading.turn(term)
+        elif term not in silent:
+            reading.add(term)
+    reading.end_clause(BUT)
+    return reading.found
+
+
+class _Reading:
+    """The clause that is read."""
+
+    __slots__ = (
+        "clause",
+        "direction",
+        "focus",
+        "found",
+        "has_negation",
+        "is_condition",
+        "is_sheltered",
+        "negates",
+        "reach",
+        "reached",
+    )
+
+    def __init__(self) -> None:
+        self.found = Polarity()
+        self.negates = False
+        """True if the next content terms are denied."""
+        self._begin(is_condition=False)
+
+    def _begin(self, *, is_condition: bool) -> None:
+        self.clause: list[str] = []
+        """The content terms that no negation has reached, but a later one may."""
+        self.has_negation = False
+        self.reached = 0
+        """The number of content terms after the negation."""
+        self.reach = _REACH
+        self.focus = ""
+        self.direction: tuple[str, bool] | None = None
+        self.is_sheltered = False
+        """True after a word such as "after": no later negation reaches these terms."""
+        self.is_condition = is_condition
+
+    def end_clause(self, term: str) -> None:
+        """End the clause at *term*, which begins the next one."""
+        if self.negates and not self.reached and self.clause:
+            self._deny(self.clause[-1], self.clause[-_REACH:])
+            del self.clause[-_REACH:]
+        self.found.affirmed.update(self.clause)
+        self.negates = term == EXCEPT and not self.has_negation
+        self._begin(is_condition=term == IF)
+        self.reach = 1 if term == EXCEPT else _REACH
+
+    def _deny(self, focus: str, denied: Iterable[str]) -> None:
+        self.found.denied.update(denied)
+        self.found.denials.setdefault(focus, set()).update(denied)
+
+    def negate(self, *, is_without: bool) -> None:
+        """Read a negation; "not unsupported" and "not possible without" deny nothing."""
+        found = self.found
+        cancels = self.has_negation and (is_without or (self.negates and not self.reached))
+        if cancels and is_without:
+            self.clause += found.denied
+            found.denied.clear()
+            found.denials.clear()
+        self.negates = not cancels
+        self.has_negation = True
+        self.reached = 0
+        self.reach = 1 if is_without else _REACH
+
+    def turn(self, word: str) -> None:
+        """Read a word that says a direction."""
+        self.negates = self.negates and not self.reached
+        self.found.affirmed.update(self.clause)
+        self.clause = []
+        self.is_sheltered = True
+        self.direction = DIRECTIONS[word]
+
+    def add(self, term: str) -> None:
+        """Read a content term; the terms of a condition are compared with those of another condition only."""
+        found = self.found
+        if self.is_condition:
+            term = f"?{term}"
+        if self.direction is not None:
+            base, is_opposite = self.direction
+            directed = f"{base} {term}"
+            if is_opposite:
+                self._deny(directed, (directed,))
+            else:
+                found.affirmed.add(directed)
+            self.direction = None
+        if self.negates and self.reached < self.reach:
+            if not self.reached:
+                self.focus = term
+            self._deny(self.focus, (term,))
+            self.reached += 1
+        elif self.is_sheltered:
+            found.affirmed.add(term)
+        else:
+            self.clause.append(term)
+
+
+def split_clauses(terms: Sequence[str], silent: AbstractSet[str]) -> list[Sequence[str]]:
+    """The clauses of a sentence, each with at least two content terms if the sentence has two."""
+    if _SPLITS.isdisjoint(terms):
+        return [terms]
+    clauses: list[Sequence[str]] = []
+    start = n_content = 0
+    n_left = sum([term not in silent for term in terms])
+    for place, term in enumerate(terms):
+        if term in _SPLITS and n_content >= _LEAST_OF_A_CLAUSE and n_left >= _LEAST_OF_A_CLAUSE:
+            clauses.append(terms[start:place])
+            start, n_content = place, 0
+        elif term not in silent:
+            n_content += 1
+            n_left -= 1
+    return [*clauses, terms[start:]]
+
+
+def _is_bound(terms: Sequence[str], place: int) -> bool:
+    """True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without"."""
+    if terms[place] == WITHOUT and place and terms[place - 1] in _OR:
+        return True
+    nearby = terms[place + 1 : place + 3]
+    if not _ONLY.isdisjoint(nearby):
+        return True
+    for at, term in enumerate(nearby, place + 1):
+        if term in _MORE:
+            following = terms[at + 1 : at + 2]
+            return bool(following) and (following[0] in _THAN or following[0] < ":")
+    return False

@@ -15,6 +15,7 @@ from pytest_ragcheck.judging.offline.normalized_text import beginning
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ class OfflineJudge:
         text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
-        answered, text = (
-            text,
-            cited_answer(answer if text is answer.text else replace(answer, text=text)).marked.blanked(text),
-        )
+        answered = text
+        if MAY_CITE.search(text):
+            text = cited_answer(answer if text is answer.text else replace(answer, text=text)).marked.blanked(text)
         cache = SentenceCache(answered, text)
         if question.answerable and question.acceptable_answers:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
@@ -188,6 +188,8 @@ def _ungrounded(grounded: Groundedness) -> str:
         return f"the contexts have {worst.number_instead} and not {worst.number} in {sentence}"
     if worst.number is not None:
         return f"the contexts do not have the number {worst.number} of {sentence}"
+    if worst.is_opposed:
+        return f"the contexts say the opposite of {sentence}"
     if worst.score < PASS_LINE:
         return f"the contexts do not support {sentence}"
     return f"the contexts support only in part {sentence}"

@@ -15,8 +15,9 @@ from pytest_ragcheck.judging.offline.measure_words import (
     UNITS_BY_WORD,
     UPPER_BOUNDS,
 )
+from pytest_ragcheck.judging.offline.negation import NEGATIVE
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.stop_words import NEGATIONS, STOP_WORDS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ MONTH_NUMBERS = _by_term(MONTHS_BY_WORD)
 _PERIODS = _by_term(PERIODS_BY_WORD)
 _PER = _terms_of(PER)
 _LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
-_NEGATIONS = _terms_of(NEGATIONS)
 DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "pm", "am", "p"))
 """Terms that make a number a quantity, a date or a clock time."""
 # Words between a bound and its number, a day and its month, a number and its unit.
@@ -451,7 +451,7 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
     while at >= 0 and at >= start - 2 and terms[at] in _BEFORE_NUMBER:
         at -= 1
     if at >= 0 and (bound := (terms[at] in _LOWER) - (terms[at] in _UPPER)):
-        is_denied = terms[at] in _COMPARATIVES and not _NEGATIONS.isdisjoint(terms[max(0, at - 2) : at])
+        is_denied = terms[at] in _COMPARATIVES and not NEGATIVE.isdisjoint(terms[max(0, at - 2) : at])
         return -bound if is_denied else bound
     for term in terms[end : end + 3]:
         if term == END or is_number(term):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ragcheck.judging.offline.normalized_text import listed, words
+from pytest_ragcheck.judging.offline.normalized_text import words
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 _TERMS = TermDictionary()
@@ -22,8 +22,7 @@ STOP_WORDS = frozenset(
         "what which who whom whose when where why how all any both each few more most other some such only own same "
         "into over under again further once about above below between through during before after up down out off "
         "also just because while until against however therefore thus hence although though yet still even well "
-        "isn't aren't wasn't weren't don't doesn't didn't can't couldn't won't wouldn't shouldn't hasn't haven't "
-        "hadn't i'm you're we're they're i've we've i'll you'll we'll let's "
+        "except without i'm you're we're they're i've we've i'll you'll we'll let's "
         # German, French, Spanish, Portuguese, Italian, Dutch
         "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden nicht auf mit von zu im "
         "fur sich auch als nach bei aus wie sie er wir ihr kann "
@@ -67,18 +66,6 @@ REFUSING = frozenset(
 )
 """Terms of refusals besides those of `FRAMING`."""
 
-NEGATIONS = listed("not never no cannot neither nor without nicht kein keine pas jamais nunca не нет")
-"""Words, not terms, that negate what follows them; English contractions end in n't."""
-
-YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet")
-"""Lower-case words that mean yes at the beginning of an answer."""
-
-NO = listed(
-    "no nope not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
-    "hayir hayır"
-)
-"""Lower-case words that mean no at the beginning of an answer."""
-
 ABOUT = frozenset(_terms("about around approximately approx roughly nearly almost circa ca estimated"))
 """Terms directly before an approximate number."""
 
@@ -90,6 +77,3 @@ TO = frozenset(_terms("to and"))
 LOWER_BOUNDS = frozenset(map(tuple, map(_terms, ("more than", "at least", "over", "above"))))
 UPPER_BOUNDS = frozenset(map(tuple, map(_terms, ("less than", "fewer than", "at most", "up to", "under", "below"))))
 """Terms directly before a lower or an upper bound."""
-
-LINKS = listed("a an the in at on of by to for from der die das im in la le les el los un une una в на")
-"""Words between a negation and the denied word: "not in the city"."""

@@ -33,14 +33,19 @@ PASS_LINE = 0.7
 _ABSENCE_WEIGHT = 0.08
 # Runs of absent words weigh more than scattered ones, a run of four as eight: -0.002, +0.001, -0.003.
 _RUN_EXPONENT = 1.5
-# The penalty of a wrong number, and the highest score of an answer with one: -0.028, 0.000, -0.038.
-_NUMBER_FAULT, _HIGHEST_WITH_NUMBER_FAULT = 0.3, 0.6
+# The penalty of a wrong number or polarity, and the highest score of an answer with one; of numbers: -0.028, 0.000,
+# -0.038.
+_CONTRADICTION, _HIGHEST_IF_CONTRADICTED = 0.3, 0.6
 # The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.71, 0.94 and 0.74.
 _LINE = 0.39
 # The raw support of a refusal with up to four words that are not in the question; more words are a claim. At 0.7:
 # 0.000, -0.007, 0.000; at 1: -0.016 on MT-RAG, by one row.
 _REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
+
+# The share of an answer's words in sentences of the wrong polarity above which the whole answer counts as contradicted;
+# at 0: -0.010, -0.008, 0.000.
+_OPPOSED_SHARE = 0.33
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -70,6 +75,9 @@ class Support:
     number_instead: str | None = None
     """The number of the contexts in its place; None if there is none."""
 
+    is_opposed: bool = False
+    """True if the contexts deny what the sentence affirms, or affirm what it denies."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groundedness:
@@ -83,8 +91,8 @@ class Groundedness:
 
     @property
     def worst(self) -> Support | None:
-        """The sentence with the lowest score, preferably one with a wrong number."""
-        wrong = [support for support in self.sentences if support.number is not None]
+        """The sentence with the lowest score, preferably one that the contexts contradict."""
+        wrong = [support for support in self.sentences if support.number is not None or support.is_opposed]
         return min(wrong or self.sentences, key=lambda support: support.score, default=None)
 
 
@@ -133,7 +141,12 @@ def groundedness(
         sizes
     ) - _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
     return Groundedness(
-        score=_score(raw, number_fault=any(each.fault for each in measured)),
+        score=_score(
+            raw,
+            is_contradicted=any(each.fault for each in measured)
+            or sum([size for each, size in zip(measured, sizes, strict=True) if each.is_opposed])
+            > _OPPOSED_SHARE * sum(sizes),
+        ),
         sentences=tuple(_supported(each) for each in measured),
     )
 
@@ -153,6 +166,7 @@ class _Measured:
     support: float
     absence: float
     fault: tuple[str, str | None] | None
+    is_opposed: bool = False
 
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> _Claim | None:
@@ -188,6 +202,7 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
         support=(n_present / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
+        is_opposed=evidence.contradicts(claim.terms),
     )
 
 
@@ -222,18 +237,22 @@ def _supported(each: _Measured) -> Support:
     number, instead = each.fault or (None, None)
     return Support(
         sentence=each.claim.sentence,
-        score=_score(each.support - _ABSENCE_WEIGHT * math.log1p(each.absence), number_fault=number is not None),
+        score=_score(
+            each.support - _ABSENCE_WEIGHT * math.log1p(each.absence),
+            is_contradicted=number is not None or each.is_opposed,
+        ),
         number=number,
         number_instead=instead,
+        is_opposed=each.is_opposed,
     )
 
 
-def _score(raw: float, *, number_fault: bool) -> float:
+def _score(raw: float, *, is_contradicted: bool) -> float:
     """*raw* on the scale of scores: linear from 0 to `_LINE`, which becomes `PASS_LINE`, and from there to 1."""
-    if number_fault:
-        raw -= _NUMBER_FAULT
+    if is_contradicted:
+        raw -= _CONTRADICTION
     if raw < _LINE:
         score = max(0.0, PASS_LINE * raw / _LINE)
     else:
         score = min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - _LINE) / (1 - _LINE))
-    return min(score, _HIGHEST_WITH_NUMBER_FAULT) if number_fault else score
+    return min(score, _HIGHEST_IF_CONTRADICTED) if is_contradicted else score

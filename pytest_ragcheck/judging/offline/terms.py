@@ -6,6 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES, UNIT_WORDS
+from pytest_ragcheck.judging.offline.negation import (
+    NOT,
+    NOT_PORTUGUESE,
+    PAIRS,
+    PORTUGUESE,
+    SIGNS,
+    without_prefix,
+)
 from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
     READ_TOGETHER,
@@ -16,7 +24,7 @@ from pytest_ragcheck.judging.offline.number_spellings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 # Units and months that are often abbreviated in only one of answer and source.
@@ -47,14 +55,27 @@ class TermDictionary(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__(_FIXED)
+        self._special = {*_SPECIAL, "no"}
+        """Words that `of_words` does not only look up."""
+        self._negative = {"no"}
+        """Words that deny another one; and "no", which is no negation in Portuguese."""
 
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
             term = canonical_number(word)
         elif ("hundert" in word or "honderd" in word or "cento" in word) and (value := joined_hundreds(word)):
             term = canonical_number(str(value))
-        else:  # l'hôtel, the hotel's, O'Brien, don't: the longest part is the word
-            term = stem(max(word.split("'"), key=len) if "'" in word else word)
+        elif word.endswith("n't"):
+            term = NOT
+        else:  # l'hôtel, the hotel's, O'Brien: the longest part is the word
+            plain = max(word.split("'"), key=len) if "'" in word else word
+            term = stem(plain)
+            affirmed = _NEGATIVE.get(plain) or _NEGATIVE.get(term) or without_prefix(plain)
+            if affirmed:
+                term = stem(affirmed)
+                self._special.add(word)
+                self._negative.add(word)
+            term = _BASES.get(term, term)
         self[word] = term
         return term
 
@@ -68,14 +89,26 @@ class TermDictionary(dict[str, str]):
 
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
-        if _SPECIAL.isdisjoint(found):
-            return list(map(self.__getitem__, found))
+        terms = list(map(self.__getitem__, found))
+        if self._special.isdisjoint(found):
+            return terms
+        if not self._negative.isdisjoint(found):
+            found = list(self._with_negations(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
             found = with_language_numbers(found, UNIT_WORDS.__contains__)
         if not _SIGNS.isdisjoint(found):
             found = _with_signs_after_numbers(found)
         terms = list(map(self.__getitem__, found))
         return terms if READ_TOGETHER.isdisjoint(found) else composed(found, terms)
+
+    def _with_negations(self, found: list[str]) -> Iterator[str]:
+        """*found* with `NOT` before each negative word, and without a Portuguese "no"."""
+        is_portuguese = not PORTUGUESE.isdisjoint(found) and NOT_PORTUGUESE.isdisjoint(found)
+        for word in found:
+            if word in self._negative and word != "no":
+                yield NOT
+            if word != "no" or not is_portuguese:
+                yield word
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
@@ -161,5 +194,17 @@ def _without_s(word: str) -> str:
 _FIXED = {
     **dict.fromkeys(SENTENCE_ENDS, END),
     **{word: stem(long) for word, long in _SHORT_FORMS.items()},
+    **SIGNS,
     **{word: canonical_number(str(value)) for word, value in NUMBER_WORDS.items()},
 }
+
+_BASES = {stem(word): stem(affirmative[0]) for affirmative, _ in PAIRS for word in affirmative}
+"""The term of each affirmative word, one for all synonyms."""
+
+_NEGATIVE = {
+    spelling: affirmative[0]
+    for affirmative, negative in PAIRS
+    for word in negative
+    for spelling in ((word[1:],) if word[0] == "=" else (word, stem(word)))
+}
+"""The word that a negative word or its stem denies."""

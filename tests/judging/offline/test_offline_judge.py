@@ -98,10 +98,15 @@ class TestCorrectness:
     def test_what_comes_after_much_else_is_a_little_less(self):
         told = "Ada Byron wrote programs. Charles Babbage drew engines. Luigi Menabrea took notes. Later came {}."
         judgement = judged(told.format("Alan Turing"), "Alan Turing", contexts=(told.format("Alan Turing"),))
-        # Twelve words stand before it, none of them a stop word: 1 - 0.03.
+        # Fourteen words stand before it, none of them a stop word: 1 - 0.03.
         assert judgement.answer_correctness == pytest.approx(calibrated(0.97, 0.67))
         assert judgement.error_message == 'the answer comes to "Alan Turing" only after much else'
-        assert judged(told.replace("Later came", "").format("Alan Turing"), "Alan Turing").answer_correctness == 1.0
+        assert (
+            judged(
+                told.replace("Later came", "").replace("notes", "").format("Alan Turing"), "Alan Turing"
+            ).answer_correctness
+            == 1.0
+        )
 
     @pytest.mark.parametrize("answer", ["November 2017", "It came out in 2017.", "It came out in November of 2017."])
     def test_a_date_may_be_said_less_exactly(self, answer: str):
