@@ -29,10 +29,12 @@ def question_of_call(
     must_mention: str | Sequence[str],
     must_not_mention: str | Sequence[str],
     must_cite: str | Sequence[str],
+    must_not_retrieve: str | Sequence[str],
     thresholds: float | Mapping[str, float] | None,
     top_k: int | None,
     gold_passages: Sequence[str | Mapping[str, str] | GoldPassage],
     tier: str,
+    identity: str,
     known_metrics: Collection[str],
 ) -> Question:
     """
@@ -47,6 +49,8 @@ def question_of_call(
         raise UsageError(f"rag_check: top_k is {top_k!r}; give a whole number from 1.")
     if tier not in (END_TO_END, RETRIEVAL_ALONE):
         raise UsageError(f"rag_check: tier is {tier!r}; give {END_TO_END!r} or {RETRIEVAL_ALONE!r}.")
+    if not isinstance(identity, str):
+        raise UsageError(f"rag_check: identity is {identity!r:.80}; give a name of rag_identities.")
     gold = tuple(_gold_passage(each) for each in _sequence(gold_passages))
     if tier == RETRIEVAL_ALONE and not (gold and answerable):
         raise UsageError(
@@ -63,11 +67,13 @@ def question_of_call(
         must_mention=_mentions("must_mention", must_mention),
         must_not_mention=_mentions("must_not_mention", must_not_mention),
         must_cite=_texts("must_cite", must_cite),
+        must_not_retrieve=_texts("must_not_retrieve", must_not_retrieve),
         answerable=answerable,
         thresholds=_thresholds(thresholds, known_metrics),
         top_k=top_k,
         gold_passages=gold,
         tier=tier,
+        identity=identity,
         path=test_file,
         line=line,
     )

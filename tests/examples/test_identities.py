@@ -69,6 +69,29 @@ def over_accounts(project: Project, folder: Path, *options: str, fault: str = ""
     return run, left
 
 
+def test_a_call_asks_as_an_identity_and_names_what_it_must_not_see(tenants: Project) -> None:
+    seen: list[str] = []
+
+    def reply(connection: socket.socket, request: Request) -> bool:
+        seen.append(request.headers["authorization"])
+        found = {"contexts": ["The founder of Globex earns 90000 EUR."], "source_ids": ["salaries"]}
+        return json_reply({"answer": "He earns 90000 EUR.", **found})(connection, request)
+
+    (tenants.folder / "shop.rag.yaml").unlink()
+    tenants.write(
+        "test_shop.py",
+        "def test_tenants(rag_check):\n"
+        "    asked = 'What does the founder of Globex earn?'\n"
+        "    rag_check(asked, identity='bob').assert_passed()\n"
+        "    rag_check(asked, identity='alice', must_not_retrieve='salaries').assert_passed()\n",
+    )
+    with FakeEndpoint(reply) as server:
+        run = tenants.run(f"--rag-url={server.url}", "--rag-judge=none")
+    assert seen == ["Bearer token-of-bob-2", "Bearer token-of-alice-1"]
+    assert run.verdicts == {"test_tenants-1": "PASS", "test_tenants-2": "FAIL"}
+    assert "must_not_retrieve 0.00 < 1.00: " in run.text
+
+
 @two_ways
 def test_tenants_that_are_kept_apart_are_green(tenants: Project, tmp_path: Path) -> None:
     run, left = over_accounts(tenants, tmp_path)

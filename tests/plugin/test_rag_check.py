@@ -130,6 +130,8 @@ def test_an_unanswerable_question_can_be_asked(project: Project) -> None:
             "'Q?', thresholds={'f2': 0.5}",
             (f"rag_check: thresholds: there is no metric 'f2'; the metrics are {listed(ASSERTABLE)}."),
         ),
+        ("'Q?', identity=3", "rag_check: identity is 3; give a name of rag_identities."),
+        ("'Q?', must_not_retrieve=[3]", "rag_check: must_not_retrieve is 3; give a text, or leave it out."),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_named(project: Project, arguments: str, message: str) -> None:

@@ -47,10 +47,12 @@ class RagCheck:
         must_mention: str | Sequence[str] = (),
         must_not_mention: str | Sequence[str] = (),
         must_cite: str | Sequence[str] = (),
+        must_not_retrieve: str | Sequence[str] = (),
         thresholds: float | Mapping[str, float] | None = None,
         top_k: int | None = None,
         gold_passages: Sequence[str | Mapping[str, str] | GoldPassage] = (),
         tier: str = END_TO_END,
+        identity: str = "",
     ) -> Record:
         """
         Return the record of the question.
@@ -62,11 +64,14 @@ class RagCheck:
             must_mention: Strings, or regular expressions in slashes, that the answer must contain.
             must_not_mention: Strings, or regular expressions in slashes, that the answer must not contain.
             must_cite: Ids of the documents that the answer must cite with a marker.
+            must_not_retrieve: Ids of the documents that contexts and answer must not come from.
             thresholds: One minimum for answer_correctness and groundedness, or minimums by metric; 0..1.
             top_k: The number of contexts to ask for, >= 1.
             gold_passages: The passages that answer the question: texts, or mappings with `text`, `doc_id` or both,
                 or with the other names that question files take for them.
             tier: `end_to_end`, or `retrieval` to measure the contexts alone.
+            identity: The name in `rag_identities` that asks, which question files call `as`; empty for the headers of
+                the run.
 
         Raises:
             QuestionErrored: The endpoint or the judge failed.
@@ -86,10 +91,12 @@ class RagCheck:
                 must_mention=must_mention,
                 must_not_mention=must_not_mention,
                 must_cite=must_cite,
+                must_not_retrieve=must_not_retrieve,
                 thresholds=thresholds,
                 top_k=top_k,
                 gold_passages=gold_passages,
                 tier=tier,
+                identity=identity,
                 known_metrics=(*ASSERTABLE, *names_of_own_metrics(self._request.config)),
             )
         except UsageError as error:
