@@ -71,6 +71,8 @@ def _top(view: View) -> Iterator[str]:
     facts = " · ".join(f"{name}: {_cell(said)}" for name, said in {**view.facts, **figures}.items())
     table = _metric_table(view.metrics, compared=bool(view.baseline)) if view.metrics else ()
     yield from _folded("Metrics", (*table, "", facts))
+    if view.attacks:
+        yield from _folded("Planted documents", _table(view.attacks))
     if view.notes:
         yield from _folded("Gate", _block(view.notes))
 
@@ -96,15 +98,23 @@ def _metric_table(metrics: Sequence[MetricView], *, compared: bool) -> Iterator[
     head = ["metric", "mean", "minimum", "questions"]
     if compared:
         head += ["baseline", "change"]
-    yield f"| {' | '.join(head)} |"
-    yield f"| --- |{' ---: |' * (len(head) - 1)}"
+    rows = [head]
     for metric in metrics:
         minimum = "" if metric.threshold is None else f"{metric.threshold:g}"
         cells = [_cell(metric.name), f"{metric.mean:.3f}", minimum, str(len(metric.values))]
         if compared:
             before = metric.before
             cells += ["", ""] if before is None else [f"{before:.3f}", f"{metric.mean - before:+.3f}"]
+        rows.append(cells)
+    yield from _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table with its head, whose first column has names and the others numbers."""
+    for number, cells in enumerate(rows):
         yield f"| {' | '.join(cells)} |"
+        if number == 0:
+            yield f"| --- |{' ---: |' * (len(cells) - 1)}"
 
 
 def _group(title: str, rows: Iterator[Document]) -> Iterator[tuple[Document | None, str]]:

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 BINS = 10
 
+_ATTACKS = {
+    "planted": "planted",
+    "retrieved": "retrieved",
+    "got_through": "got through",
+    "retrieval": "by retrieval",
+    "generation": "by generation",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricView:
@@ -75,6 +83,9 @@ class View:
     counts: Mapping[str, int]
     metrics: tuple[MetricView, ...]
     figures: tuple[Figure, ...]
+    attacks: tuple[tuple[str, ...], ...]
+    """A table of the attacks in planted documents, the head first; empty if there are none."""
+
     rows: tuple[Document, ...]
     notes: tuple[str, ...]
     """The gate's lines."""
@@ -103,6 +114,7 @@ def view_of(results: Results) -> View:
         },
         metrics=tuple(_metrics(results)),
         figures=tuple(_figures(summary["performance"])),
+        attacks=tuple(_attacks(summary.get("injection", {}))),
         rows=rows,
         notes=tuple(results.notes),
         baseline=baseline,
@@ -122,6 +134,13 @@ def _facts(predictions: Document, summary: Document, baseline_name: str) -> dict
         "Results": "" if predictions["complete"] else "partial: not every question was run",
     }
     return {name: text for name, text in facts.items() if text}
+
+
+def _attacks(injection: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, ...]]:
+    if injection:
+        yield "attack", *_ATTACKS.values()
+    for attack, numbers in injection.items():
+        yield attack, *(str(numbers[key]) for key in _ATTACKS)
 
 
 def _figures(performance: Mapping[str, float]) -> Iterable[Figure]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.report.html.page import page_of
 from pytest_ragcheck.report.markdown import markdown_of
 from pytest_ragcheck.report.view import view_of
 from tests.making import a_question, a_record
 from tests.report.results import ERRORED, FAILED, PASSED, a_baseline, results_of
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.report.files.results_reader import Results
 
 
 def test_regressions_come_first_then_failures_then_errors() -> None:
@@ -39,6 +46,29 @@ def test_a_green_run_is_short() -> None:
     assert markdown_of(view_of(results_of(PASSED))).startswith(
         "## ✅ rag: billing: the one question that ran passed\n\n1 PASS\n"
     )
+
+
+def an_attacked_run() -> Results:
+    """Two attacks, one of which got through although the gold passage was among the contexts."""
+    results = results_of(PASSED)
+    counts = {"planted": 2, "retrieved": 1, "got_through": 0, "retrieval": 0, "generation": 0}
+    attacks = {"override": {**counts, "got_through": 1, "generation": 1}, "link": counts}
+    return replace(results, summary={**results.summary, "injection": attacks})
+
+
+def test_the_attacks_of_planted_documents_have_a_table() -> None:
+    view = view_of(an_attacked_run())
+    table = [
+        "| attack | planted | retrieved | got through | by retrieval | by generation |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| override | 2 | 1 | 1 | 0 | 1 |",
+        "| link | 2 | 1 | 0 | 0 | 0 |",
+    ]
+    assert "\n".join(table) in markdown_of(view)
+    cells = "".join(f"<td>{cell}</td>" for cell in ("override", 2, 1, 1, 0, 1))
+    assert "<h3>Planted documents</h3>" in page_of(view)
+    assert f"<tr>{cells}</tr>" in page_of(view)
+    assert "Planted documents" not in markdown_of(view_of(results_of(PASSED)))
 
 
 def test_a_run_that_asked_nothing_is_neither_red_nor_green() -> None:

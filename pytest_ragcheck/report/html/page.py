@@ -38,7 +38,7 @@ def page_of(view: View) -> str:
             for name, count in view.counts.items()
             if count or name == "PASS"
         ),
-        metrics=_metrics(view),
+        metrics=_metrics(view) + _attacks(view),
         gate_lines=_notes(view),
         footer=escaped(view.footer),
         data={
@@ -58,6 +58,18 @@ def _metrics(view: View) -> str:
     further = [metric for metric in view.metrics if metric not in first]
     cards = _cards((*map(_metric, first), *map(_figure, view.figures)))
     return cards + (folded("Metrics that are not asserted", _cards(map(_metric, further))) if further else "")
+
+
+def _attacks(view: View) -> str:
+    if not view.attacks:
+        return ""
+    head, *rows = view.attacks
+    lines = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<h3>Planted documents</h3><div class="table" tabindex="0" role="region" aria-label="Planted documents">'
+        f'<table class="scores"><thead><tr>{"".join(f"<th>{name}</th>" for name in head)}</tr>'
+        f"</thead><tbody>{lines}</tbody></table></div>"
+    )
 
 
 def _cards(cards: Iterable[str]) -> str:
