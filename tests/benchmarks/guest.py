@@ -1,11 +1,10 @@
 """
-What the plugin costs a pytest run, compared in pairs with runs without it:
+What the plugin costs a pytest run: `python -m tests.benchmarks.guest [--pairs N] [PYTEST OPTION...]`.
 
-    python -m tests.benchmarks.guest [without|start] [--pairs N] [PYTEST OPTION...]
-
-`without` is a run without questions: user + system CPU seconds of whole process trees. `start` is how much later the
-first request of 200 questions arrives than a run without the plugin starts its first test, both from the start of the
-process; endpoint and judge are on this machine, and the preflight of the judge is disabled.
+Runs with the plugin and without it take turns. The first figures are of runs without questions: user + system CPU of
+whole process trees. The others are of start-up, from the start of the process: a run without the plugin to its first
+test, and a run of 200 questions to its first request; endpoint and judge are on this machine, and the preflight of the
+judge is disabled.
 
 Other plugins of the environment take time to start, too: the figures are of one with this package alone.
 """
@@ -85,22 +84,19 @@ def compare(pairs: int, one: Callable[[], float], other: Callable[[], float]) ->
 def main() -> None:
     """Prints the medians and the median of the differences pair by pair."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("row", nargs="?", choices=["without", "start"], default="without")
     parser.add_argument("--pairs", type=int, default=15)
     given, options = parser.parse_known_args()
-    if given.row == "start":
-        names = ("first test of a run without the plugin", "first request of a run with questions")
-        first, second, difference = compare(
-            given.pairs, lambda: seconds_to_first_test(*WITHOUT, *options), lambda: seconds_to_first_request(*options)
-        )
-    else:
-        names = ("CPU of a run without the plugin", "CPU of a run with the plugin, without questions")
-        first, second, difference = compare(
-            given.pairs, lambda: cpu_seconds(*WITHOUT, *options), lambda: cpu_seconds(*options)
-        )
-    for name, seconds in zip(
-        (*names, f"difference, median of {given.pairs} pairs"), (first, second, difference), strict=True
-    ):
+    cpu = compare(given.pairs, lambda: cpu_seconds(*WITHOUT, *options), lambda: cpu_seconds(*options))
+    show("CPU of a run without the plugin", "CPU of a run with the plugin, without questions", cpu)
+    start = compare(
+        given.pairs, lambda: seconds_to_first_test(*WITHOUT, *options), lambda: seconds_to_first_request(*options)
+    )
+    show("start to the first test, without the plugin", "start to the first request, with questions", start)
+
+
+def show(one: str, other: str, medians: tuple[float, float, float]) -> None:
+    """Print a line for each of the three figures of `compare`."""
+    for name, seconds in zip((one, other, "difference"), medians, strict=True):
         print(f"{name:48} {seconds * 1000:7.1f} ms")
 
 

@@ -38,6 +38,7 @@ HELD = {
     "how-to/from-promptfoo.md": "tests/docs/test_coming_from_pages.py",
     "how-to/from-ragas.md": "tests/docs/test_coming_from_pages.py",
     "how-to/from-deepeval.md": "tests/docs/test_coming_from_pages.py",
+    "how-to/beyond-one-machine.md": "tests/docs/test_beyond_one_machine_page.py",
     "how-to/calibrate-a-judge.md": "tests/docs/test_how_to_pages.py",
     "how-to/compare-agents.md": "tests/docs/test_how_to_pages.py",
     "how-to/cost.md": "tests/docs/test_how_to_pages.py",

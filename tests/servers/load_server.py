@@ -25,7 +25,12 @@ from tests.servers.connection import Connection
 
 TRACE = re.compile(rb"Q-\d+")
 _NONCE = re.compile(rb"=== BEGIN question ([0-9a-f]{16}) ===")
-_PASSAGE = "The refund window of order {n} is 30 days from delivery, and shipping is not refunded. " * 5
+_PASSAGE = "The refund window of order {n} is 30 days from delivery, and shipping is not refunded. "
+PASSAGE_CHARACTERS = 430
+"""The usual length of each of the five passages."""
+
+_OF_OTHERS: dict[str, object] = {"score": 10, "pass": True, "reason": "GRADE: C"}
+"""A passing verdict as other programs read it; their prompts have no nonce."""
 
 
 @dataclass(slots=True)
@@ -50,8 +55,11 @@ def waiting_seconds(mean: float, sigma: float, key: bytes) -> float:
 
 
 class _Connection(Connection):
-    def __init__(self, means: dict[bytes, float], sigma: float, figures: dict[bytes, Figures]) -> None:
+    def __init__(
+        self, means: dict[bytes, float], sigma: float, passage_characters: int, figures: dict[bytes, Figures]
+    ) -> None:
         super().__init__()
+        self._passage_characters = passage_characters
         self._means = means
         self._sigma = sigma
         self._figures = figures
@@ -68,7 +76,8 @@ class _Connection(Connection):
         figures.seconds += seconds
         figures.at_once += 1
         figures.most_at_once = max(figures.most_at_once, figures.at_once)
-        reply = rag_reply(trace[0] if trace else b"") if path == b"/query" else judge_reply(body)
+        name = trace[0] if trace else b""
+        reply = rag_reply(name, self._passage_characters) if path == b"/query" else judge_reply(body)
         asyncio.get_running_loop().call_later(seconds, partial(self._finish, figures, reply))
 
     def _finish(self, figures: Figures, reply: bytes) -> None:
@@ -77,23 +86,26 @@ class _Connection(Connection):
         self.reply(reply)
 
 
-def rag_reply(trace: bytes) -> bytes:
-    """The endpoint's body for the question of that name."""
-    passages = [_PASSAGE.format(n=n) for n in range(5)]
+def rag_reply(trace: bytes, passage_characters: int = PASSAGE_CHARACTERS) -> bytes:
+    """The endpoint's body for the question of that name, with five passages of that length."""
+    times = passage_characters // len(_PASSAGE) + 1
+    passages = [(_PASSAGE.format(n=n) * times)[:passage_characters] for n in range(5)]
     return json.dumps({"answer": f"30 days from delivery ({trace.decode()}).", "contexts": passages}).encode()
 
 
 def judge_reply(body: bytes) -> bytes:
-    """The judge's body: a verdict that passes, with the nonce that the prompt asks for."""
+    """The judge's body: a verdict that passes, with the nonce that the prompt asks for, if it asks for one."""
     nonce = _NONCE.search(body)
-    said: dict[str, object] = {
-        "nonce": nonce[1].decode() if nonce else "",
-        "unsupported_claims": [],
-        "abstained": False,
-        "answer_correctness": 0.9,
-        "groundedness": 0.95,
-        "error_message": "",
-    }
+    said: dict[str, object] = _OF_OTHERS
+    if nonce is not None:
+        said = {
+            "nonce": nonce[1].decode(),
+            "unsupported_claims": [],
+            "abstained": False,
+            "answer_correctness": 0.9,
+            "groundedness": 0.95,
+            "error_message": "",
+        }
     message = {"role": "assistant", "content": json.dumps(said)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     usage = {"prompt_tokens": len(body) // 4, "completion_tokens": 40, "total_tokens": len(body) // 4 + 40}
@@ -101,12 +113,15 @@ def judge_reply(body: bytes) -> bytes:
     return json.dumps({**completion, "usage": usage}).encode()
 
 
-async def serve(rag_seconds: float, judge_seconds: float, sigma: float) -> None:
+async def serve(
+    rag_seconds: float, judge_seconds: float, sigma: float, passage_characters: int = PASSAGE_CHARACTERS
+) -> None:
     """Prints the port, and serves until it is killed."""
     means = {b"/query": rag_seconds, b"/v1/chat/completions": judge_seconds}
     figures = {path: Figures() for path in means}
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(partial(_Connection, means, sigma, figures), "127.0.0.1", 0, backlog=1024)
+    connection = partial(_Connection, means, sigma, passage_characters, figures)
+    server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - whoever started it waits for this
     await server.serve_forever()
 
@@ -117,8 +132,9 @@ def main() -> None:
     parser.add_argument("--rag-seconds", type=float, default=0.2)
     parser.add_argument("--judge-seconds", type=float, default=0.3)
     parser.add_argument("--sigma", type=float, default=0.0, help="of lognormal waiting times; 0: all are the mean")
+    parser.add_argument("--passage-characters", type=int, default=PASSAGE_CHARACTERS, help="of each of five contexts")
     given = parser.parse_args()
-    asyncio.run(serve(given.rag_seconds, given.judge_seconds, given.sigma))
+    asyncio.run(serve(given.rag_seconds, given.judge_seconds, given.sigma, given.passage_characters))
 
 
 if __name__ == "__main__":
