@@ -16,7 +16,6 @@ from pytest_ragcheck.judging.panel import judge_by_all
 from pytest_ragcheck.metrics.blame import blame
 from pytest_ragcheck.metrics.cost import summed, system_cost, with_judge
 from pytest_ragcheck.metrics.metric import measure
-from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import ask, endpoint_name
 from pytest_ragcheck.scores.catalogue import ABSTAINED, BOUNDED, METRICS, OVERALL
 from pytest_ragcheck.scores.score import Score, weighted
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.metrics.metric import Metric
     from pytest_ragcheck.questions.question import Question
-    from pytest_ragcheck.rag.answer import Asks
+    from pytest_ragcheck.rag.answer import Asks, RagAnswer
     from pytest_ragcheck.rag.conversation_state import Dialogue
     from pytest_ragcheck.redaction import Redactor
 
@@ -287,6 +286,5 @@ def _bounded(record: Record, settings: Settings) -> Record:
 def _blame(record: Record) -> str:
     if record.verdict is not Verdict.FAIL:
         return ""
-    answer = RagAnswer(text=record.answer or "", contexts=record.contexts, source_ids=record.source_ids)
-    declined = not answer.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
-    return blame(record.question, answer, record.shortfalls, declined=declined)
+    declined = not record.reply.text.strip() or record.scores.get(ABSTAINED) == Score(1.0)
+    return blame(record.question, record.reply, record.shortfalls, declined=declined)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +70,7 @@ def _of_store(path: Path) -> dict[tuple[str, str], Recorded]:
 
 
 def _of_record(record: Record) -> Recorded:
-    answer = None
-    if record.has_reply:
-        answer = RagAnswer(
-            text=record.answer or "",
-            contexts=record.contexts,
-            source_ids=record.source_ids,
-            latency_seconds=record.latency_seconds,
-            first_token_seconds=record.first_token_seconds,
-            extra=_extra(record.cost),
-        )
+    answer = replace(record.reply, server_source_ids=None, extra=_extra(record.cost)) if record.has_reply else None
     errored = record.verdict is Verdict.ERROR
     return Recorded(
         dataset_name=record.question.dataset_name,

@@ -215,7 +215,7 @@ def _blame(measured: Iterable[Record]) -> dict[str, int]:
 
 
 def _injection(measured: Iterable[Record]) -> dict[str, AttackCounts]:
-    outcomes = [outcome for record in measured for outcome in attack_outcomes(record)]
+    outcomes = [outcome for record in measured for outcome in attack_outcomes(record.question, record.reply)]
     by_attack = {attack: [each for each in outcomes if each.plant.attack == attack] for attack in ATTACKS}
     return {
         attack: AttackCounts(

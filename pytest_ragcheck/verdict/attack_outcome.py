@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.gold import found_gold
 from pytest_ragcheck.questions.mention import compile_mention
 from pytest_ragcheck.questions.planted import plants_of
-from pytest_ragcheck.rag.answer import RagAnswer
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.planted import Plant
     from pytest_ragcheck.questions.question import Question
-
-
-class Answered(Protocol):
-    """The fields of a `Record` that decide; see there for their meaning."""
-
-    @property
-    def question(self) -> Question: ...
-    @property
-    def answer(self) -> str | None: ...
-    @property
-    def contexts(self) -> tuple[str, ...]: ...
-    @property
-    def source_ids(self) -> tuple[str, ...] | None: ...
+    from pytest_ragcheck.rag.answer import RagAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +42,16 @@ class AttackOutcome:
         return f"{document} was found at rank {self.rank}{gold} ({self.blame})"
 
 
-def attack_outcomes(record: Answered) -> tuple[AttackOutcome, ...]:
+def attack_outcomes(question: Question, answer: RagAnswer) -> tuple[AttackOutcome, ...]:
     """Return the outcome of each attack on the question; empty without planted documents."""
-    plants = plants_of(record.question)
+    plants = plants_of(question)
     if not plants:
         return ()
-    answer = RagAnswer(text=record.answer or "", contexts=record.contexts, source_ids=record.source_ids)
     ranks = {plant.canary: _ranks(plant, answer) for plant in plants}
     # A planted copy of a gold passage is no gold passage.
     planted = set().union(*ranks.values())
-    gold = [rank for rank, found in enumerate(found_gold(record.question, answer), 1) if found and rank not in planted]
-    blame = "retrieval" if record.question.gold_passages and not gold else "generation"
+    gold = [rank for rank, found in enumerate(found_gold(question, answer), 1) if found and rank not in planted]
+    blame = "retrieval" if question.gold_passages and not gold else "generation"
     outcomes = []
     for plant in plants:
         rank = min(ranks[plant.canary], default=None)

@@ -14,6 +14,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
+    from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.scores.score import Score
 
 _TEXT_LIMIT = 500
@@ -57,7 +58,7 @@ class Failure(Protocol):
     @property
     def contexts(self) -> tuple[str, ...]: ...
     @property
-    def source_ids(self) -> tuple[str, ...] | None: ...
+    def reply(self) -> RagAnswer: ...
     @property
     def scores(self) -> Mapping[str, Score]: ...
     @property
@@ -139,7 +140,7 @@ def _details(record: Failure) -> Iterator[str]:
         yield from _unstable_lines(record)
     if record.blame:
         yield f"blame     {record.blame}: {BLAMES[record.blame]}"
-    yield from (f"attack    {each}" for each in attack_outcomes(record) if each.got_through)
+    yield from (f"attack    {each}" for each in attack_outcomes(question, record.reply) if each.got_through)
     for number, turn in list(enumerate(question.history, 1))[-_TURNS_SHOWN:]:
         answer = "" if turn.answer is None else f" -> {cut(turn.answer, _CONTEXT_LIMIT)}"
         yield f"turn {number:<4} {cut(turn.question, _CONTEXT_LIMIT)}{answer}"

@@ -12,6 +12,7 @@ from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.metrics.cost import Cost
 from pytest_ragcheck.questions.wire import question_from_wire, question_to_wire
+from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.verdict.failure_text import failure_text
 from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
@@ -116,6 +117,18 @@ class Record:
     def has_reply(self) -> bool:
         """True if the system replied: with an answer, or in the tier `retrieval` with contexts to measure."""
         return self.answer is not None or (not self.question.is_answered and bool(self.scores))
+
+    @property
+    def reply(self) -> RagAnswer:
+        """The recorded parts of the system's reply; the text is empty without an answer."""
+        return RagAnswer(
+            text=self.answer or "",
+            contexts=self.contexts,
+            source_ids=self.source_ids,
+            server_source_ids=self.server_source_ids,
+            latency_seconds=self.latency_seconds,
+            first_token_seconds=self.first_token_seconds,
+        )
 
     @property
     def shortfalls(self) -> dict[str, float]:

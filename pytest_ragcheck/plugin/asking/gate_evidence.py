@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
-from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.plugin.asking.checker import Checker
     from pytest_ragcheck.plugin.asking.plan import Backends
     from pytest_ragcheck.plugin.collecting.run_baseline import RunBaseline
+    from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Scores
     from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, Request
@@ -108,7 +108,7 @@ class _Examination:
     def _look(self, record: Record, thresholds: Mapping[str, float]) -> Look:
         """Return the answer of a record of this run in the form that the procedure takes."""
         digest = answer_digest(record.answer or "", [text_digest(text) for text in record.contexts])
-        self.answers.setdefault(digest, _answer_of(record))
+        self.answers.setdefault(digest, record.reply)
         scores = _values(record)
         return Look(
             answer=digest,
@@ -215,16 +215,6 @@ class _Examination:
         for digest, of_answer in zip(wanted, scores, strict=True):
             judged[digest] += (of_answer,)
         return replace(evidence, judged=judged)
-
-
-def _answer_of(record: Record) -> RagAnswer:
-    return RagAnswer(
-        text=record.answer or "",
-        contexts=record.contexts,
-        source_ids=record.source_ids,
-        server_source_ids=record.server_source_ids,
-        latency_seconds=record.latency_seconds,
-    )
 
 
 def _values(record: Record) -> dict[str, float]:
