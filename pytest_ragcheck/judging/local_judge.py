@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.batches import Batches
 from pytest_ragcheck.errors import JudgeError, MeasurementError
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
+from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
-from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifier, downloaded
+from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class LocalJudge:
         self._offline = OfflineJudge()
         self._model = LocalModel(model, setting="rag_judge_model", load=TokenClassifier)
         self._batches = Batches(self._tokens)
+        self._is_closed = False
         rules = f"{VERSION}+{self._offline.identity.prompt_version}"
         self.identity = JudgeIdentity(
             kind="local",
@@ -107,8 +110,16 @@ class LocalJudge:
             unsupported_claims=tuple(readable[span.start : span.end] for span in spans),
         )
 
+    async def aclose(self) -> None:
+        """Ends the judging after the forward pass that runs, so that an interrupted run need not wait for more."""
+        self._is_closed = True
+
     def _tokens(self, answers: Sequence[ClaimedAnswer]) -> Sequence[list[AnswerToken] | Exception]:
-        return self._model.in_turn(lambda model: model.tokens(answers))
+        if self._is_closed:
+            raise JudgeError(CLOSED)
+        return self._model.in_turn(
+            partial(TokenClassifier.tokens, answers=answers, is_wanted=lambda: not self._is_closed)
+        )
 
 
 def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[UnsupportedSpan]:

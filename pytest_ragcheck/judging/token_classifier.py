@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeddings.transformers_model import imported, quiet_loading
+from pytest_ragcheck.judging.embeddings.transformers_model import CONFIG, WEIGHTS, downloaded, imported, quiet_loading
 from pytest_ragcheck.judging.prompts.classifier_windows import Window, classifier_prompt, windows
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Half of it takes 1.6 times as long for short inputs.
 """
 
 EXAMPLE = "KRLabsOrg/lettucedect-base-modernbert-en-v1"
-_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
+CLOSED = "the local judge was closed before it had read the answer"
 _UNSUPPORTED = 1
 
 
@@ -69,6 +69,7 @@ class TokenClassifier:
     """
 
     def __init__(self, name: str) -> None:
+        self._name = name
         with quiet_loading():
             self._torch, transformers = imported()
             folder = downloaded(name) or _download(name)
@@ -85,8 +86,19 @@ class TokenClassifier:
         limits = (LONGEST, self._tokenizer.model_max_length, getattr(config, "max_position_embeddings", None))
         self._longest = min(limit for limit in limits if limit)
 
-    def tokens(self, answers: Sequence[ClaimedAnswer]) -> list[list[AnswerToken] | Exception]:
-        """The tokens of each answer, or the reason why the model cannot read it."""
+    def tokens(
+        self, answers: Sequence[ClaimedAnswer], *, is_wanted: Callable[[], bool] = lambda: True
+    ) -> list[list[AnswerToken] | Exception]:
+        """
+        The tokens of each answer, or the reason why the model cannot read it.
+
+        Args:
+            answers: The answers.
+            is_wanted: Called before each forward pass; False ends the work.
+
+        Raises:
+            JudgeError: The work was ended.
+        """
         inputs: list[_Input] = []
         found: list[list[AnswerToken] | Exception] = []
         lowest: list[dict[tuple[int, int], float]] = []
@@ -98,7 +110,12 @@ class TokenClassifier:
             except JudgeError as error:
                 found[number] = error
         for batch in _batches(sorted(inputs, key=len)):
-            for each, probabilities in zip(batch, self._forward(batch), strict=True):
+            if not is_wanted():
+                raise JudgeError(CLOSED)
+            for each, probabilities in zip(batch, self._probabilities(batch), strict=True):
+                if isinstance(probabilities, JudgeError):
+                    found[each.answer] = probabilities
+                    continue
                 of_answer = lowest[each.answer]
                 sides, offsets = each.encoding.sequence_ids(0), each.encoding["offset_mapping"]
                 for side, (start, end), probability in zip(sides, offsets, probabilities, strict=False):
@@ -132,6 +149,13 @@ class TokenClassifier:
         offsets: list[tuple[int, int]] = encoding["offset_mapping"]
         return offsets
 
+    def _probabilities(self, batch: Sequence[_Input]) -> list[list[float] | JudgeError]:
+        """The result of each input; if a batch fails, such as for want of memory, its inputs are read alone."""
+        try:
+            return [*self._forward(batch)]
+        except JudgeError as error:
+            return [error] if len(batch) == 1 else [self._probabilities([each])[0] for each in batch]
+
     def _forward(self, batch: Sequence[_Input]) -> list[list[float]]:
         """The probabilities of label 1 of each input's tokens, and after them of its padding."""
         longest = max(map(len, batch))
@@ -143,29 +167,16 @@ class TokenClassifier:
             for name in self._tokenizer.model_input_names
             if name in batch[0].encoding
         }
-        with self._torch.inference_mode():
-            logits = self._model(**padded).logits.float()
+        try:
+            with self._torch.inference_mode():
+                logits = self._model(**padded).logits.float()
+        except (IndexError, RuntimeError, TypeError, ValueError) as error:
+            raise JudgeError(
+                f"the model {self._name!r} of rag_judge_model failed at an input of {longest:,} tokens: "
+                f"{' '.join(str(error).split())[:300]}. Check that the tokenizer is its own, or choose a smaller model"
+            ) from error
         probabilities: list[list[float]] = logits.softmax(dim=-1)[..., _UNSUPPORTED].tolist()
         return probabilities
-
-
-def downloaded(name: str) -> Path | None:
-    """
-    The folder of the model, on its own or in the hub's cache; None if it has to be downloaded.
-
-    A model is used as it was downloaded, without a request, until it is deleted from the cache.
-    """
-    folder = Path(name)
-    if folder.is_dir():
-        return folder
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = [try_to_load_from_cache(name, file) for file in (_CONFIG, _WEIGHTS)]
-    except HFValidationError:
-        return None
-    return Path(str(found[0])).parent if all(isinstance(path, str) for path in found) else None
 
 
 def _download(name: str) -> Path:
@@ -174,7 +185,7 @@ def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, allow_patterns=[_CONFIG, _WEIGHTS, "*token*", "vocab*", "merges.txt"]))
+        return Path(snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS, "*token*", "vocab*", "merges.txt"]))
     except Exception as error:
         raise OSError(
             "there is no such folder, and the hub has no such model or cannot be reached. Name a folder, or a model on "
@@ -185,13 +196,13 @@ def _download(name: str) -> Path:
 def _read_config(transformers: Any, folder: Path) -> Any:
     """The configuration, checked before weights are loaded."""
     # Without a tokenizer's file transformers makes one that knows no words.
-    for file in (_CONFIG, _WEIGHTS, "tokenizer.json"):
+    for file in (CONFIG, WEIGHTS, "tokenizer.json"):
         if not (folder / file).is_file():
             raise ValueError(f"its folder has no {file}. Name a token classifier with that file, such as {EXAMPLE}")
     try:
-        written = json.loads((folder / _CONFIG).read_bytes())
+        written = json.loads((folder / CONFIG).read_bytes())
     except ValueError as error:
-        raise ValueError(f"its {_CONFIG} is not JSON: {error}. Download the model again") from error
+        raise ValueError(f"its {CONFIG} is not JSON: {error}. Download the model again") from error
     if written.get("model_type") not in transformers.CONFIG_MAPPING:
         raise ValueError(
             f"transformers {transformers.__version__} does not have its model_type {written.get('model_type')!r}, and "

@@ -19,6 +19,7 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.judgement import Judgement
 from pytest_ragcheck.judging.local_judge import LocalJudge
@@ -276,6 +277,29 @@ def test_a_folder_that_cannot_be_used_is_an_error_that_says_why(
     assert not (spoilt / "ran").exists()
 
 
+def test_a_tokenizer_of_another_model_is_an_error_of_the_judge(folder: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "mixed"))
+    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer["model"]["vocab"]["zebra"] = 5000
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    horse, zebra, mule = TokenClassifier(str(copy)).tokens(
+        [claimed(f"The {animal} has 30 days.") for animal in ("horse", "zebra", "mule")]
+    )
+    assert isinstance(zebra, JudgeError)
+    assert "of rag_judge_model failed at an input of " in str(zebra)
+    assert str(zebra).endswith("Check that the tokenizer is its own, or choose a smaller model")
+    assert isinstance(horse, list)
+    assert isinstance(mule, list)
+    assert len(horse) == len(mule) == 6
+
+
+def test_embeddings_of_a_folder_without_a_tokenizer_are_an_error(tmp_path: Path, folder: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "untold"))
+    no_tokenizer(copy)
+    with pytest.raises(JudgeError, match="of rag_embedding_model cannot be loaded: "):
+        asyncio.run(LocalEmbeddings(str(copy)).embed(["thirty days"]))
+
+
 def test_a_model_with_other_labels_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="it has 5 labels, not the two of a model that marks unsupported words"):
         judged(LocalJudge(str(make_classifier(tmp_path / "named", n_labels=5))), "You have 30 days.")
@@ -300,6 +324,7 @@ def test_the_identity_names_the_model_and_both_versions_and_the_fingerprint_foll
 
 OFFLINE_RUN = """
 import asyncio
+from pytest_ragcheck.judging.embeddings.local_embeddings import LocalEmbeddings
 from pytest_ragcheck.judging.local_judge import LocalJudge
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -307,6 +332,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 judge = LocalJudge("someone/tiny")
 question = Question(dataset_name="d", id="q", question="How long?")
 answer = RagAnswer(text="You have 60 days.", contexts=("Within 30 days.",))
+print(len(asyncio.run(LocalEmbeddings("someone/tiny").embed(["30 days"]))))
 print(bool(judge.fingerprint), judge.identity.model, asyncio.run(judge.judge(question, answer)).unsupported_claims)
 """
 
@@ -321,5 +347,38 @@ def test_a_name_whose_model_was_downloaded_needs_no_network(folder: Path, tmp_pa
     ran = subprocess.run(
         [sys.executable, "-c", OFFLINE_RUN], env=environment, capture_output=True, text=True, check=True, timeout=120
     )
-    assert ran.stdout == "True someone/tiny ('60',)\n"
+    assert ran.stdout == "1\nTrue someone/tiny ('60',)\n"
     assert ran.stderr == ""
+
+
+ENDING_RUN = """
+import asyncio, sys, threading
+from contextlib import suppress
+from pytest_ragcheck.errors import JudgeError
+from pytest_ragcheck.judging.local_judge import LocalJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+import torch
+judge = LocalJudge(sys.argv[1])
+question = Question(dataset_name="d", id="q", question="How long?")
+answer = RagAnswer(text="You have 60 days.", contexts=("Within 30 days. " * 100_000,))
+began = threading.Event()
+torch.nn.modules.module.register_module_forward_pre_hook(lambda *_: began.set())
+
+def judge_it():
+    with suppress(JudgeError):  # the judge was closed
+        asyncio.run(judge.judge(question, answer))
+
+threading.Thread(target=judge_it, daemon=True).start()
+assert began.wait(60)
+asyncio.run(judge.aclose())
+sys.exit(3)
+"""
+
+
+def test_a_process_that_ends_during_a_forward_pass_has_its_own_exit_status(folder: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", ENDING_RUN, str(folder)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (ran.returncode, ran.stderr) == (3, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,9 @@ from pytest_ragcheck.errors import MeasurementError
 
 T = TypeVar("T")
 M = TypeVar("M")
+
+_LONGEST_WAIT_SECONDS = 60.0
+"""Of the end of the process for a model that is loaded or used."""
 
 
 def state_of(folder: Path) -> list[tuple[str, int, int]]:
@@ -40,6 +44,8 @@ class LocalModel(Generic[M]):
         self._turn = threading.Lock()
         self._loaded: M | None = None
         self._problem = ""
+        # A thread that is in torch when the interpreter ends would abort the process.
+        weakref.finalize(self, self._turn.acquire, timeout=_LONGEST_WAIT_SECONDS)
 
     async def use(self, function: Callable[[M], T]) -> T:
         """

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +39,13 @@ def load(name: str) -> Loaded:
     """
     with quiet_loading():
         torch, transformers = imported()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-        model = transformers.AutoModel.from_pretrained(name)
+        # By its name, transformers asks the hub about every file again, for minutes if there is no network.
+        place = downloaded(name) or name
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+        model = transformers.AutoModel.from_pretrained(place)
+    # Without a tokenizer's files, transformers makes one that knows no words.
+    if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
+        raise ValueError("it has no tokenizer. Save tokenizer.json beside its config.json")
     model.eval()
     encoder = getattr(model, "encoder", model) if hasattr(model, "decoder") else model
     return Loaded(torch=torch, tokenizer=tokenizer, model=encoder)
@@ -46,6 +54,25 @@ def load(name: str) -> Loaded:
 def imported() -> tuple[Any, Any]:
     """Torch and transformers, which are extras."""
     return import_module("torch"), import_module("transformers")
+
+
+def downloaded(name: str) -> Path | None:
+    """
+    The folder of the model, on its own or in the hub's cache; None if it has to be downloaded.
+
+    A model is used as it was downloaded, without a request, until it is deleted from the cache.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = [try_to_load_from_cache(name, file) for file in (CONFIG, WEIGHTS)]
+    except HFValidationError:
+        return None
+    return Path(str(found[0])).parent if all(isinstance(path, str) for path in found) else None
 
 
 @contextmanager
