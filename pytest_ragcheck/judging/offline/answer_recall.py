@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     without_stop_words,
 )
 from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes, without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
@@ -184,7 +184,10 @@ class AnswerText:
 
     @cached_property
     def _polarity(self) -> Polarity:
-        return polarity(self._terms.with_ends(self._text), STOP_WORDS)
+        return self._polarity_of(self._text)
+
+    def _polarity_of(self, text: str) -> Polarity:
+        return polarity(without_leading_no(text, self._terms.with_ends(text)), STOP_WORDS)
 
     @cached_property
     def _unasked(self) -> frozenset[str]:
@@ -273,7 +276,7 @@ class AnswerText:
         """True if the answer denies what the expected answer affirms, or the other way round."""
         if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
             return False
-        own, wanted = self._polarity, polarity(self._terms.with_ends(expected), STOP_WORDS)
+        own, wanted = self._polarity, self._polarity_of(expected)
         if wanted.denials:
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
         told = (sought.distinct & self._all) - STOP_WORDS - self._asked

@@ -241,18 +241,14 @@ class Evidence:
         denying = [] if denies else [each for each in self._denying if not each.foci.isdisjoint(words)]
         if not denies and not denying:
             return False
-        own = polarity(claim, STOP_WORDS)
+        own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS):
             plain = frozenset(filterfalse(STOP_WORDS.__contains__, clause))
             enough = max(2.0, _SAME_STATEMENT * len(plain))
-            if len(plain) < enough or not (
-                denies
-                or any(
-                    len(plain & each.content) >= enough and own.opposes(each.polarity, about=plain) for each in denying
-                )
-            ):
+            if len(plain) < enough or not (denies or any(len(plain & each.content) >= enough for each in denying)):
                 continue
             nearest = self._nearest(plain, share=_SAME_STATEMENT, apart=0)
+            own = own or polarity(claim, STOP_WORDS)
             if nearest and all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
                 return True
         return False
@@ -271,10 +267,10 @@ class Evidence:
             if self._are_few
             else sorted({at - back for at in self._middles(plain) for back in (0, 1) if at >= back})
         )
+        counts = map(int.bit_count, map(sought.__and__, map(doubles.__getitem__, tried)))
         near = [
             (len(plain.intersection(sentence)), sentence)
-            for at in tried
-            if (sought & doubles[at]).bit_count() >= enough
+            for at in compress(tried, map(enough.__le__, counts))
             for sentence in _between_ends(chain(*self._pieces[at : at + 2]))
         ]
         top = max((count for count, _ in near), default=0)

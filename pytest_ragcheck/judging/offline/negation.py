@@ -191,6 +191,11 @@ def says_yes(text: str) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
+def without_leading_no(text: str, terms: Sequence[str]) -> Sequence[str]:
+    """The terms of *text* without the first one if it is an answer of its own, as in "No, it is closed"."""
+    return terms[1:] if terms and terms[0] == NOT and says_yes(text) is False else terms
+
+
 @dataclass(slots=True)  # not frozen: filled term by term
 class Polarity:
     """The content terms that a text affirms and those that it denies; a term can be among both."""

@@ -54,10 +54,9 @@ class Sentence:
         A quote, a condition or a report of another's words states nothing.
         """
         if self._declines is None:
-            self._declines = False
-            if self.may_decline:
-                stated = UNSTATED.sub(" ", self.folded[:_SENTENCE_READ])
-                self._declines = any(pattern.search(stated) for pattern in self._patterns(stated))
+            opening = self.folded[:_SENTENCE_READ]
+            # Few sentences match at all, and only these need the slow search for what they do not state.
+            self._declines = self.may_decline and self._matches(opening) and self._matches(UNSTATED.sub(" ", opening))
         return self._declines
 
     @property
@@ -71,6 +70,9 @@ class Sentence:
         for pattern in self._patterns(opening):
             opening = pattern.sub(" ", opening)
         return opening + self.folded[_SENTENCE_READ:]
+
+    def _matches(self, opening: str) -> bool:
+        return any(pattern.search(opening) for pattern in self._patterns(opening))
 
     @property
     def _triggers(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
+from pytest_ragcheck.judging.offline.negation import without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity, read_quantities
@@ -202,7 +203,7 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
         support=(n_present / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
-        is_opposed=evidence.contradicts(claim.terms),
+        is_opposed=evidence.contradicts(without_leading_no(claim.sentence, claim.terms)),
     )
 
 

@@ -92,13 +92,15 @@ class TermDictionary(dict[str, str]):
         terms = list(map(self.__getitem__, found))
         if self._special.isdisjoint(found):
             return terms
+        given = found
         if not self._negative.isdisjoint(found):
             found = list(self._with_negations(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
             found = with_language_numbers(found, UNIT_WORDS.__contains__)
         if not _SIGNS.isdisjoint(found):
             found = _with_signs_after_numbers(found)
-        terms = list(map(self.__getitem__, found))
+        if found is not given:
+            terms = list(map(self.__getitem__, found))
         return terms if READ_TOGETHER.isdisjoint(found) else composed(found, terms)
 
     def _with_negations(self, found: list[str]) -> Iterator[str]:
