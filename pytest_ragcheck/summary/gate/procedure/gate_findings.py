@@ -34,11 +34,6 @@ class SideBySide:
 
     worse: bool
 
-    @property
-    def shift(self) -> float:
-        """Mean margin of the new answers less that of the recorded ones."""
-        return sum(self.new) / len(self.new) - sum(self.recorded) / len(self.recorded)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
