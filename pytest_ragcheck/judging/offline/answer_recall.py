@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.changed_details import KnownQuantities, changed_detail, is_shortened
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
@@ -18,7 +19,6 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes, without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, read_quantities
@@ -47,6 +47,7 @@ _WORDS_OF_OPENING, _LATE = 12, 0.03
 _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
 _INFERRED_AGREEMENT = 0.8
+_CHANGED, _LEAST_OF_A_COPY = 0.5, 3
 # The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE, _PASS_LINE = 0.67, 0.7
 
@@ -160,6 +161,8 @@ class AnswerText:
         opposed = (wanted is not None and self._says_yes is (not wanted)) or self._opposes(expected, sought)
         if opposed:
             raw = min(raw, _OPPOSED)
+        if raw > _CHANGED and self._changes_detail(sought):
+            raw = _CHANGED
         score = _calibrated(raw)
         if score <= above:
             return None
@@ -218,6 +221,15 @@ class AnswerText:
     @cached_property
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
+
+    def _changes_detail(self, sought: ExpectedAnswer) -> bool:
+        """True if the answer closes the expected list too early, or has another word in the same place."""
+        if is_shortened(self._in_order, sought.terms):
+            return True
+        if len(sought.distinct - STOP_WORDS) < _LEAST_OF_A_COPY or sought.distinct <= self._all:
+            return False
+        change = changed_detail(self._in_order, sought.terms, lambda _: False)
+        return change is not None and not any(map(is_number, change.terms))
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""

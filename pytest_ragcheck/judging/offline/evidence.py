@@ -5,10 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property, reduce
-from itertools import chain, compress, count, filterfalse, pairwise, repeat
+from itertools import chain, compress, count, filterfalse, islice, pairwise, repeat
 from operator import lshift, or_, sub
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.changed_details import (
+    CALENDAR,
+    DATES,
+    ChangedDetail,
+    added_item,
+    changed_detail,
+    foreign_date,
+)
 from pytest_ragcheck.judging.offline.negation import SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import read_quantities
@@ -39,6 +47,9 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 # Share of the words of a clause in a context sentence that can deny it; at 0.65: -0.002, +0.002, 0.000 of the area
 # under the curve on RAGTruth, MT-RAG and WiCE.
 _SAME_STATEMENT = 0.75
+_COPY = 0.65
+# Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
+_MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 
 
 class DenyingSentence:
@@ -61,7 +72,7 @@ class DenyingSentence:
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
-    __slots__ = ("_quantities", "denying", "distinct", "numbers", "pieces", "terms")
+    __slots__ = ("_quantities", "_sentence_ends", "denying", "distinct", "numbers", "pieces", "terms")
 
     def __init__(self, text: str, terms: TermDictionary) -> None:
         self.terms = terms.with_ends(text)
@@ -78,6 +89,15 @@ class ReadContext:
         )
         self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
         self._quantities: list[Quantity] | None = None
+        self._sentence_ends: list[int] | None = None
+
+    @property
+    def sentence_ends(self) -> list[int]:
+        """Places after each sentence; 0 is the first one."""
+        if self._sentence_ends is None:
+            is_end = map(END.__eq__, self.terms)
+            self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
+        return self._sentence_ends
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -122,6 +142,8 @@ class Evidence:
 
     def __init__(self, passages: Iterable[ReadContext], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
         self._wanted = wanted
+        self._asked = asked
+        self._passages = list(passages)
         self.known = set(asked)
         """The wanted terms in the contexts, numbers in either reading, and the question's terms."""
         # Sets of wanted terms are integers with one bit a term, which intersect several times as fast as sets.
@@ -132,11 +154,13 @@ class Evidence:
         self._windows: list[int] = []
         """The wanted terms of each piece and its neighbours; empty between two contexts."""
         self._pairs: set[tuple[str, str]] = set()
+        self._found: list[tuple[ReadContext, list[int], list[int]]] = []
+        """Of each context the places and the bits of the wanted terms."""
         self._numbers = set(numbers_in(asked))
         self.wanted_numbers = frozenset(numbers_in(wanted))
         """The wanted terms that are numbers."""
         self._denying: list[DenyingSentence] = []
-        for passage in passages:
+        for passage in self._passages:
             self._read(passage)
             self._denying += passage.denying
         self.known.update(number for number in self.wanted_numbers - self._numbers if self.has_number(number))
@@ -152,6 +176,7 @@ class Evidence:
             near = map(_PAIR_REACH.__ge__, map(sub, spots[step:], spots))
             self._pairs.update(compress(zip(found, found[step:], strict=False), near))
         found_bits = list(map(bits.__getitem__, found))
+        self._found.append((passage, spots, found_bits))
         ends = [bisect_left(spots, end) for end in range(0, len(passage.terms) + _PIECE, _PIECE)]
         held = [0, *(reduce(or_, found_bits[start:end], 0) for start, end in pairwise(ends)), 0]
         # No window and no sentence spans two contexts.
@@ -201,6 +226,41 @@ class Evidence:
                 return frames[before, after], term
         return None
 
+    def changed_detail(self, claim: Sequence[str], plain: frozenset[str], *, near_copy: bool) -> ChangedDetail | None:
+        """
+        The detail in which *claim* differs from the contexts; None if there is none.
+
+        Args:
+            claim: The terms of a sentence.
+            plain: Its content terms.
+            near_copy: True if a window of the contexts has most of them.
+        """
+        if not CALENDAR.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
+            return ChangedDetail(terms=[date])
+        if item := added_item(claim, self.known):
+            return ChangedDetail(terms=item, is_list=True)
+        if not near_copy:
+            return None
+        change = None
+        for sentence in self._nearest(plain, share=_COPY, apart=0.0):
+            change = changed_detail(claim, sentence, lambda run: self._has_run_elsewhere(run, plain))
+            if change is None:
+                return None
+        return change
+
+    @cached_property
+    def _calendar(self) -> frozenset[str]:
+        """The weekdays and months in the contexts and the question."""
+        return frozenset(term for passage in self._passages for term in passage.distinct if term in DATES) | (
+            DATES & self._asked
+        )
+
+    def _has_run_elsewhere(self, run: Sequence[str], plain: frozenset[str]) -> bool:
+        """True if a sentence of the contexts has a term of *run* together with another one of *plain*."""
+        held, _ = self._sentences
+        others, bits = self._bits_of(plain.difference(run)), self._bits
+        return any(bits.get(term, 0) & each and others & each for term in run for each in held)
+
     def _bits_of(self, terms: frozenset[str]) -> int:
         """The bits of the wanted terms among *terms*."""
         return sum(map(self._bits.get, terms, repeat(0)))
@@ -220,9 +280,16 @@ class Evidence:
         return len(self._pieces) <= _MOST_PIECES
 
     @cached_property
-    def _doubles(self) -> list[int]:
-        """The wanted terms of each piece, except the last, and the piece after it."""
-        return list(map(or_, self._held, self._held[1:]))
+    def _sentences(self) -> tuple[list[int], list[tuple[ReadContext, int, int]]]:
+        """The wanted terms of each sentence, and where it is."""
+        held: list[int] = []
+        where: list[tuple[ReadContext, int, int]] = []
+        for passage, spots, found_bits in self._found:
+            ends = passage.sentence_ends
+            where += ((passage, start, end) for start, end in pairwise(ends))
+            cuts = [bisect_left(spots, end) for end in ends]
+            held += (reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts))
+        return held, where
 
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
@@ -254,28 +321,25 @@ class Evidence:
         return False
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
-        """The sentences of the contexts with nearly all of *plain*; empty if there are none."""
+        """The sentences of the contexts with at least *share* of *plain*; empty if there are none."""
         if not plain:
             return []
         enough = share * len(plain)
         sought = self._bits_of(plain & self.known)
         if sought.bit_count() < enough:
             return []
-        doubles = self._doubles
-        tried = (
-            range(len(doubles))
-            if self._are_few
-            else sorted({at - back for at in self._middles(plain) for back in (0, 1) if at >= back})
-        )
-        counts = map(int.bit_count, map(sought.__and__, map(doubles.__getitem__, tried)))
-        near = [
-            (len(plain.intersection(sentence)), sentence)
-            for at in compress(tried, map(enough.__le__, counts))
-            for sentence in _between_ends(chain(*self._pieces[at : at + 2]))
+        held, where = self._sentences
+        counts = list(map(int.bit_count, map(sought.__and__, held)))
+        top = max(counts, default=0)
+        if top < enough:
+            return []
+        least = max(top - apart * len(plain), 1)
+        nearest = (where[place] for place, number in enumerate(counts) if number >= least)
+        return [
+            [term for term in passage.terms[start:end] if term != END]
+            for passage, start, end in islice(nearest, _MOST_NEAREST)
+            if end - start <= _LONGEST_SENTENCE
         ]
-        top = max((count for count, _ in near), default=0)
-        least = top - apart * len(plain)
-        return [sentence for count, sentence in near if count >= least] if top >= enough else []
 
 
 def _between_ends(terms: Iterable[str]) -> Iterator[list[str]]:

@@ -35,7 +35,7 @@ _LARGEST_COMPOSED = 10.0**_LONGEST_NUMBER  # else "hundred hundred ..." becomes 
 
 def canonical_number(written: str) -> str:
     """
-    One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9`.
+    One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9:00`.
 
     A single dot is a decimal point (`1.000` is `1`). A comma before exactly three digits separates thousands. Text
     that is not a decimal number (`1.2.3`) is returned unchanged.
@@ -45,7 +45,7 @@ def canonical_number(written: str) -> str:
     if written.isdigit():
         return str(int(written))
     if ":" in written:
-        return written.lstrip("0").removesuffix(":00") or "0"
+        return written[1:] if written[0] == "0" and written[1] != ":" else written
     if _GROUPED.fullmatch(written):
         comma_decimal = written.count(".") > 1
         written = re.sub(r"[.'’]" if comma_decimal else r"[,'’]", "", written)

@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.normalized_text import beginning
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 DECLINED = "the system declined to answer"
 EMPTY = "the answer is empty"
 NOT_DECLINED = "the system answered, although the question is unanswerable"
+OF_ANOTHER = "the answer gives the expected words for something else than the contexts"
 NO_CONTEXTS = "no contexts were returned"
 
+_HIGHEST_OF_ANOTHER = 0.5
 _MOST_TERMS_KEPT = 200_000
 # Characters read of an answer and of its contexts, because the time grows with the product of both.
 _ANSWER_READ = 20_000
@@ -94,6 +97,8 @@ class OfflineJudge:
             )
             score, complaint = grounded.score, _ungrounded(grounded)
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
+            if (correctness or 0.0) >= PASS_LINE and self._is_of_another(question, grounded):
+                correctness, wrong = _HIGHEST_OF_ANOTHER, OF_ANOTHER
         if correctness is not None and correctness <= score:
             complaint = wrong
         return Judgement(
@@ -102,6 +107,16 @@ class OfflineJudge:
             error_message=complaint,
             abstained=abstained,
             unsupported_claims=unsupported,
+        )
+
+    def _is_of_another(self, question: Question, grounded: Groundedness) -> bool:
+        """True if the answer gives an accepted answer, but to something else than the passage that it nearly copies."""
+        accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
+        return question.answerable and any(
+            each.changed.concerns(terms) and not (terms - STOP_WORDS).isdisjoint(each.terms)
+            for each in grounded.sentences
+            if each.changed is not None
+            for terms in accepted
         )
 
     def _correctness(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.measure_words import (
@@ -42,7 +43,10 @@ MONTH_NUMBERS = _by_term(MONTHS_BY_WORD)
 _PERIODS = _by_term(PERIODS_BY_WORD)
 _PER = _terms_of(PER)
 _LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
-DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "pm", "am", "p"))
+_PARTS_OF_A_CLOCK = (
+    "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto pm am"
+)
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(_PARTS_OF_A_CLOCK.split())
 """Terms that make a number a quantity, a date or a clock time."""
 # Words between a bound and its number, a day and its month, a number and its unit.
 _BEFORE_NUMBER = _terms_of(
@@ -122,6 +126,7 @@ _COUNTED_BY_ARTICLE = frozenset(("time", "months"))
 _ARTICLES = _terms_of(
     ["a", "an", "one", "un", "une", "una", "uma", "ein", "eine", "einen", "einem", "einer", "een", "uno"]
 )
+_STARTS = HALVES | _ARTICLES
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
@@ -188,6 +193,11 @@ class Quantity:
         return (bool(self.per) and bool(other.per) and self.per != other.per) or self.bound * other.bound < 0
 
     @property
+    def is_telling(self) -> bool:
+        """True if it is more than a bare number."""
+        return bool(self.dimension) or self.bound != 0
+
+    @property
     def seconds(self) -> float:
         return self.value * _CALENDAR_SECONDS if self.dimension == "months" else self.value
 
@@ -224,33 +234,34 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
 
 def has_quantity(terms: Sequence[str]) -> bool:
     """True if *terms* may contain a quantity."""
-    return any(map(is_number, terms)) or not UNITS.keys().isdisjoint(terms)
+    return is_number(min(terms)) or not UNITS.keys().isdisjoint(terms)
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:
     """The quantities, dates and clock times of *terms*, in order; a bare number counts, too."""
     found: list[Quantity] = []
     end = 0
-
-    def is_rate(place: int) -> bool:
-        return bool(found) and place - found[-1].end < _REACH_OF_A_RATE and END not in terms[found[-1].end : place]
-
-    for place, term in enumerate(terms):
-        if place < end:
+    starts = map(_STARTS.__contains__, terms) if not _STARTS.isdisjoint(terms) else repeat(False)
+    for place, (term, may_start) in enumerate(zip(terms, starts, strict=False)):
+        if place < end or not (term < ":" or may_start):  # as `is_number`, for the time of a call
             continue
-        if is_number(term):
-            found.append(_read(terms, place))
-        elif term in HALVES and (half := _half_of_a_unit(terms, place)):
-            found.append(half)
-        elif term in _ARTICLES and _unit_at(terms, place + 1)[0] in _COUNTED_BY_ARTICLE and not is_rate(place):
-            dimension, factor = _unit_at(terms, place + 1)
-            if _is_half(terms, place + 2):
-                continue
-            found.append(Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False))
-        else:
-            continue
-        end = found[-1].end
+        each = _read(terms, place) if term < ":" else _without_number(terms, place, end if found else None)
+        if each is not None:
+            found.append(each)
+            end = each.end
     return _joined(found, terms)
+
+
+def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
+    """Half a unit, or a unit that an article counts ("a year"), at *place*; *end* is that of the last quantity."""
+    if terms[place] in HALVES and (half := _half_of_a_unit(terms, place)):
+        return half
+    dimension, factor = _unit_at(terms, place + 1)
+    if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _is_half(terms, place + 2):
+        return None
+    if end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]:  # 50 cents a day
+        return None
+    return Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False)
 
 
 def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
@@ -416,6 +427,11 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     if before and before[-1] in HALVES and not _unit_at(terms, place + 1)[0]:
         return -30, place - 1
     return None
+
+
+def periods_in(terms: Iterable[str]) -> set[str]:
+    """The periods that *terms* mention: "month" for "mes" and "mensual"."""
+    return {period for term in terms if (period := _PERIODS.get(term) or _period(term))}
 
 
 def _rate_after(terms: Sequence[str], end: int) -> str:

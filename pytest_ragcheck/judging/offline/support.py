@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.changed_details import KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import Evidence
-from pytest_ragcheck.judging.offline.known_quantities import KnownQuantities
 from pytest_ragcheck.judging.offline.negation import without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
@@ -21,8 +21,8 @@ from pytest_ragcheck.judging.offline.terms import numbers_in
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities
     from pytest_ragcheck.judging.offline.evidence import ContextCache
-    from pytest_ragcheck.judging.offline.known_quantities import ComparedQuantities
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 PASS_LINE = 0.7
@@ -47,6 +47,14 @@ _MOST_OWN_WORDS_OF_A_REFUSAL = 4
 # The share of an answer's words in sentences of the wrong polarity above which the whole answer counts as contradicted;
 # at 0: -0.010, -0.008, 0.000.
 _OPPOSED_SHARE = 0.33
+# What a short answer gains if the contexts have all its quantities, in whichever form: its other words are mostly a
+# paraphrase. In long answers too: 0.000, -0.003, -0.003.
+_KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
+# The highest score of a claim that nearly copies a sentence but changes a detail, and of an answer with a third of its
+# words in such claims.
+_HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
+# Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
+_NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -72,6 +80,12 @@ class Support:
 
     number: str | None = None
     """A number of the sentence, as written, that the contexts lack or contradict."""
+
+    changed: ChangedDetail | None = None
+    """The detail in which it differs from the sentence of the contexts that it nearly copies."""
+
+    terms: Sequence[str] = ()
+    """All its terms."""
 
     number_instead: str | None = None
     """The number of the contexts in its place; None if there is none."""
@@ -138,15 +152,20 @@ def groundedness(
     if not measured:
         return Groundedness(score=1.0, sentences=())
     sizes = [len(each.claim.content) for each in measured]
-    raw = sum([each.support * size for each, size in zip(measured, sizes, strict=True)]) / sum(
-        sizes
-    ) - _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
+    size = sum(sizes)
+    if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
+        for each in measured:
+            each.support += _KNOWN_QUANTITIES * each.claim.has_known_quantities
+    raw = sum([each.support * own for each, own in zip(measured, sizes, strict=True)]) / size
+    raw -= _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
+    n_changed = sum([own for each, own in zip(measured, sizes, strict=True) if each.change])
     return Groundedness(
         score=_score(
             raw,
             is_contradicted=any(each.fault for each in measured)
             or sum([size for each, size in zip(measured, sizes, strict=True) if each.is_opposed])
             > _OPPOSED_SHARE * sum(sizes),
+            is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
         sentences=tuple(_supported(each) for each in measured),
     )
@@ -160,6 +179,10 @@ class _Claim:
     is_refusal: bool
     compared: ComparedQuantities | None = None
 
+    @property
+    def has_known_quantities(self) -> bool:
+        return self.compared is not None and self.compared.n_known > 0 and not self.compared.unknown
+
 
 @dataclass(slots=True, kw_only=True)  # not frozen, as `_Claim` is not
 class _Measured:
@@ -168,6 +191,7 @@ class _Measured:
     absence: float
     fault: tuple[str, str | None] | None
     is_opposed: bool = False
+    change: ChangedDetail | None = None
 
 
 def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: SentenceCache) -> _Claim | None:
@@ -198,12 +222,16 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
     n_pairs = len(content) - 1
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
+    window_share = evidence.best_window(distinct) / len(distinct)
     return _Measured(
         claim=claim,
-        support=(n_present / len(present) + evidence.best_window(distinct) / len(distinct) + pair_share) / 3,
+        support=(n_present / len(present) + window_share + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
         is_opposed=evidence.contradicts(without_leading_no(claim.sentence, claim.terms)),
+        change=evidence.changed_detail(
+            claim.terms, distinct, near_copy=window_share >= _NEAR_COPY and len(distinct) >= _LEAST_OF_A_COPY
+        ),
     )
 
 
@@ -241,14 +269,17 @@ def _supported(each: _Measured) -> Support:
         score=_score(
             each.support - _ABSENCE_WEIGHT * math.log1p(each.absence),
             is_contradicted=number is not None or each.is_opposed,
+            is_changed=each.change is not None,
         ),
         number=number,
         number_instead=instead,
         is_opposed=each.is_opposed,
+        changed=each.change,
+        terms=each.claim.terms,
     )
 
 
-def _score(raw: float, *, is_contradicted: bool) -> float:
+def _score(raw: float, *, is_contradicted: bool, is_changed: bool) -> float:
     """*raw* on the scale of scores: linear from 0 to `_LINE`, which becomes `PASS_LINE`, and from there to 1."""
     if is_contradicted:
         raw -= _CONTRADICTION
@@ -256,4 +287,6 @@ def _score(raw: float, *, is_contradicted: bool) -> float:
         score = max(0.0, PASS_LINE * raw / _LINE)
     else:
         score = min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - _LINE) / (1 - _LINE))
+    if is_changed:
+        score = min(score, _HIGHEST_WITH_CHANGE)
     return min(score, _HIGHEST_IF_CONTRADICTED) if is_contradicted else score

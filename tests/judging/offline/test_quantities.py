@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.known_quantities import ComparedQuantities, KnownQuantities
+from pytest_ragcheck.judging.offline.changed_details import ComparedQuantities, KnownQuantities
 from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 

@@ -1,0 +1,348 @@
+"""Finds the details in which an answer differs from a text that it nearly copies: quantities, lists, single words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, pairwise, product
+
+from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
+from pytest_ragcheck.judging.offline.quantities import Quantity, periods_in, read_quantities
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
+
+_TERMS = TermDictionary()
+_MOST_KNOWN = 2000
+_LONGEST_REPLACED = 3  # content terms
+_REACH_OF_A_LIST = 12  # terms
+_SAME_BEGINNING = 4  # characters of words that may be forms of one another
+
+
+def _terms_of(words: str) -> frozenset[str]:
+    return frozenset(map(_TERMS.__getitem__, words.split()))
+
+
+_AND = _terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
+_ONLY = _terms_of(
+    "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
+    "unicamente alleen slechts только лишь один"
+)
+# Words directly before a noun. A noun that replaces another one has such a word before it, too.
+_BEFORE_NOUNS = _terms_of(
+    "the a an of to in on at by for with from into about per every each this that these those and or "
+    "der die das den dem des ein eine einen einem einer mit von zu zum zur im am fur auf bei aus nach vor uber unter "
+    "durch ohne bis und oder "
+    "le la les l un une des du de d au aux dans sur pour par avec sans chez vers entre et ou "
+    "el los las unos unas del al en con por para sin sobre entre hasta y o "
+    "il lo gli i uno dei delle della del dello dal dalla nel nella al alla con per su tra fra da e "
+    "os as um uma do da dos das no na nos nas ao pelo pela com em para sem apos ate "
+    "het een van op te met voor bij naar uit door om en of "
+    "в во на с со по к ко от до из за о об у для при без после перед и или"
+)
+_ORDINAL = {
+    term: side
+    for side, words in (
+        (1, ("first erste ersten erster erstes premier premiere premiers primer primero primera primo prima primeiro "
+            "primeira eerste первый первая первое первого первои")),
+        (2, ("last final letzte letzten letzter letztes dernier derniere derniers ultimo ultima ultimos laatste "
+            "последнии последняя последнее последнего последнеи")),
+        (3, ("second zweite zweiten zweiter deuxieme seconde segundo segunda secondo seconda tweede второи вторая "
+            "второго")),
+    )
+    for term in _terms_of(words)
+}  # fmt: skip
+_DATES = {
+    **{_TERMS[word]: -number for word, number in WEEKDAYS_BY_WORD.items()},
+    **{_TERMS[word]: number for word, number in MONTHS_BY_WORD.items()},
+}
+DATES = frozenset(_DATES)
+CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
+"""Terms of weekdays and of months that mean nothing else."""
+_ORDER = frozenset(_ORDINAL)
+
+
+def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
+    """The first weekday or month of *claim* that is not among *known*, in any language; None without one."""
+    there = {_DATES[term] for term in known}
+    return next((term for term in claim if term in CALENDAR and _DATES[term] not in there), None)
+
+
+@dataclass(slots=True, kw_only=True)
+class ChangedDetail:
+    """A detail in which an answer's sentence differs from the sentence of the contexts that it nearly copies."""
+
+    terms: Sequence[str]
+    """The terms in the answer."""
+
+    is_list: bool = False
+    """True if a list has an item more or fewer."""
+
+    def concerns(self, expected: AbstractSet[str]) -> bool:
+        """True if the change makes *expected* an answer to something else, or another list."""
+        return expected.isdisjoint(self.terms) and (not self.is_list or not _AND.isdisjoint(expected))
+
+
+def changed_detail(
+    claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
+) -> ChangedDetail | None:
+    """
+    The detail in which *claim* differs from *sentence*; None if there is none.
+
+    Args:
+        claim: The terms of a sentence that nearly copies *sentence*.
+        sentence: The terms of a sentence of the contexts.
+        is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
+    """
+    changed = other_quantity(claim, sentence, is_elsewhere) or other_place_in_order(claim, sentence)
+    if changed:
+        return ChangedDetail(terms=changed)
+    if not _AND.isdisjoint(claim) and (is_shortened(claim, sentence) or is_shortened(sentence, claim)):
+        return ChangedDetail(terms=[term for term in claim if term not in STOP_WORDS][-1:], is_list=True)
+    if names_one_of_two(claim, sentence):
+        return ChangedDetail(terms=[term for term in claim if term in _ONLY], is_list=True)
+    run = replaced(claim, sentence, is_elsewhere)
+    return ChangedDetail(terms=run) if run else None
+
+
+def other_quantity(
+    claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
+) -> Sequence[str]:
+    """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
+    own = [each for each in read_quantities(claim) if each.dimension]
+    if not own:
+        return ()
+    others = [each for each in read_quantities(sentence) if each.dimension]
+    free = [each for each in others if not any(each.same_value(mine) for mine in own)]
+    for each in own:
+        if any(each.comparable(other) for other in free) and not any(each.same_value(other) for other in others):
+            run = claim[each.start : each.end]
+            return () if is_elsewhere(run) else run
+    return ()
+
+
+def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
+    """The new word of *claim* after a known one and "and", which nothing follows but known words; empty without one."""
+    for place, term in enumerate(claim):
+        if term not in _AND or not place:
+            continue
+        at = place + 1
+        while at < len(claim) and (claim[at] in STOP_WORDS or is_number(claim[at])):
+            at += 1
+        before = next((each for each in reversed(claim[:place]) if each not in STOP_WORDS), None)
+        if at < len(claim) and claim[at] not in known and before in known and claim[at - 1] in _BEFORE_NOUNS | _AND:
+            following = [each for each in claim[at + 1 :] if each not in STOP_WORDS]
+            if not following:
+                return [claim[at]]
+    return ()
+
+
+def other_place_in_order(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The "first" or "last" of *claim*, if *sentence* has another one before the same noun; else empty."""
+    own = {after: term for term, after in pairwise(claim) if term in _ORDER}
+    there = {(after, _ORDINAL[term]) for term, after in pairwise(sentence) if term in _ORDER and after in own}
+    for after in dict(there):
+        if (after, _ORDINAL[own[after]]) not in there:
+            return [own[after]]
+    return ()
+
+
+def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
+    """True if *short* closes a list with "and" before an item that is not the last one in *long*: a, b for a, b, c."""
+    own = frozenset(short)
+    for place, term in enumerate(short):
+        if term not in _AND or not 0 < place < len(short) - 1:
+            continue
+        before = next((each for each in reversed(short[:place]) if each not in STOP_WORDS), None)
+        after = next((each for each in short[place + 1 :] if each not in STOP_WORDS), None)
+        if before is None or after is None:
+            continue
+        for at in _places(long, before):
+            following = long[at + 1 : at + 1 + _REACH_OF_A_LIST]
+            until = _place_of(following, after)
+            if until is None or any(each in _AND or each not in STOP_WORDS for each in following[:until]):
+                continue
+            rest = following[until + 1 :]
+            conjunction = next((index for index, each in enumerate(rest) if each in _AND), None)
+            if conjunction is None or END in rest[:conjunction]:
+                continue
+            item = next((each for each in rest[conjunction + 1 :] if each not in STOP_WORDS), None)
+            if item is not None and item != END and item not in own:
+                return True
+    return False
+
+
+def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:
+    """True if *claim* says "only a" for "a and b"."""
+    if _ONLY.isdisjoint(claim) or not _ONLY.isdisjoint(sentence):
+        return False
+    own = frozenset(claim)
+    content = [term for term in sentence if term not in STOP_WORDS or term in _AND]
+    return any(
+        middle in _AND and ((before in own) != (after in own))
+        for before, middle, after in zip(content, content[1:], content[2:], strict=False)
+    )
+
+
+def replaced(claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]) -> list[str]:
+    """
+    The content terms of *claim* that stand in the place of others in *sentence*; empty if there are none.
+
+    Args:
+        claim: The terms of a sentence that nearly copies *sentence*.
+        sentence: The terms of a sentence of the contexts.
+        is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
+    """
+    if STOP_WORDS.issuperset(frozenset(claim).difference(sentence)):
+        return []
+    own, other = _content(claim), _content(sentence)
+    common = {term for term, _ in own} & {term for term, _ in other}
+    places: dict[str, list[int]] = {END: [-1, len(other)]}
+    for place, (term, _) in enumerate(other):
+        places.setdefault(term, []).append(place)
+    for before, run, after in _foreign_runs(own, common):
+        terms = [term for term, _ in run]
+        for begin, stop in product(places[before], places[after]):
+            instead = other[begin + 1 : stop] if stop - begin <= _LONGEST_REPLACED + 1 else []
+            if instead and common.isdisjoint(term for term, _ in instead):
+                is_noun = run[0][1] and instead[0][1]
+                if _is_replacement(terms, [term for term, _ in instead], is_noun) and not is_elsewhere(terms):
+                    return terms
+    return []
+
+
+def _foreign_runs(
+    own: Sequence[tuple[str, bool]], common: AbstractSet[str]
+) -> Iterator[tuple[str, Sequence[tuple[str, bool]], str]]:
+    """The short runs of terms that are not *common*, between the terms before and after them; not the whole."""
+    start = 0
+    while start < len(own):
+        end = start
+        while end < len(own) and own[end][0] not in common:
+            end += 1
+        before, after = own[start - 1][0] if start else END, own[end][0] if end < len(own) else END
+        if 0 < end - start <= _LONGEST_REPLACED and (before != END or after != END):
+            yield before, own[start:end], after
+        start = end + 1
+
+
+def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool) -> bool:
+    if any(own[:_SAME_BEGINNING] == other[:_SAME_BEGINNING] for own in run for other in instead):
+        return False
+    return are_nouns or all(map(is_number, (run[0], instead[0])))
+
+
+def _content(terms: Sequence[str]) -> list[tuple[str, bool]]:
+    """The content terms, each with whether an article or a preposition is before it."""
+    return [(term, before in _BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in STOP_WORDS]
+
+
+def _places(terms: Sequence[str], term: str) -> list[int]:
+    return [place for place, each in enumerate(terms) if each == term]
+
+
+def _place_of(terms: Sequence[str], term: str) -> int | None:
+    return terms.index(term) if term in terms else None
+
+
+class KnownQuantities:
+    """
+    The quantities of the contexts and the question, with which those of an answer are compared.
+
+    Args:
+        texts: The terms and the quantities of each text.
+    """
+
+    def __init__(self, texts: Iterable[tuple[Sequence[str], Sequence[Quantity]]]) -> None:
+        self._known: dict[tuple[str, float, str, int, str], tuple[Quantity, Sequence[str]]] = {}
+        self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
+        self._texts = list(texts)
+        for terms, quantities in self._texts:
+            for each in quantities:
+                if len(self._known) < _MOST_KNOWN:
+                    key = (each.dimension, each.value, each.per, each.bound, each.noun)
+                    spelt = terms[each.start : each.end]
+                    if self._known.setdefault(key, (each, spelt))[0] is each:
+                        self._by_spelling.setdefault(tuple(spelt), []).append(each)
+
+    @cached_property
+    def _periods(self) -> set[str]:
+        return periods_in(chain.from_iterable(terms for terms, _ in self._texts))
+
+    def _is_known_rate(self, rate: str) -> bool:
+        return not rate or rate in self._periods
+
+    def compare(self, terms: Sequence[str]) -> ComparedQuantities:
+        """*terms* with their known quantities in the known spelling, and the quantities that are not known."""
+        rewritten: list[str] = []
+        compared = ComparedQuantities(terms=rewritten)
+        end = 0
+        for each in read_quantities(terms):
+            own = terms[each.start : each.end]
+            rewritten += terms[end : each.start]
+            end = each.end
+            is_known_rate = self._is_known_rate(each.per)
+            if is_known_rate and any(not known.contradicts(each) for known in self._by_spelling.get(tuple(own), ())):
+                compared.n_known += each.is_telling
+                rewritten += own
+                continue
+            same = [(known, spelt) for known, spelt in self._known.values() if known.same_value(each)]
+            agreeing = next((spelt for known, spelt in same if not known.contradicts(each)), None)
+            if agreeing is not None and is_known_rate:
+                compared.n_known += each.is_telling
+                rewritten += agreeing
+                continue
+            rewritten += own
+            if not (each.is_certain or each.dimension == "clock"):
+                continue
+            other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
+            if other or each.dimension:
+                compared.unknown.append(UnknownQuantity(terms=own, instead=other[0][1] if other else None))
+        rewritten += terms[end:]
+        return compared
+
+
+@dataclass(slots=True, kw_only=True)
+class ComparedQuantities:
+    """The terms of a sentence after comparison with the known quantities."""
+
+    terms: Sequence[str]
+    """The terms, each known quantity in the known spelling."""
+
+    n_known: int = 0
+    """How many quantities with a unit, dates and times are known."""
+
+    unknown: list[UnknownQuantity] = field(default_factory=list)
+    """The quantities that are not known."""
+
+
+@dataclass(slots=True, kw_only=True)
+class UnknownQuantity:
+    """A quantity of an answer that is not known."""
+
+    terms: Sequence[str]
+
+    instead: Sequence[str] | None
+    """The terms of a known quantity that measures the same; None without one."""
+
+    def names(self) -> tuple[str, str | None]:
+        """The quantity and the one instead; only their numbers if their other terms are equal."""
+        if self.instead is None:
+            return _spelt(self.terms), None
+        own, other = numbers_in(self.terms), numbers_in(self.instead)
+        rests = [[term for term in terms if not is_number(term)] for terms in (self.terms, self.instead)]
+        if own and other and rests[0] == rests[1] and own != other:
+            return " ".join(own), " ".join(other)
+        return _spelt(self.terms), _spelt(self.instead)
+
+
+def _spelt(terms: Sequence[str]) -> str:
+    return " ".join(_WORD_OF.get(term, term) for term in terms)
+
+
+_WORD_OF: dict[str, str] = {}
+for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
+    # The second word of a term is mostly its plural.
+    if _WORD_OF.get(_TERMS[_word]) in (None, _TERMS[_word]):
+        _WORD_OF[_TERMS[_word]] = _word

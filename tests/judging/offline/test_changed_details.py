@@ -1,0 +1,95 @@
+"""Answers that copy a sentence of the contexts but change one detail, and others that keep all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import Judgement
+
+POOL = "The pool opens on Monday at 7 a.m. Children swim with the coach. Adults pay 6 euros and students pay 4 euros."
+CAMP = "Bring a tent, a lamp and a blanket. The bus leaves from the town hall. The last bus leaves at nine."
+MIETE = "Die Kaution für Wohnungen beträgt drei Mieten. Garagen kosten 60 Euro. Sie wird nach dem Auszug erstattet."
+BAIL = "Le bail est signé par le bailleur et le garant. La clé est remise par le gardien après la visite."
+HALL = "К заявке прилагают паспорт, фотографию и справку. Зал открыт по вторникам."
+
+
+def judged(answer: str, context: str, *expected: str) -> Judgement:
+    question = Question(dataset_name="d", id="q", question="What holds?", all_acceptable_answers=expected)
+    return asyncio.run(OfflineJudge().judge(question, RagAnswer(text=answer, contexts=(context,))))
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The pool opens on Tuesday at 7 a.m.", POOL),
+        ("The pool opens on Monday at 7 p.m.", POOL),
+        ("Adults pay 4 euros and students pay 6 cents.", POOL),
+        ("The first bus leaves at nine.", CAMP),
+        ("The bus leaves from the old station.", CAMP),
+        ("Bring a tent and a lamp.", CAMP),
+        ("Bring a tent, a lamp, a blanket and a stove.", CAMP),
+        ("Die Kaution für Garagen beträgt drei Mieten.", MIETE),
+        ("Le bail est signé par le bailleur et le notaire.", BAIL),
+        ("La clé est remise par le facteur après la visite.", BAIL),
+        ("К заявке прилагают паспорт и фотографию.", HALL),
+        ("К заявке прилагают паспорт, фотографию, справку и договор.", HALL),
+        ("Зал открыт по пятницам.", HALL),
+    ],
+)
+def test_a_near_copy_with_one_other_detail_is_not_grounded(answer: str, context: str) -> None:
+    assert judged(answer, context).groundedness < 0.7
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("On Mondays the pool opens at 07:00.", POOL),
+        ("Students pay 4 euros, adults 6 €.", POOL),
+        ("A tent, a lamp and a blanket.", CAMP),
+        ("You need a blanket, a lamp and a tent.", CAMP),
+        ("The last bus leaves at 21:00.", CAMP),
+        ("Die Kaution beträgt 3 Mieten und wird nach dem Auszug erstattet.", MIETE),
+        ("Le garant et le bailleur signent le bail.", BAIL),
+        ("Прилагают справку, паспорт и фотографию.", HALL),
+    ],
+)
+def test_an_answer_that_keeps_all_details_is_grounded(answer: str, context: str) -> None:
+    assert judged(answer, context).groundedness >= 0.7
+
+
+def test_a_paraphrase_with_the_same_quantity_is_grounded() -> None:
+    assert judged("You may send it back for two weeks.", "Returns are accepted within 14 days.").groundedness >= 0.7
+    assert judged("You may send it back for two months.", "Returns are accepted within 14 days.").groundedness < 0.7
+
+
+def test_the_expected_words_given_for_something_else_are_no_answer() -> None:
+    told = judged("Die Kaution für Garagen beträgt drei Mieten.", MIETE, "drei Mieten")
+    assert told.answer_correctness == 0.5
+    right = judged("Die Kaution für Wohnungen beträgt drei Mieten.", MIETE, "drei Mieten")
+    assert right.answer_correctness == 1.0
+
+
+def test_a_detail_that_the_expected_answer_has_too_may_differ_from_the_contexts() -> None:
+    assert judged("The bus leaves from the old station.", CAMP, "the old station").answer_correctness == 1.0
+
+
+def test_an_expected_list_is_complete() -> None:
+    listed = "a tent, a lamp and a blanket"
+    assert judged("Bring a tent and a lamp.", CAMP, listed).answer_correctness < 0.7
+    assert judged("Bring a tent, a lamp, a blanket and a stove.", CAMP, listed).answer_correctness < 0.7
+    assert judged("Bring a blanket, a lamp and a tent.", CAMP, listed).answer_correctness >= 0.7
+
+
+def test_a_long_answer_is_not_failed_by_one_changed_detail() -> None:
+    answer = f"{POOL} {CAMP} The key is given back by the coach."
+    judgement = judged(answer, f"{POOL} {CAMP} The key is given back by the guard.")
+    assert judgement.groundedness >= 0.7
+    assert judgement.unsupported_claims == ("The key is given back by the coach.",)
