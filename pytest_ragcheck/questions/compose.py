@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.csv_nodes import compose_csv
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
 
@@ -52,6 +51,8 @@ def compose_file(path: Path, mistakes: Mistakes) -> Node | None:
 
 def _compose(text: str, suffix: str, mistakes: Mistakes) -> Node | None:
     if suffix == ".csv":
+        from pytest_ragcheck.questions.csv_nodes import compose_csv
+
         return compose_csv(text, mistakes)
     if suffix == ".jsonl":
         return compose_jsonl(text, mistakes)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
-from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, base_of, joined
-from pytest_ragcheck.rag.http.endpoint_address import in_app, read_address
+from pytest_ragcheck.rag.http.endpoint_address import base_of, in_app, joined, read_address
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
 
 WITH_CHUNKS = "server"
@@ -140,6 +140,8 @@ class HttpService:
 
     @property
     def documents(self) -> DocumentRoutes:
+        from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+
         def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
             return HttpRoute(url, to_do=to_do, **self._beside())
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import keys_of
 from pytest_ragcheck.rag.body.vocabulary import named as kind_of
+from pytest_ragcheck.rag.http.endpoint_address import joined
 from pytest_ragcheck.rag.http.exchange_failures import SentRequest
 from pytest_ragcheck.rag.http.retry import is_transient
 
@@ -235,19 +236,6 @@ def may_pass(error: EndpointError) -> bool:
     if error.status is not None:
         return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or is_transient(error)
     return is_transient(error) or isinstance(error, EndpointTimeout)
-
-
-def base_of(url: str) -> str:
-    """The base of a server's routes: its question route without a final `/query`, with its query-string."""
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/").removesuffix("/query")
-    return parts._replace(path=path, fragment="").geturl()
-
-
-def joined(base_url: str, path: str) -> str:
-    """The URL of a route below the base."""
-    parts = urlsplit(base_url)
-    return parts._replace(path=parts.path.rstrip("/") + path, fragment="").geturl()
 
 
 def _count_at(reply: object, key: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.tasks import waited_for
 from pytest_ragcheck.rag.body.excerpt import shown_error
 from pytest_ragcheck.rag.http.asgi_lifespan import VERSION
+from pytest_ragcheck.rag.http.exchange_failures import AppFailure
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.asgi_lifespan import AsgiCallable, AsgiLifespan
@@ -19,10 +20,6 @@ _CHUNKS_AHEAD = 8
 """Number of chunks that an app may send before they are read."""
 
 _log = logging.getLogger(__name__)
-
-
-class AppFailure(Exception):
-    """The app raised its cause, or did not reply; the text says which."""
 
 
 class AsgiTransport:

@@ -123,3 +123,16 @@ def _secrets_in_headers(headers: Mapping[str, str]) -> Iterator[str]:
         if not _PLAIN_HEADERS.fullmatch(name):
             yield value
             yield value.rpartition(" ")[2]  # the token of "Bearer TOKEN"
+
+
+def base_of(url: str) -> str:
+    """The base of a server's routes: its question route without a final `/query`, with its query-string."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/").removesuffix("/query")
+    return parts._replace(path=path, fragment="").geturl()
+
+
+def joined(base_url: str, path: str) -> str:
+    """The URL of a route below the base."""
+    parts = urlsplit(base_url)
+    return parts._replace(path=parts.path.rstrip("/") + path, fragment="").geturl()

@@ -19,7 +19,6 @@ from pytest_ragcheck.errors import (
     EndpointUnreachable,
 )
 from pytest_ragcheck.rag.body.excerpt import excerpt, quoted
-from pytest_ragcheck.rag.http.asgi_transport import AppFailure
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.retry import retry_after_seconds
 from pytest_ragcheck.redaction import shown_url
@@ -30,6 +29,10 @@ if TYPE_CHECKING:
 
 BODY_KEPT = 2_000
 """Maximum number of characters of the body that an error carries."""
+
+
+class AppFailure(Exception):
+    """An ASGI app raised the cause, or did not reply; the text says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

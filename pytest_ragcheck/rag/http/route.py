@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.http.asgi_transport import AppFailure
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.http.exchange_failures import (
+    AppFailure,
     raised_inside,
     refused_by_proxy,
     timed_out,

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointStatusError, UsageError
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.documents.document_routes import ServerDocument, base_of, joined
+from pytest_ragcheck.rag.http.endpoint_address import base_of, joined
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply, raw
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pytest_ragcheck.rag.blocking_client import BlockingRagClient
-    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+    from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes, ServerDocument
     from tests.servers.fake_endpoint import Behaviour
 
 T = TypeVar("T")
