@@ -277,8 +277,8 @@ class AnswerText:
         if self._says_yes is not None:
             agrees, certainty = self._says_yes is yes, 1.0
         else:
-            opening = self._terms.of(next(sentences(self._text[:_OPENING]), ""))
-            is_negated = NEGATIVE.isdisjoint(opening) is not NEGATIVE.isdisjoint(self._asked)
+            opening = self._polarity_of(next(sentences(self._text[:_OPENING]), ""))
+            is_negated = opening.is_negative is not self._polarity_of(self._question).is_negative
             agrees, certainty = is_negated is not yes, _INFERRED_AGREEMENT
         score = certainty if agrees else 1 - certainty
         missing = frozenset(() if score == 1.0 else self._terms.of(expected))

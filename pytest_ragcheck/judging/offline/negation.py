@@ -173,7 +173,7 @@ YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 
 """Lower-case words that mean yes at the beginning of an answer."""
 
 NO = listed(
-    "no nope not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
+    "no nope nee not incorrect false wrong nein non nao não нет ні ni 否 不 不是 いいえ いや 아니요 아니오 لا नहीं "
     "hayir hayır"
 )
 """Lower-case words that mean no at the beginning of an answer."""
@@ -204,6 +204,11 @@ class Polarity:
     denied: set[str] = field(default_factory=set)
     denials: dict[str, set[str]] = field(default_factory=dict)
     """The terms that each negation denies, by the one next to it."""
+
+    @property
+    def is_negative(self) -> bool:
+        """True if a negation denies something; words of direction do not count."""
+        return any(" " not in focus for focus in self.denials)
 
     @property
     def foci(self) -> frozenset[str]:

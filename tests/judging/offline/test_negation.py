@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.support import groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 
@@ -61,9 +65,42 @@ A recolha é possível no primeiro domingo. | A recolha é possível ao primeiro
 Roken is niet toegestaan op het terras. | Roken is verboden op het terras.
 """
 
+# The question, an accepted answer, and an answer that is right.
+RIGHT = """
+May I bring a dog? | No | Dogs are forbidden in the park.
+May I bring a dog? | Yes | Dogs are not forbidden in the park.
+Is the pool closed on Mondays? | Yes | The pool is closed on Mondays.
+Is the pool closed on Mondays? | No | The pool is open on Mondays.
+How long can I return items? | 30 days | You cannot return items after 30 days.
+What is the status of the deposit? | non-refundable | The deposit is not refundable.
+Which file type is rejected? | PDF | PDF is not accepted.
+Was ist nicht versichert? | Glasbruch | Glasbruch ist nicht versichert.
+Le vélo est-il assuré ? | Non | Le vélo n'est pas assuré.
+¿Se puede fumar? | No | Está prohibido fumar.
+Si può fumare? | No | È vietato fumare.
+Pode-se fumar? | Não | É proibido fumar.
+Можно курить? | Нет | Курить запрещено.
+Mag je roken? | Nee | Roken is verboden.
+"""
 
-def rows(text: str) -> list[tuple[str, str]]:
-    return [(context, answer) for line in text.strip().splitlines() for context, answer in [line.split(" | ")]]
+WRONG = """
+May I bring a dog? | No | Dogs are welcome in the park.
+Is the pool closed on Mondays? | Yes | The pool is open on Mondays.
+How long can I return items? | 30 days | Returns are not possible within 30 days.
+What is the status of the deposit? | non-refundable | The deposit is refundable.
+Must visitors sign? | visitors must sign the book | Visitors need not sign the book.
+Ist die Karte übertragbar? | nicht übertragbar | Die Karte ist übertragbar.
+Peut-on fumer ? | il est interdit de fumer | Il est permis de fumer.
+¿Cuándo se puede aparcar? | los domingos | No se puede aparcar los domingos.
+Quando è aperto? | la domenica | Non è aperto la domenica.
+Quando abre? | ao domingo | Não abre ao domingo.
+Можно курить? | Нет | Курить можно.
+Mag je roken? | Nee | Roken is toegestaan.
+"""
+
+
+def rows(text: str) -> list[tuple[str, ...]]:
+    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
 
 
 def is_opposed(context: str, answer: str) -> bool:
@@ -82,3 +119,48 @@ def test_an_answer_of_the_other_polarity_is_opposed_in_either_direction(context:
 def test_an_answer_of_the_same_polarity_in_other_words_is_not_opposed(context: str, answer: str):
     assert not is_opposed(context, answer)
     assert not is_opposed(answer, context)
+
+
+@pytest.mark.parametrize(("question", "expected", "answer"), rows(RIGHT))
+def test_an_answer_of_the_expected_polarity_is_right(question: str, expected: str, answer: str):
+    assert correctness(question, expected, answer) >= 0.7
+
+
+@pytest.mark.parametrize(("question", "expected", "answer"), rows(WRONG))
+def test_an_answer_that_denies_the_expected_one_is_wrong(question: str, expected: str, answer: str):
+    assert correctness(question, expected, answer) < 0.7
+
+
+def correctness(question: str, expected: str, answer: str) -> float:
+    asked = Question(dataset_name="polarity", id="row", question=question, expected_answer=expected)
+    score = asyncio.run(OfflineJudge().judge(asked, RagAnswer(text=answer))).answer_correctness
+    assert score is not None
+    return score
+
+
+def test_a_contradicted_sentence_is_named():
+    judgement = asyncio.run(
+        OfflineJudge().judge(
+            Question(dataset_name="polarity", id="row", question="Is the lake open?"),
+            RagAnswer(text="Swimming is allowed in the lake.", contexts=("Swimming is prohibited in the lake.",)),
+        )
+    )
+    assert judgement.error_message == 'the contexts say the opposite of "Swimming is allowed in the lake."'
+    assert judgement.unsupported_claims == ("Swimming is allowed in the lake.",)
+
+
+def test_a_contradicted_sentence_in_a_long_answer_is_only_listed():
+    context = (
+        "Swimming is prohibited in the lake. Boats may be hired at the jetty from May to September. "
+        "The cafe beside the jetty serves soup, bread and tea all day. The car park beside the road holds 40 cars."
+    )
+    wrong = "Swimming is allowed in the lake."
+    judgement = asyncio.run(
+        OfflineJudge().judge(
+            Question(dataset_name="polarity", id="row", question="What is there to do?"),
+            RagAnswer(text=context.replace("prohibited", "allowed"), contexts=(context,)),
+        )
+    )
+    assert judgement.groundedness is not None
+    assert judgement.groundedness >= 0.7
+    assert judgement.unsupported_claims == (wrong,)

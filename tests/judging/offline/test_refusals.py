@@ -119,6 +119,57 @@ Geen idee.
 根据现有资料无法判断。
 关于截止日期没有任何说明。
 来源没有涉及这个话题。
+Nothing in the handbook tells us who signs the form.
+The excerpts leave that open.
+That question can't be settled with the material at hand.
+There is no mention of a deadline in any of the retrieved passages.
+Your files say nothing about pets.
+It remains unclear from the text how many seats are reserved.
+Das kann ich Ihnen leider nicht sagen.
+Die Frage lässt sich mit den vorliegenden Texten nicht beantworten.
+Hierzu liegen mir keine Angaben vor.
+Der Text enthält keine Hinweise auf den Preis.
+Zu diesem Thema schweigen die Unterlagen.
+Je n'en sais rien.
+Désolé, je ne peux pas vous renseigner là-dessus.
+Aucune information n'est donnée sur le prix.
+Il m'est impossible de répondre avec ces éléments.
+On ne trouve nulle part mention d'un délai.
+No dispongo de esa información.
+No puedo responder con los datos disponibles.
+Esa cuestión no aparece en las fuentes.
+Las fuentes guardan silencio sobre ese punto.
+Ni idea.
+Non ho informazioni su questo punto.
+Mi dispiace, non so rispondere.
+Non trovo nulla sugli orari.
+La risposta non si trova nei passaggi forniti.
+Nessuna menzione di un termine nel contesto.
+Não disponho dessa informação.
+Lamento, não consigo responder a isso.
+Isso não consta das fontes.
+Desconheço a resposta.
+A resposta não está nos trechos fornecidos.
+Я не знаю ответа на этот вопрос.
+К сожалению, не могу сказать.
+Мне это неизвестно.
+Документы не дают ответа на этот вопрос.
+Из приведённых отрывков это не ясно.
+Daar heb ik geen informatie over.
+Sorry, dat weet ik niet.
+De bronnen geven daar geen uitsluitsel over.
+Dat staat niet in de stukken.
+Het antwoord is niet te vinden in de fragmenten.
+それについてはわかりかねます。
+この質問にはお答えできません。
+残念ながら、情報がありません。
+その点は不明です。
+私は知りません。
+我不知道这个问题的答案。
+很抱歉,我无法回答。
+资料里找不到相关内容。
+这一点不得而知。
+上下文没有给出足够的信息。
 """
 
 ANSWERS = r"""
@@ -206,6 +257,56 @@ Er zijn geen extra kosten.
 搜索失败时会显示“没有找到相关信息”。
 不能用现金支付。
 如果不知道号码,请致电前台。
+If I don't know the code, I can ask at the desk.
+The error "document not found" means that the path is wrong.
+Use `raise ValueError("no information available")` in that branch.
+The warranty text does not apply to tyres.
+When the source is not specified, the program reads standard input.
+No, the article is not included in the price.
+Der Zeuge sagte, er wisse es nicht.
+Die Versicherung deckt keine Wasserschäden.
+Falls Sie die Antwort nicht wissen, lassen Sie das Feld frei.
+Das Dokument darf nicht kopiert werden.
+Le témoin a déclaré qu'il ne savait pas.
+L'assurance ne couvre pas le vol.
+Aucune réponse n'est due après trente jours.
+Les chiens ne sont pas admis.
+Le colis n'est pas remboursé sans reçu.
+El testigo dijo que no sabía nada.
+El seguro no cubre los daños por agua.
+Los perros no están permitidos.
+El texto no debe superar las 300 palabras.
+Los documentos no originales no se aceptan.
+Il testimone ha detto che non lo sa.
+L'assicurazione non copre i danni da acqua.
+I cani non sono ammessi.
+I documenti non originali non vengono accettati.
+Non ci sono costi aggiuntivi.
+A testemunha disse que não sabia.
+O seguro não cobre danos causados pela água.
+Os cães não são permitidos.
+Os documentos não originais não são aceites.
+A passagem não está aberta a bicicletas.
+Свидетель сказал, что не знает.
+Страховка не покрывает ущерб от воды.
+Собаки не допускаются.
+Документы без печати не принимаются.
+Если не знаете номер, позвоните на стойку.
+De getuige zei dat hij het niet wist.
+De verzekering dekt geen waterschade.
+Honden zijn niet toegestaan.
+Documenten zonder stempel worden niet geaccepteerd.
+Weet u het nummer niet, bel dan de balie.
+証人は知らないと言いました。
+保険は水害を補償しません。
+犬は入れません。
+追加料金はありません。
+原本でない書類は受け付けません。
+证人说他不知道。
+保险不赔偿水灾损失。
+不允许带狗。
+没有额外费用。
+不接受非原件。
 """
 
 
