@@ -108,7 +108,8 @@ class FunctionEndpoint:
             raise EndpointError(
                 f"{self.name}: takes no context_passages\n"
                 "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
-                '{"text": ..., "doc_id": ...}. Let it take them, or choose --rag-tier=end_to_end.',
+                '{"text": ..., "doc_id": ...}. Let it take them, or choose another --rag-tier. ragcheck dataset lists '
+                "the tiers of each dataset.",
                 url=self.name,
             )
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]

@@ -177,7 +177,8 @@ class HttpService:
         to_do: dict[int, str] = dict.fromkeys(
             (404, 405),
             "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
-            "(by default --rag-url without its final /query), or choose --rag-tier=end_to_end.",
+            "(by default --rag-url without its final /query), or choose another --rag-tier. ragcheck dataset lists the "
+            "tiers of each dataset.",
         )
         shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
         url = joined(self._base_url, "/query/with-context")
