@@ -108,6 +108,7 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN in session.config.stash or any(map(configuration.calls_rag_check, session.items)):
+        configuration.check_files()
         from pytest_ragcheck.plugin.asking.live_fixtures import EVALUATED_WITH, live_fixtures
         from pytest_ragcheck.plugin.collecting.overrides import is_overridden
         from pytest_ragcheck.plugin.collecting.selection import select
@@ -156,7 +157,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if has_records(item) or RUN in item.config.stash:
-        from pytest_ragcheck.plugin.ending.item_report import complete_report
+        with configuration.opening_files():
+            from pytest_ragcheck.plugin.ending.item_report import complete_report
 
         complete_report(item, call, report)
     return report

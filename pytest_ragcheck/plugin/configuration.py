@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +30,9 @@ SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 
 IS_SPLIT: pytest.StashKey[bool] = pytest.StashKey()
 """Set while items are deselected that other parts of the run have."""
+
+_FEWEST_FILES = 10
+"""Files and connections that a run with a single question opens at once, with some to spare."""
 
 _INI_TYPES: dict[str, Any] = {"words": "args", "lines": "linelist"}
 """pytest's ini types by the kind of a setting; text for any other kind."""
@@ -210,3 +216,35 @@ def _ini_origin(config: pytest.Config, name: str) -> str:
     if _is_overridden(config, name):
         return f"-o {name}"
     return f"{name} in {config.inipath.name if config.inipath else 'the ini file'}"
+
+
+@contextmanager
+def opening_files() -> Iterator[None]:
+    """End the session with a plain text if an import finds that the process can open no more files."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        pytest.exit(f"ragcheck: {error}. Close files, or raise the limit (ulimit -n).", pytest.ExitCode.INTERNAL_ERROR)
+
+
+def check_files() -> None:
+    """
+    Check that the process can open the files and connections of a run, whose imports would fail without a reason.
+
+    Raises:
+        pytest.UsageError: It has fewer than `_FEWEST_FILES` left.
+    """
+    held: list[int] = []
+    try:
+        while len(held) < _FEWEST_FILES:
+            held.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        raise pytest.UsageError(
+            f"ragcheck: this process can open {len(held)} more files, and a run needs {_FEWEST_FILES} "
+            f"({error.strerror}). Close files, or raise the limit (ulimit -n)."
+        ) from None
+    finally:
+        for each in held:
+            os.close(each)

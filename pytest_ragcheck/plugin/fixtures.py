@@ -64,9 +64,9 @@ def rag_judge(
         yield used
         close = getattr(used, "aclose", None)
         if close is not None:
-            from pytest_ragcheck.plugin.asking.session_loop import loop_of
+            from pytest_ragcheck.plugin.asking.session_loop import close_in_loop
 
-            loop_of(pytestconfig).run(close)
+            close_in_loop(pytestconfig, close)
 
 
 @pytest.fixture

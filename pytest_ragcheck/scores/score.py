@@ -31,6 +31,8 @@ class Score:
     def __post_init__(self) -> None:
         if self.value is not None and not abs(self.value) <= LARGEST:
             raise ValueError(f"a score is a number from -{LARGEST} to {LARGEST}, not {self.value!r}")
+        if self.value == 0:
+            object.__setattr__(self, "value", 0.0)  # -0.0 would be shown with its sign
 
     @classmethod
     def unscored(cls, reason: str) -> Score:

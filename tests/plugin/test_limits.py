@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -127,13 +128,32 @@ def rag_client():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to lower")
+def test_a_process_with_too_few_files_left_refuses_the_run(project: Project) -> None:
+    project.conftest(
+        """
+import os
+import resource
+
+def pytest_collection_modifyitems():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 1,) * 2)
+"""
+    )
+    project.ask(good("terms"))
+    run = project.run("--rag-judge=offline", subprocess=True)
+    assert run.exit_status == pytest.ExitCode.USAGE_ERROR, run.text
+    text = r"ERROR: ragcheck: this process can open \d more files, and a run needs 10 \(Too many open files\)\."
+    assert re.search(text, run.stderr), run.stderr
+    assert "Traceback" not in run.stderr + run.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to lower")
 def test_connections_are_capped_by_the_limit_of_open_files(project: Project) -> None:
     project.write("conftest.py", "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n")
     project.write("many.rag.json", json.dumps([{"id": f"q{n}", "question": f"What is {n}?"} for n in range(200)]))
     with FakeEndpoint(json_reply({"answer": "a", "contexts": ["a"]})) as endpoint:
         run = project.run(f"--rag-url={endpoint.url}", "--rag-judge=none", "--rag-concurrency=256", subprocess=True)
     assert run.outcomes == {"passed": 200}
-    assert "at most 12 requests run at once, not 256, by the limit of open files" in run.lines
+    assert "at most 12 of 256 requests run at once, by the limit of open files" in run.lines
 
 
 SLOW = """

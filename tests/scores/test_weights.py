@@ -59,3 +59,7 @@ def test_it_lies_among_its_values_and_the_sum_of_the_weights_does_not_matter(
     assert min(values.values()) <= overall.score.value <= max(values.values())
     assert scaled.score.value == pytest.approx(overall.score.value, abs=1e-12)
     assert set(overall.lacks) == weights.keys() - values.keys()
+
+
+def test_a_score_of_zero_has_no_sign() -> None:
+    assert f"{Score(-0.0).value:.2f}" == "0.00"

@@ -10,7 +10,7 @@ from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.engine.evaluator import Evaluator, PreparedQuestion
 from pytest_ragcheck.judging.same_verdict import SameVerdict
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
-from pytest_ragcheck.plugin.asking.session_loop import loop_of
+from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import budget_of, limits_of
 from pytest_ragcheck.plugin.configuration import has_gate
 from pytest_ragcheck.plugin.hooks import own_metrics
@@ -165,13 +165,13 @@ class Checker:
     def _close(self, keys: Iterable[tuple[int, int]]) -> None:
         metrics = [metric for key in keys for metric in self._metrics.pop(key).metrics]
         if any(hasattr(metric, "aclose") for metric in metrics):
-            loop_of(self._config).run(closing(*metrics).aclose)
+            close_in_loop(self._config, closing(*metrics).aclose)
 
     def _close_all(self) -> None:
         self._close(list(self._metrics))
         own = own_metrics(self._config)
         if any(hasattr(metric, "aclose") for metric in own):
-            loop_of(self._config).run(closing(*own).aclose)
+            close_in_loop(self._config, closing(*own).aclose)
 
 
 class Answers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -14,7 +15,7 @@ import pytest
 
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
-from pytest_ragcheck.errors import EndpointUnreachable, IngestionError
+from pytest_ragcheck.errors import EndpointUnreachable, IngestionError, UsageError
 from pytest_ragcheck.plugin.asking.asker import Asker, with_question
 from pytest_ragcheck.plugin.asking.checker import Checker
 from pytest_ragcheck.plugin.asking.live_fixtures import live_fixtures
@@ -164,8 +165,9 @@ class QuestionSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        self._end_questions()
-        self._loop.run(self._asker.close)
+        with suppress(UsageError):  # a loop that cannot start has no questions to end
+            self._end_questions()
+            self._loop.run(self._asker.close)
         self._end_documents()
 
     def _new_asker(self, store: SharedStore | None) -> Asker:

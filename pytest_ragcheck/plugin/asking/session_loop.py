@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from pytest_ragcheck.concurrency.frames import blocking_call
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
-from pytest_ragcheck.errors import EndpointError
+from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import run_of
 from pytest_ragcheck.plugin.workers.transport import has_workers, send_line
@@ -90,9 +91,15 @@ def close_client(client: object, config: pytest.Config) -> None:
     if not isinstance(client, RagClient):
         return
     try:
-        loop_of(config).run(client.aclose)
+        close_in_loop(config, client.aclose)
     except EndpointError as error:
         run_of(config).queue_note(". ".join(str(error).splitlines()))
+
+
+def close_in_loop(config: pytest.Config, close: Callable[[], Awaitable[object]]) -> None:
+    """Run what closes a client, a judge or metrics, unless the loop cannot start, which has opened nothing then."""
+    with suppress(UsageError):
+        loop_of(config).run(close)
 
 
 def seconds_between_lines(config: pytest.Config) -> float:

@@ -136,7 +136,7 @@ def budget_of(config: pytest.Config) -> Budget | None:
 def _slots(config: pytest.Config, name: str, number: int) -> Slots:
     part = part_of(config)
     if (most := _most_connections()) < number:
-        run_of(config).queue_note(f"at most {most} requests run at once, not {number}, by the limit of open files")
+        run_of(config).queue_note(f"at most {most} of {number} requests run at once, by the limit of open files")
         number = most
     if not part.is_worker:
         return Slots(number)

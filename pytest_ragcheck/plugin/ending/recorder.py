@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of
+from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
 from pytest_ragcheck.plugin.workers.transport import (
     NO_DOCUMENTS,
@@ -185,6 +185,7 @@ class Recorder:
         return result
 
     @pytest.hookimpl(trylast=True)
+    @opening_files()
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._merge_begun()
         run = self._run
