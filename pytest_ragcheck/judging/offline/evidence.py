@@ -17,7 +17,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     changed_detail,
     foreign_date,
 )
-from pytest_ragcheck.judging.offline.negation import SIGNED, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import DIRECTIONS, SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
@@ -44,9 +44,6 @@ _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 _SEEDS = 32
 # Share of a claim's words in a context sentence that can contradict it; sentences this close to the best count too.
 _NEAR_COPY, _AS_NEAR = 0.85, 0.15
-# Share of the words of a clause in a context sentence that can deny it; at 0.65: -0.002, +0.002, 0.000 of the area
-# under the curve on RAGTruth, MT-RAG and WiCE.
-_SAME_STATEMENT = 0.75
 _COPY = 0.65
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
@@ -310,11 +307,11 @@ class Evidence:
             return False
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS):
-            plain = frozenset(filterfalse(STOP_WORDS.__contains__, clause))
-            enough = max(2.0, _SAME_STATEMENT * len(plain))
+            plain = frozenset(term for term in clause if term not in STOP_WORDS and term not in DIRECTIONS)
+            enough = max(2.0, _NEAR_COPY * len(plain))
             if len(plain) < enough or not (denies or any(len(plain & each.content) >= enough for each in denying)):
                 continue
-            nearest = self._nearest(plain, share=_SAME_STATEMENT, apart=0)
+            nearest = self._nearest(plain, apart=0)
             own = own or polarity(claim, STOP_WORDS)
             if nearest and all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
                 return True

@@ -34,8 +34,7 @@ PASS_LINE = 0.7
 _ABSENCE_WEIGHT = 0.08
 # Runs of absent words weigh more than scattered ones, a run of four as eight: -0.002, +0.001, -0.003.
 _RUN_EXPONENT = 1.5
-# The penalty of a wrong number or polarity, and the highest score of an answer with one; of numbers: -0.028, 0.000,
-# -0.038.
+# The penalty of a wrong number, and the highest score of an answer with one: -0.028, 0.000, -0.038.
 _CONTRADICTION, _HIGHEST_IF_CONTRADICTED = 0.3, 0.6
 # The raw support that becomes `PASS_LINE`; balanced accuracy there is 0.71, 0.94 and 0.74.
 _LINE = 0.39
@@ -43,15 +42,11 @@ _LINE = 0.39
 # 0.000, -0.007, 0.000; at 1: -0.016 on MT-RAG, by one row.
 _REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
-
-# The share of an answer's words in sentences of the wrong polarity above which the whole answer counts as contradicted;
-# at 0: -0.010, -0.008, 0.000.
-_OPPOSED_SHARE = 0.33
 # What a short answer gains if the contexts have all its quantities, in whichever form: its other words are mostly a
 # paraphrase. In long answers too: 0.000, -0.003, -0.003.
 _KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
-# The highest score of a claim that nearly copies a sentence but changes a detail, and of an answer with a third of its
-# words in such claims.
+# The highest score of a claim that nearly copies a sentence but changes a detail or denies it, and of an answer with a
+# third of its words in such claims.
 _HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
 # Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
@@ -158,13 +153,11 @@ def groundedness(
             each.support += _KNOWN_QUANTITIES * each.claim.has_known_quantities
     raw = sum([each.support * own for each, own in zip(measured, sizes, strict=True)]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
-    n_changed = sum([own for each, own in zip(measured, sizes, strict=True) if each.change])
+    n_changed = sum([own for each, own in zip(measured, sizes, strict=True) if each.change or each.is_opposed])
     return Groundedness(
         score=_score(
             raw,
-            is_contradicted=any(each.fault for each in measured)
-            or sum([size for each, size in zip(measured, sizes, strict=True) if each.is_opposed])
-            > _OPPOSED_SHARE * sum(sizes),
+            is_contradicted=any(each.fault for each in measured),
             is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
         sentences=tuple(_supported(each) for each in measured),
@@ -268,8 +261,8 @@ def _supported(each: _Measured) -> Support:
         sentence=each.claim.sentence,
         score=_score(
             each.support - _ABSENCE_WEIGHT * math.log1p(each.absence),
-            is_contradicted=number is not None or each.is_opposed,
-            is_changed=each.change is not None,
+            is_contradicted=number is not None,
+            is_changed=each.change is not None or each.is_opposed,
         ),
         number=number,
         number_instead=instead,
