@@ -60,6 +60,7 @@ _ENGLISH = {
 \b<NOT> (?:\w+ly )?(?:related|relevant) to <THE> <WORDS>(?:<READ>|question)\b
 \b<READ>\b[^.;]{0,200}\bbut (?:it |they )?<DO>\s?<NOT> <SAYS>
 \b<BE>\s?<NOT> (?:\w+ly )?<WRITTEN> (?:anywhere|here)\b
+\b(?:based on|according to|in|from) <THE> <WORDS><READ>,[^.;]{0,120}?\b<BE>\s?<NOT> (?:\w+ly )?<WRITTEN>\b
 \b<BE>\s?<NOT> (?:\w+ )?in <THE> (?:\w+ )?<READ>\b
 \b<READ>\b<NEAR>\b(?:is|are) (?:only )?about\b[^.;]{0,120}?\bnot\b
 \bsorry\b<NEAR>\b<READ>\b<NEAR>\b(?:is|are) (?:only )?about\b
