@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,11 @@ def cited_answer(answer: RagAnswer) -> CitedAnswer:
         target: _resolved(target, marked, answer, documents)
         for target in dict.fromkeys(target for marker in marked.markers for target in marker.targets)
     }
-    repeated = {_folded(link) for context in answer.contexts for link in _URL_IN_TEXT.findall(context)}
+    repeated = (
+        {_folded(link) for context in answer.contexts for link in _URL_IN_TEXT.findall(context)}
+        if any(not contexts for _, contexts in resolved.values())
+        else set[str]()
+    )
     citations = [
         Citation(marker=marker, target=name, contexts=contexts)
         for marker in marked.markers
@@ -105,13 +110,13 @@ def _resolved(
     name = target
     if text := marked.definitions.get(target):
         name = documents.named_in(text) or (target if target.isdecimal() else text)
-    found = documents.places(name)
-    if name.isdecimal() and (not found or 0 < int(name) <= len(answer.contexts)):
-        rank = int(name)
-        return target, (rank - 1,) if 0 < rank <= len(answer.contexts) else ()
-    if documents.ids is None:
-        return name, None if answer.contexts else ()
-    return name, found
+    if name.isdecimal() and 0 < int(name) <= len(answer.contexts):
+        return target, (int(name) - 1,)
+    if found := documents.places(name):
+        return name, found
+    if name.isdecimal():
+        return target, ()
+    return name, None if documents.ids is None and answer.contexts else ()
 
 
 class _Documents:
@@ -119,16 +124,30 @@ class _Documents:
 
     def __init__(self, answer: RagAnswer) -> None:
         self.ids = _ids(answer)
-        self._places: dict[str, list[int]] = {}
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
         for at, names in enumerate(self.ids or ()):
             for name in names:
-                self._places.setdefault(name, []).append(at)
-        self._alike: dict[str, set[str]] = {}
+                found.setdefault(name, []).append(at)
+        return found
+
+    @cached_property
+    def _alike(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
         for name in self._places:
             for key in _keys(name):
-                self._alike.setdefault(key, set()).add(name)
-        self._shapes = {shape for name in self._places if (shape := _shape(name)) is not None}
-        self._longest_first = [
+                found.setdefault(key, set()).add(name)
+        return found
+
+    @cached_property
+    def _shapes(self) -> set[str]:
+        return {shape for name in self._places if (shape := _shape(name)) is not None}
+
+    @cached_property
+    def _longest_first(self) -> list[tuple[str, re.Pattern[str]]]:
+        return [
             (name, re.compile(rf"(?<!\w){re.escape(_folded(name))}(?!\w)"))
             for name in sorted(self._places, key=len, reverse=True)
         ]
