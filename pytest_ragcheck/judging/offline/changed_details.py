@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, pairwise, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
-from pytest_ragcheck.judging.offline.quantities import Quantity, periods_in, read_quantities
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity, periods_in, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
 
@@ -41,6 +41,7 @@ _BEFORE_NOUNS = _terms_of(
     "het een van op te met voor bij naar uit door om en of "
     "в во на с со по к ко от до из за о об у для при без после перед и или"
 )
+_BEFORE_ITEMS = _AND | _BEFORE_NOUNS
 _ORDINAL = {
     term: side
     for side, words in (
@@ -110,9 +111,11 @@ def other_quantity(
     claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
 ) -> Sequence[str]:
     """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
-    own = [each for each in read_quantities(claim) if each.dimension]
-    if not own:
+    if DATED_OR_MEASURED.isdisjoint(claim) or DATED_OR_MEASURED.isdisjoint(sentence):
         return ()
+    if frozenset(sentence).issuperset(numbers_in(claim)):  # another unit is another quantity everywhere
+        return ()
+    own = [each for each in read_quantities(claim) if each.dimension]
     others = [each for each in read_quantities(sentence) if each.dimension]
     free = [each for each in others if not any(each.same_value(mine) for mine in own)]
     for each in own:
@@ -124,22 +127,24 @@ def other_quantity(
 
 def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
     """The new word of *claim* after a known one and "and", which nothing follows but known words; empty without one."""
-    for place, term in enumerate(claim):
-        if term not in _AND or not place:
-            continue
-        at = place + 1
-        while at < len(claim) and (claim[at] in STOP_WORDS or is_number(claim[at])):
-            at += 1
-        before = next((each for each in reversed(claim[:place]) if each not in STOP_WORDS), None)
-        if at < len(claim) and claim[at] not in known and before in known and claim[at - 1] in _BEFORE_NOUNS | _AND:
-            following = [each for each in claim[at + 1 :] if each not in STOP_WORDS]
-            if not following:
-                return [claim[at]]
-    return ()
+    last = next((place for place in range(len(claim) - 1, 0, -1) if claim[place] not in STOP_WORDS), 0)
+    if (
+        claim[last] in known
+        or is_number(claim[last])
+        or not (claim[last - 1] in _BEFORE_ITEMS or is_number(claim[last - 1]))
+    ):
+        return ()
+    at = last - 1
+    while at > 0 and claim[at] not in _AND and (claim[at] in STOP_WORDS or is_number(claim[at])):
+        at -= 1
+    before = next((each for each in reversed(claim[:at]) if each not in STOP_WORDS), None)
+    return [claim[last]] if claim[at] in _AND and before in known else ()
 
 
 def other_place_in_order(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
     """The "first" or "last" of *claim*, if *sentence* has another one before the same noun; else empty."""
+    if _ORDER.isdisjoint(claim) or _ORDER.isdisjoint(sentence):
+        return ()
     own = {after: term for term, after in pairwise(claim) if term in _ORDER}
     there = {(after, _ORDINAL[term]) for term, after in pairwise(sentence) if term in _ORDER and after in own}
     for after in dict(there):

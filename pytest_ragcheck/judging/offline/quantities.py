@@ -233,8 +233,10 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
 
 
 def has_quantity(terms: Sequence[str]) -> bool:
-    """True if *terms* may contain a quantity."""
-    return is_number(min(terms)) or not UNITS.keys().isdisjoint(terms)
+    """True if *terms* may contain a quantity, a date, a clock time or a small count; bare large numbers are none."""
+    return not DATED_OR_MEASURED.isdisjoint(terms) or (
+        is_number(min(terms)) and any(term < ":" and (len(term) == 1 or ":" in term) for term in terms)
+    )
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:

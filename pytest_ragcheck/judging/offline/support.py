@@ -122,7 +122,8 @@ def groundedness(
         The scores of the whole answer and of each sentence. An answer that claims nothing (a bare refusal, "Yes.")
         scores 1.0.
     """
-    asked = frozenset(terms.of(question))
+    question_terms = terms.of(question)
+    asked = frozenset(question_terms)
     read = SentenceCache(answer) if cache is None else cache
     found = [claim for sentence in read.sentences if (claim := _claim(sentence, asked, terms, read)) is not None]
     # A question claims nothing, unless the answer is nothing else: "30 days?".
@@ -131,7 +132,7 @@ def groundedness(
     measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
     if measurable:
         known = KnownQuantities(
-            [(terms.of(question), read_quantities(terms.of(question)))]
+            [(question_terms, read_quantities(question_terms))]
             + [(passage.terms, passage.quantities) for passage in passages]
         )
         for claim in measurable:
@@ -143,11 +144,11 @@ def groundedness(
         wanted=frozenset().union(*(claim.content for claim in claims)),
         asked=asked,
     )
-    measured = [_measured(claim, evidence) for claim in claims]
+    size = sum([len(claim.content) for claim in claims])
+    measured = [_measured(claim, evidence, size) for claim in claims]
     if not measured:
         return Groundedness(score=1.0, sentences=())
     sizes = [len(each.claim.content) for each in measured]
-    size = sum(sizes)
     if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         for each in measured:
             each.support += _KNOWN_QUANTITIES * each.claim.has_known_quantities
@@ -206,7 +207,8 @@ def _claim(sentence: str, asked: frozenset[str], terms: TermDictionary, cache: S
     )
 
 
-def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
+def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
+    """The support of *claim*, in an answer of *size* content terms."""
     if claim.is_refusal:
         return _Measured(claim=claim, support=_REFUSAL_IN_OWN_WORDS, absence=0.0, fault=None)
     content, known = claim.content, evidence.known
@@ -223,7 +225,9 @@ def _measured(claim: _Claim, evidence: Evidence) -> _Measured:
         fault=_number_fault(claim, evidence),
         is_opposed=evidence.contradicts(without_leading_no(claim.sentence, claim.terms)),
         change=evidence.changed_detail(
-            claim.terms, distinct, near_copy=window_share >= _NEAR_COPY and len(distinct) >= _LEAST_OF_A_COPY
+            claim.terms,
+            distinct,
+            near_copy=window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED),
         ),
     )
 

@@ -88,8 +88,11 @@ def test_an_expected_list_is_complete() -> None:
     assert judged("Bring a blanket, a lamp and a tent.", CAMP, listed).answer_correctness >= 0.7
 
 
-def test_a_long_answer_is_not_failed_by_one_changed_detail() -> None:
+def test_a_long_answer_is_not_failed_by_one_changed_noun() -> None:
     answer = f"{POOL} {CAMP} The key is given back by the coach."
-    judgement = judged(answer, f"{POOL} {CAMP} The key is given back by the guard.")
-    assert judgement.groundedness >= 0.7
-    assert judgement.unsupported_claims == ("The key is given back by the coach.",)
+    assert judged(answer, f"{POOL} {CAMP} The key is given back by the guard.").groundedness >= 0.7
+
+
+def test_another_weekday_in_a_long_answer_is_listed() -> None:
+    judgement = judged(f"{POOL} {CAMP} The hall is closed on Friday.", f"{POOL} {CAMP} The hall is closed on Sunday.")
+    assert judgement.unsupported_claims == ("The hall is closed on Friday.",)
