@@ -15,6 +15,7 @@ from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number
 
 _TERMS = TermDictionary()
 _MOST_KNOWN = 2000
+_NOON = 720  # minutes
 _LONGEST_REPLACED = 3  # content terms
 _REACH_OF_A_LIST = 12  # terms
 _SAME_BEGINNING = 4  # characters of words that may be forms of one another
@@ -61,13 +62,18 @@ _DATES = {
 DATES = frozenset(_DATES)
 CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
+_BEFORE_MONTHS = _terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 _ORDER = frozenset(_ORDINAL)
 
 
 def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
     """The first weekday or month of *claim* that is not among *known*, in any language; None without one."""
     there = {_DATES[term] for term in known}
-    return next((term for term in claim if term in CALENDAR and _DATES[term] not in there), None)
+    for before, term in pairwise(("", *claim)):
+        is_date = term in CALENDAR or (term in DATES and before in _BEFORE_MONTHS)
+        if is_date and _DATES[term] not in there:
+            return term
+    return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +105,7 @@ def changed_detail(
     changed = other_quantity(claim, sentence, is_elsewhere) or other_place_in_order(claim, sentence)
     if changed:
         return ChangedDetail(terms=changed)
-    if not _AND.isdisjoint(claim) and (is_shortened(claim, sentence) or is_shortened(sentence, claim)):
+    if is_shortened(claim, sentence) or is_shortened(sentence, claim):
         return ChangedDetail(terms=[term for term in claim if term not in STOP_WORDS][-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in _ONLY], is_list=True)
@@ -113,7 +119,8 @@ def other_quantity(
     """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
     if DATED_OR_MEASURED.isdisjoint(claim) or DATED_OR_MEASURED.isdisjoint(sentence):
         return ()
-    if frozenset(sentence).issuperset(numbers_in(claim)):  # another unit is another quantity everywhere
+    numbers = numbers_in(claim)
+    if numbers and frozenset(sentence).issuperset(numbers):  # another unit is another quantity everywhere
         return ()
     own = [each for each in read_quantities(claim) if each.dimension]
     others = [each for each in read_quantities(sentence) if each.dimension]
@@ -155,6 +162,8 @@ def other_place_in_order(claim: Sequence[str], sentence: Sequence[str]) -> Seque
 
 def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
     """True if *short* closes a list with "and" before an item that is not the last one in *long*: a, b for a, b, c."""
+    if _AND.isdisjoint(long) or _AND.isdisjoint(short):
+        return False
     own = frozenset(short)
     for place, term in enumerate(short):
         if term not in _AND or not 0 < place < len(short) - 1:
@@ -264,7 +273,9 @@ class KnownQuantities:
         self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
         self._texts = list(texts)
         for terms, quantities in self._texts:
+            has_24_hours = any(each.is_digital and each.value > _NOON for each in quantities)
             for each in quantities:
+                each.is_certain = each.is_certain or (each.is_digital and has_24_hours)
                 if len(self._known) < _MOST_KNOWN:
                     key = (each.dimension, each.value, each.per, each.bound, each.noun)
                     spelt = terms[each.start : each.end]

@@ -10,7 +10,6 @@ from operator import lshift, or_, sub
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import (
-    CALENDAR,
     DATES,
     ChangedDetail,
     added_item,
@@ -232,7 +231,7 @@ class Evidence:
             plain: Its content terms.
             near_copy: True if a window of the contexts has most of them.
         """
-        if not CALENDAR.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
+        if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
         if item := added_item(claim, self.known):
             return ChangedDetail(terms=item, is_list=True)

@@ -104,7 +104,22 @@ _TO = _terms_of(
     ]
 )
 HALVES = _terms_of(
-    ["half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "mezz", "meia", "meio", "половинои"]
+    [
+        "half",
+        "halb",
+        "halbe",
+        "demi",
+        "demie",
+        "media",
+        "medio",
+        "mezza",
+        "mezzo",
+        "mezz",
+        "meia",
+        "meio",
+        "половинои",
+        "половине",
+    ]
 )
 _AND = _terms_of(["and", "y", "e", "et", "en", "und", "с"])
 _QUARTERS = _terms_of(["quarter", "kwart", "viertel", "quart", "cuarto", "quarto"])
@@ -117,6 +132,7 @@ _SQUARE = _terms_of(
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
+_THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
@@ -126,7 +142,7 @@ _COUNTED_BY_ARTICLE = frozenset(("time", "months"))
 _ARTICLES = _terms_of(
     ["a", "an", "one", "un", "une", "una", "uma", "ein", "eine", "einen", "einem", "einer", "een", "uno"]
 )
-_STARTS = HALVES | _ARTICLES
+_STARTS = HALVES | _QUARTERS | _ARTICLES
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
@@ -153,6 +169,9 @@ class Quantity:
 
     is_certain: bool = True
     """False for a clock time that may be before or after noon."""
+
+    is_digital: bool = False
+    """True for a clock time in digits without "am" or "pm", which has 24 hours if another one in its text has."""
 
     noun: str = ""
     """The content term after a bare number."""
@@ -258,6 +277,8 @@ def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quanti
     """Half a unit, or a unit that an article counts ("a year"), at *place*; *end* is that of the last quantity."""
     if terms[place] in HALVES and (half := _half_of_a_unit(terms, place)):
         return half
+    if terms[place] in _QUARTERS:
+        return _quarters_at(terms, place, 1)
     dimension, factor = _unit_at(terms, place + 1)
     if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _is_half(terms, place + 2):
         return None
@@ -293,37 +314,61 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
 def _read(terms: Sequence[str], place: int) -> Quantity:
     """The quantity with the number at *place*."""
     term = terms[place]
-    date = _date_at(terms, place)
-    if date is not None:
-        return date
-    clock = _clock_at(terms, place)
-    if clock is not None:
-        return clock
+    found = _date_at(terms, place) or _clock_at(terms, place)
+    if found is not None:
+        return found
     value = float(term) if _PLAIN.fullmatch(term) else float("nan")
-    found = Quantity(start=place, end=place + 1, value=value)
+    if place + 1 < len(terms) and terms[place + 1] in _QUARTERS:
+        quarters = _quarters_at(terms, place + 1, value)
+        if quarters is not None:
+            quarters.start = place
+            return quarters
+    found = (_measured if _unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)
-    dimension, factor = _unit_at(terms, place + 1)
-    if dimension:
-        found.end, found.value, found.dimension, found.factor = place + 2, value * factor, dimension, factor
-        following = terms[place + 2 : place + 3]
-        if dimension == "length" and following and following[0] in _SQUARE | {"2"}:
-            found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
-        elif dimension == "degree" and _unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
-            found.dimension, found.end = _unit_at(terms, place + 2)[0], place + 3
-        elif _is_half(terms, place + 2):
-            found.value, found.end = (value + 0.5) * factor, place + 4
-    elif terms[place + 1 : place + 3][1:] and terms[place + 2] in _CENT and terms[place + 1] in _PER | {"por", "pour"}:
-        found.dimension, found.end = "percent", place + 3
-    elif place + 2 < len(terms) and terms[place + 1] in _SQUARE and _unit_at(terms, place + 2)[0] == "length":
-        factor = _unit_at(terms, place + 2)[1]
-        found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
-    else:
-        found.noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS and each != END), "")
     if reading is not None:
         found.other_value = float(reading) * found.factor
     found.per = _rate_after(terms, found.end) if found.dimension else ""
     found.bound = _bound_of(terms, found.start, found.end)
     return found
+
+
+def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
+    """The quantity with *value* at *place*, a unit after it, and the rest of both: "2 hours and a half"."""
+    dimension, factor = _unit_at(terms, place + 1)
+    found = Quantity(start=place, end=place + 2, value=value * factor, dimension=dimension, factor=factor)
+    following = terms[place + 2] if place + 2 < len(terms) else END
+    if dimension == "length" and (following in _SQUARE or following == "2"):
+        found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+    elif dimension == "degree" and _unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
+        found.dimension, found.end = _unit_at(terms, place + 2)[0], place + 3
+    elif _is_half(terms, place + 2):
+        found.value, found.end = (value + 0.5) * factor, place + 4
+    elif dimension in MONEY and factor == 1 and (cents := _rest_at(terms, place + 2, 100)):
+        found.value, found.end = value + cents / 100, place + 3
+    elif factor == _THOUSAND and following in _AND and (rest := _rest_at(terms, place + 3, 1000)):
+        found.value, found.end = value * factor + rest, place + 4
+    return found
+
+
+def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
+    """The quantity with *value* at *place* and a unit of two words, "por ciento" or "square metres"; else a number."""
+    found = Quantity(start=place, end=place + 1, value=value)
+    first, second = (*terms[place + 1 : place + 3], END, END)[:2]
+    dimension, factor = _unit_at(terms, place + 2)
+    if second in _CENT and (first in _PER or first in ("por", "pour")):
+        found.dimension, found.end = "percent", place + 3
+    elif first in _SQUARE and dimension == "length":
+        found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
+    else:
+        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each != END), "")
+    return found
+
+
+def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
+    """The hundredths or thousandths of a unit at *place*, as in "two pounds fifty"; 0 without any."""
+    term = terms[place] if place < len(terms) else ""
+    has_unit = _unit_at(terms, place + 1)[0] != ""
+    return int(term) if term.isdigit() and len(term) == len(str(below)) - 1 and not has_unit else 0
 
 
 def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
@@ -334,6 +379,19 @@ def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
 def _is_half(terms: Sequence[str], place: int) -> bool:
     """True for "and a half" after a unit."""
     return place + 1 < len(terms) and terms[place] in _AND and terms[place + 1] in HALVES
+
+
+def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
+    """*count* quarters of an hour or a year, with the word for quarter at *place*: "a quarter of an hour"."""
+    at = place + 1
+    while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | _ARTICLES:
+        at += 1
+    dimension, factor = _unit_at(terms, at)
+    if at == place + 1 and dimension != "time":  # of a year only in "a quarter of a year"
+        return None
+    if dimension not in _COUNTED_BY_ARTICLE:
+        return None
+    return Quantity(start=place, end=at + 1, value=count * factor / 4, dimension=dimension)
 
 
 def _half_of_a_unit(terms: Sequence[str], place: int) -> Quantity | None:
@@ -410,7 +468,14 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         end += 1
         if following[1:] and _is_small(following[1]) and int(following[1]) < 60 and minute == 0:
             minute, end = int(following[1]), end + 1
-    return Quantity(start=place, end=end, value=60 * hour + minute, dimension="clock", is_certain=noon is not None)
+    return Quantity(
+        start=place,
+        end=end,
+        value=60 * hour + minute,
+        dimension="clock",
+        is_certain=noon is not None,
+        is_digital=noon is None,
+    )
 
 
 _AT = _terms_of(["um", "om", "at", "a", "as", "las", "alle", "в", "tot", "bis", "ab", "vanaf"])
@@ -470,7 +535,8 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
         at -= 1
     if at >= 0 and (bound := (terms[at] in _LOWER) - (terms[at] in _UPPER)):
         is_denied = terms[at] in _COMPARATIVES and not NEGATIVE.isdisjoint(terms[max(0, at - 2) : at])
-        return -bound if is_denied else bound
+        is_superlative = terms[at] in _COMPARATIVES and at > 0 and terms[at - 1] in _SUPERLATIVE
+        return -bound if is_denied or is_superlative else bound
     for term in terms[end : end + 3]:
         if term == END or is_number(term):
             break
@@ -479,6 +545,8 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
     return 0
 
 
+# Words that make "less" a lower bound: "al menos", "pelo menos", "au moins".
+_SUPERLATIVE = _terms_of(["al", "lo", "pelo", "ao", "au", "du"])
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = _terms_of(
     [
