@@ -48,6 +48,9 @@ _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
 _INFERRED_AGREEMENT = 0.8
 _CHANGED, _LEAST_OF_A_COPY = 0.5, 3
+# The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
+# paraphrase: "30 days after you leave" for "30 days after departure".
+_QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
 # The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE, _PASS_LINE = 0.67, 0.7
 
@@ -137,11 +140,7 @@ class AnswerText:
         sought = ExpectedAnswer(words=found, terms=self._terms.of_words(found))
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
-        other_quantities = frozenset[str]()
-        if self._may_have_other_quantities(sought):
-            compared = self._quantities.compare(sought.terms)
-            sought = ExpectedAnswer(words=found, terms=compared.terms)
-            other_quantities = frozenset(term for each in compared.unknown for term in numbers_in(each.terms))
+        sought, other_quantities, has_quantity = self._with_own_quantities(sought)
         lacking = (sought.distinct - self._all) | other_quantities
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = False
@@ -149,11 +148,13 @@ class AnswerText:
             share = sought.share_without(missing, self._weights)
             is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
             least = self._least(sought, share, is_coarser=is_coarser)
-            if _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
+            if not has_quantity and _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
                 return None
             raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
             if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
                 raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
+            elif has_quantity and len(missing - STOP_WORDS) <= _MOST_WORDS_BESIDE_QUANTITY:
+                raw = max(raw, _QUANTITY)
         else:
             is_late = self._is_late(sought)
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
@@ -167,6 +168,21 @@ class AnswerText:
         if score <= above:
             return None
         return Recall(score=score, expected=expected, missing=lacking, is_opposed=opposed, is_late=is_late)
+
+    def _with_own_quantities(self, sought: ExpectedAnswer) -> tuple[ExpectedAnswer, frozenset[str], bool]:
+        """
+        *sought* with its quantities as the answer writes them, and the numbers that the answer has otherwise.
+
+        The last value is True if the answer has all its quantities.
+        """
+        if not self._may_have_other_quantities(sought):
+            return sought, frozenset(), False
+        compared = self._quantities.compare(sought.terms)
+        return (
+            ExpectedAnswer(words=sought.words, terms=compared.terms),
+            frozenset(term for each in compared.unknown for term in numbers_in(each.terms)),
+            compared.n_known > 0 and not compared.unknown,
+        )
 
     @cached_property
     def _asked(self) -> frozenset[str]:

@@ -128,7 +128,8 @@ def other_quantity(
     for each in own:
         if any(each.comparable(other) for other in free) and not any(each.same_value(other) for other in others):
             run = claim[each.start : each.end]
-            return () if is_elsewhere(run) else run
+            new = [term for term in run if term not in sentence]
+            return () if new and is_elsewhere(new) else run
     return ()
 
 

@@ -113,9 +113,9 @@ class OfflineJudge:
         """True if the answer gives an accepted answer, but to something else than the passage that it nearly copies."""
         accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
         return question.answerable and any(
-            each.changed.concerns(terms) and not (terms - STOP_WORDS).isdisjoint(each.terms)
+            not (terms - STOP_WORDS).isdisjoint(each.terms)
+            and (each.is_opposed or (each.changed is not None and each.changed.concerns(terms)))
             for each in grounded.sentences
-            if each.changed is not None
             for terms in accepted
         )
 

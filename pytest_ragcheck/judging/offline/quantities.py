@@ -44,7 +44,8 @@ _PERIODS = _by_term(PERIODS_BY_WORD)
 _PER = _terms_of(PER)
 _LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
 _PARTS_OF_A_CLOCK = (
-    "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto pm am"
+    "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
+    "половинои половине pm am"
 )
 DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(_PARTS_OF_A_CLOCK.split())
 """Terms that make a number a quantity, a date or a clock time."""
@@ -279,6 +280,8 @@ def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quanti
         return half
     if terms[place] in _QUARTERS:
         return _quarters_at(terms, place, 1)
+    if terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS:
+        return None
     dimension, factor = _unit_at(terms, place + 1)
     if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _is_half(terms, place + 2):
         return None

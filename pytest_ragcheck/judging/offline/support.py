@@ -148,6 +148,9 @@ def groundedness(
     measured = [_measured(claim, evidence, size) for claim in claims]
     if not measured:
         return Groundedness(score=1.0, sentences=())
+    for each in measured:
+        if each.is_opposed and any(each.claim.sentence in context for context in contexts):
+            each.is_opposed = False
     sizes = [len(each.claim.content) for each in measured]
     if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         for each in measured:

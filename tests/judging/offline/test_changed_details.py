@@ -81,6 +81,21 @@ def test_a_detail_that_the_expected_answer_has_too_may_differ_from_the_contexts(
     assert judged("The bus leaves from the old station.", CAMP, "the old station").answer_correctness == 1.0
 
 
+def test_an_answer_with_the_expected_quantity_may_have_other_words_beside_it() -> None:
+    expected, context = "30 days after departure", "The deposit is paid back within 30 days after departure."
+    assert judged("Thirty days after you leave.", context, expected).answer_correctness >= 0.7
+    assert judged("Forty days after you leave.", context, expected).answer_correctness < 0.7
+
+
+def test_an_answer_that_denies_the_passage_is_no_answer_with_the_expected_words() -> None:
+    context = "Parking is free from 50 euros."
+    assert judged("Parking is not free from 50 euros.", context, "from 50 euros").answer_correctness < 0.7
+
+
+def test_a_sentence_of_the_contexts_denies_none_of_them() -> None:
+    assert judged("No, the hall is open.", "No, the hall is open.", "No, the hall is open").answer_correctness == 1.0
+
+
 def test_an_expected_list_is_complete() -> None:
     listed = "a tent, a lamp and a blanket"
     assert judged("Bring a tent and a lamp.", CAMP, listed).answer_correctness < 0.7

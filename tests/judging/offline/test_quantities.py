@@ -54,6 +54,12 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("Viertel nach drei", "Der Zug fährt um 15:15 Uhr."),
         ("a las cuatro y media", "La visita empieza a las 16:30."),
         ("30", "Refunds are possible within 30 days."),
+        ("two pounds fifty", "It costs £2.50."),
+        ("15 minutes", "It takes a quarter of an hour."),
+        ("45 Minuten", "Es dauert drei Viertelstunden."),
+        ("в 10:30", "Экскурсия начинается в половине одиннадцатого."),
+        ("pelo menos 5 kg", "Leva no mínimo 5 kg."),
+        ("um acht Uhr", "Das Bad öffnet um 9 Uhr und schließt um 20 Uhr."),
     ],
 )
 def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:
@@ -78,6 +84,9 @@ def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: st
         ("quarter past three", "It starts at quarter past four."),
         ("five books", "Each reader may take six books."),
         ("10 dollars", "It costs 10 euros."),
+        ("um 21 Uhr", "Das Bad öffnet um 9 Uhr und schließt um 20 Uhr."),
+        ("al menos 5 kg", "Lleva como máximo 5 kg."),
+        ("3 hours", "It takes a quarter of an hour."),
     ],
 )
 def test_another_unit_rate_bound_date_or_time_is_another_quantity(answer: str, context: str) -> None:
