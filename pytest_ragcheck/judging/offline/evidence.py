@@ -310,10 +310,10 @@ class Evidence:
             enough = max(2.0, _NEAR_COPY * len(plain))
             if len(plain) < enough or not (denies or any(len(plain & each.content) >= enough for each in denying)):
                 continue
-            nearest = self._nearest(plain, apart=0)
-            own = own or polarity(claim, STOP_WORDS)
-            if nearest and all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
-                return True
+            if nearest := self._nearest(plain, apart=0):
+                own = own or polarity(claim, STOP_WORDS)
+                if all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
+                    return True
         return False
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
