@@ -198,6 +198,19 @@ def test_a_plugin_that_repeats_tests_keeps_every_record(project: Project) -> Non
     assert set(run.summary["datasets"]) == {"billing[1-2]", "billing[2-2]"}
 
 
+def test_a_hook_may_repeat_a_single_question_by_its_name(project: Project) -> None:
+    project.ask(good("q1"), good("q2"), good("q3"))
+    project.extend_conftest(
+        "def pytest_generate_tests(metafunc):\n"
+        "    if metafunc.definition.name == 'q2':\n"
+        "        metafunc.fixturenames.append('count')\n"
+        "        metafunc.parametrize('count', [0, 1])\n",
+    )
+    run = project.run("-v")
+    assert run.outcomes == {"passed": 4}
+    assert all(f"::{name} PASSED" in run.text for name in ("q1", "q2[0]", "q2[1]", "q3"))
+
+
 @three_ways
 def test_a_fixture_that_breaks_is_an_error_in_the_files_too(project: Project) -> None:
     project.conftest(

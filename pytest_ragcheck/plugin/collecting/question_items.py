@@ -57,6 +57,9 @@ for _function in _FUNCTIONS:
 
 _PAGE = "errors/question-files"
 
+_NAMELESS = ("_pytest.", "pytest_ragcheck.", "anyio.")
+"""Modules whose hooks make the same items of a function under any name."""
+
 
 class QuestionFile(pytest.Module):
     """
@@ -68,6 +71,9 @@ class QuestionFile(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         self.obj = types.ModuleType(self.path.stem)
         self.obj.__file__ = str(self.path)
+        self._single: set[Any] = set()
+        """The functions of which pytest makes one item without parameters, under any name."""
+
         for conversation, questions in groupby(self.read().questions, key=lambda question: question.conversation):
             if conversation:
                 yield from self._turns(conversation, tuple(questions))
@@ -94,10 +100,13 @@ class QuestionFile(pytest.Module):
         del self.obj.pytest_generate_tests
 
     def _items(self, name: str, question: Question) -> Iterator[pytest.Item]:
-        # pytest looks the function up in the module and makes an item for each parameter set of its fixtures.
         function = assert_question_passes if question.is_answered else assert_contexts_pass
         setattr(self.obj, name, function)
-        variants = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function)
+        if function in self._single and question.turn is None:
+            yield self._item(name, question, originalname=name, callobj=function)
+            return
+        # pytest makes an item for each parameter set of the function's fixtures, which took half of the collection.
+        variants = list(self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function))
         for variant in variants:
             callspec: Any = getattr(variant, "callspec", None)
             parameters = variant.name.removeprefix(name)
@@ -105,13 +114,23 @@ class QuestionFile(pytest.Module):
                 question = callspec.params["rag_question"]
                 others = parameters.removeprefix(f"[turn{question.turn}").removeprefix("-")
                 parameters = "" if others == "]" else f"[{others}"
-            item = QuestionItem.from_parent(
-                self, name=variant.name, originalname=name, callobj=function, callspec=callspec
-            )
-            item.question = run_of(self.config).questions.use(question, parameters)
-            for mark in marks(question):
-                item.add_marker(mark)
-            yield item
+            yield self._item(variant.name, question, parameters, originalname=name, callobj=function, callspec=callspec)
+        if [variant.name for variant in variants] == [name] and self._makes_items_by_function:
+            self._single.add(function)
+
+    def _item(self, name: str, question: Question, parameters: str = "", **arguments: Any) -> QuestionItem:
+        item: QuestionItem = QuestionItem.from_parent(self, name=name, **arguments)
+        item.question = run_of(self.config).questions.use(question, parameters)
+        for mark in marks(question):
+            item.add_marker(mark)
+        return item
+
+    @property
+    def _makes_items_by_function(self) -> bool:
+        """True if no conftest.py and no other plugin could make other items of a function because of its name."""
+        hooks = (self.ihook.pytest_generate_tests, self.ihook.pytest_pycollect_makeitem)
+        made_by = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
+        return all(module.startswith(_NAMELESS) for module in made_by)
 
 
 class QuestionItem(pytest.Function):
