@@ -45,7 +45,7 @@ WORDS = [
     "shipping",
 ]
 N_CONTEXTS = 3
-AT_ONCE = 64
+AT_ONCE = (8, 64)
 
 
 def main() -> None:
@@ -65,8 +65,11 @@ def main() -> None:
         print(f"a verdict after that: {seconds * 1000:.0f} ms")
         alone = timed(judge, answers, at_once=1)
         print(f"{chosen.number:,} judgements one by one: {alone:.1f} s")
-        batched = timed(judge, answers, at_once=AT_ONCE)
-        print(f"{chosen.number:,} judgements, {AT_ONCE} at once: {batched:.1f} s, {alone / batched:.1f} times as fast")
+        for at_once in AT_ONCE:
+            batched = timed(judge, answers, at_once=at_once)
+            print(
+                f"{chosen.number:,} judgements, {at_once} at once: {batched:.1f} s, {alone / batched:.1f} times as fast"
+            )
         print(f"peak memory: {before:.0f} MB before loading, {peak_mb():.0f} MB at the end")
 
 
