@@ -72,6 +72,7 @@ ROWS = {
     "resets": Row(says="5 % resets", faults=Faults(reset=0.05)),
     "json": Row(says="5 % invalid judge JSON", faults=Faults(invalid_json=0.05)),
     "cap": Row(says="429 beyond 8 at once", faults=Faults(cap=8), at_once=8),
+    "every-second": Row(says="503 for every second request", faults=Faults(every_second=True)),
     "hang": Row(says="one judge reply in 50 hangs", faults=Faults(hang=0.02), options=("-o", "rag_timeout=2")),
     "worker": Row(says="a worker of two killed", conftest=KILLED_WORKER, options=("-n2",), dead=1),
     "run": Row(says="kill -9 of the run, resumed", stop=signal.SIGKILL, resumes=True),

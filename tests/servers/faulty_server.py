@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """Shares of the questions, 0..1, for which something goes wrong the first time; `cap` is for all."""
+    """Shares of the questions, 0..1, for which something goes wrong the first time; the last two are for all."""
 
     status_500: float = 0.0
     """Of the endpoint."""
@@ -36,6 +36,9 @@ class Faults:
 
     cap: int = 0
     """The endpoint refuses more at once with 429; 0: it takes all."""
+
+    every_second: bool = False
+    """The endpoint refuses every second request with 503."""
 
 
 class FaultyServer:
@@ -100,6 +103,8 @@ class _Connection(Connection):
         server.requests[side][trace] += 1
         if side == "rag" and faults.cap and server.running[side] >= faults.cap:
             self.reply(b'{"error": "busy"}', b"429 Too Many Requests")
+        elif side == "rag" and faults.every_second and not server.asked % 2:
+            self.reply(b'{"error": "busy"}', b"503 Service Unavailable")
         elif side == "rag" and first and hits(faults.reset, b"reset", trace):
             self.transport.abort()
         elif side == "judge" and hits(faults.hang, b"hang", trace):
