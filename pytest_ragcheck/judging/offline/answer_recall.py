@@ -21,7 +21,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
 )
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes, without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
-from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, read_quantities
+from pytest_ragcheck.judging.offline.quantities import BOUNDS, DATED_OR_MEASURED, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import is_number, numbers_in
 
@@ -180,7 +180,7 @@ class AnswerText:
         compared = self._quantities.compare(sought.terms)
         return (
             ExpectedAnswer(words=sought.words, terms=compared.terms),
-            frozenset(term for each in compared.unknown for term in numbers_in(each.terms)),
+            frozenset(term for each in compared.unknown for term in numbers_in(each.terms) or each.terms),
             compared.n_known > 0 and not compared.unknown,
         )
 
@@ -242,14 +242,18 @@ class AnswerText:
         """True if the answer closes the expected list too early, or has another word in the same place."""
         if is_shortened(self._in_order, sought.terms):
             return True
-        if len(sought.distinct - STOP_WORDS) < _LEAST_OF_A_COPY or sought.distinct <= self._all:
+        content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS
+        plain = content.difference(numbers_in(content))
+        n_common = len(plain & self._all)
+        if len(content) < _LEAST_OF_A_COPY or sought.distinct <= self._all or not 2 * n_common >= len(plain) > 0:
             return False
         change = changed_detail(self._in_order, sought.terms, lambda _: False)
         return change is not None and not any(map(is_number, change.terms))
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""
-        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and (not sought.has_number or not self._is_measured):
+        is_measured = self._is_measured or not BOUNDS.isdisjoint(sought.distinct)
+        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and (not sought.has_number or not is_measured):
             return False
         return f" {' '.join(sought.terms)} " not in self._line
 

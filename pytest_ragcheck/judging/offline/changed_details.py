@@ -120,7 +120,7 @@ def other_quantity(
     if DATED_OR_MEASURED.isdisjoint(claim) or DATED_OR_MEASURED.isdisjoint(sentence):
         return ()
     numbers = numbers_in(claim)
-    if numbers and frozenset(sentence).issuperset(numbers):  # another unit is another quantity everywhere
+    if numbers and frozenset(sentence).issuperset((*numbers, *DATED_OR_MEASURED.intersection(claim))):
         return ()
     own = [each for each in read_quantities(claim) if each.dimension]
     others = [each for each in read_quantities(sentence) if each.dimension]
@@ -186,6 +186,16 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
             if item is not None and item != END and item not in own:
                 return True
     return False
+
+
+def joined_items(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The content terms before and after each "and"."""
+    for place, term in enumerate(terms):
+        if term in _AND:
+            before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
+            after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
+            if before and after:
+                yield before, after
 
 
 def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:

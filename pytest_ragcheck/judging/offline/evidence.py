@@ -15,6 +15,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     added_item,
     changed_detail,
     foreign_date,
+    joined_items,
 )
 from pytest_ragcheck.judging.offline.negation import DIRECTIONS, SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
@@ -43,7 +44,7 @@ _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 _SEEDS = 32
 # Share of a claim's words in a context sentence that can contradict it; sentences this close to the best count too.
 _NEAR_COPY, _AS_NEAR = 0.85, 0.15
-_COPY = 0.65
+_COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 
@@ -68,7 +69,7 @@ class DenyingSentence:
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
-    __slots__ = ("_quantities", "_sentence_ends", "denying", "distinct", "numbers", "pieces", "terms")
+    __slots__ = ("_counted", "_quantities", "_sentence_ends", "denying", "distinct", "numbers", "pieces", "terms")
 
     def __init__(self, text: str, terms: TermDictionary) -> None:
         self.terms = terms.with_ends(text)
@@ -86,6 +87,7 @@ class ReadContext:
         self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
         self._quantities: list[Quantity] | None = None
         self._sentence_ends: list[int] | None = None
+        self._counted: frozenset[tuple[str, str]] | None = None
 
     @property
     def sentence_ends(self) -> list[int]:
@@ -94,6 +96,13 @@ class ReadContext:
             is_end = map(END.__eq__, self.terms)
             self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
         return self._sentence_ends
+
+    @property
+    def counted(self) -> frozenset[tuple[str, str]]:
+        """Each number with the term after it."""
+        if self._counted is None:
+            self._counted = frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
+        return self._counted
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -238,7 +247,11 @@ class Evidence:
         if not near_copy:
             return None
         change = None
-        for sentence in self._nearest(plain, share=_COPY, apart=0.0):
+        own = plain - self._asked
+        nearest = self._nearest(plain, share=_COPY, apart=0.0)
+        if not nearest and len(own) >= _LEAST_OF_A_COPY:
+            nearest = self._nearest(own, share=_COPY, apart=0.0)
+        for sentence in nearest:
             change = changed_detail(claim, sentence, lambda run: self._has_run_elsewhere(run, plain))
             if change is None:
                 return None
@@ -251,8 +264,18 @@ class Evidence:
             DATES & self._asked
         )
 
+    def joins_two(self, plain: frozenset[str]) -> bool:
+        """True if the contexts join two of *plain* by "and": two items of a list."""
+        return any(first in plain and second in plain for first, second in self._joined)
+
+    @cached_property
+    def _joined(self) -> set[tuple[str, str]]:
+        return {pair for passage in self._passages for pair in joined_items(passage.terms)}
+
     def _has_run_elsewhere(self, run: Sequence[str], plain: frozenset[str]) -> bool:
-        """True if a sentence of the contexts has a term of *run* together with another one of *plain*."""
+        """True if the question has a term of *run*, or a sentence of the contexts has one with another of *plain*."""
+        if not self._asked.isdisjoint(run):
+            return True
         held, _ = self._sentences
         others, bits = self._bits_of(plain.difference(run)), self._bits
         return any(bits.get(term, 0) & each and others & each for term in run for each in held)

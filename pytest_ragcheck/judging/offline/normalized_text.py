@@ -64,10 +64,15 @@ def listed(words: str) -> frozenset[str]:
 
 def normalised(text: str) -> str:
     """*text* with case, accents, widths and apostrophes unified, and dates such as 2024-05-01 written out."""
-    if "-0" in text or "-1" in text:
-        text = _ISO_DATE.sub(_date_in_words, text)
+    text = _folded(text)
     if "/" in text or ".20" in text or ".19" in text:
         text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
+    return text
+
+
+def _folded(text: str) -> str:
+    if "-0" in text or "-1" in text:
+        text = _ISO_DATE.sub(_date_in_words, text)
     if text.isascii():
         return text.lower()
     if "Â" in text or "Ã" in text or "â€" in text:
@@ -112,7 +117,7 @@ def _date_in_words(match: re.Match[str]) -> str:
 
 # A day and a month, with or without the year: "31/03", "31.03.2024", "3/31/24".
 _NUMERIC_DATE = re.compile(
-    r"(\d(?<![\d./]\d)\d?)(?:/(\d{1,2})(?:/(\d{4}|\d\d))?|\.(\d{1,2})\.((?:19|20)\d\d))(?![\d/])"
+    r"(\d(?<![\d./]\d)\d?)(?:/(\d{1,2})(?:/(\d{4}|\d\d))?|\.(\d{1,2})\.((?:19|20)\d\d))(?![\d/])", re.ASCII
 )
 
 

@@ -43,6 +43,8 @@ MONTH_NUMBERS = _by_term(MONTHS_BY_WORD)
 _PERIODS = _by_term(PERIODS_BY_WORD)
 _PER = _terms_of(PER)
 _LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
+BOUNDS = _LOWER | _UPPER
+"""Terms of bounds: "at least", "up to"."""
 _PARTS_OF_A_CLOCK = (
     "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
     "половинои половине pm am"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities
-    from pytest_ragcheck.judging.offline.evidence import ContextCache
+    from pytest_ragcheck.judging.offline.evidence import ContextCache, ReadContext
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 PASS_LINE = 0.7
@@ -42,8 +42,8 @@ _LINE = 0.39
 # 0.000, -0.007, 0.000; at 1: -0.016 on MT-RAG, by one row.
 _REFUSAL_IN_OWN_WORDS = 0.5
 _MOST_OWN_WORDS_OF_A_REFUSAL = 4
-# What a short answer gains if the contexts have all its quantities, in whichever form: its other words are mostly a
-# paraphrase. In long answers too: 0.000, -0.003, -0.003.
+# What a short answer gains if the contexts have all its quantities, or join two of its words by "and": its other words
+# are mostly a paraphrase. In long answers too: 0.000, -0.003, -0.003.
 _KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
 # The highest score of a claim that nearly copies a sentence but changes a detail or denies it, and of an answer with a
 # third of its words in such claims.
@@ -129,16 +129,7 @@ def groundedness(
     # A question claims nothing, unless the answer is nothing else: "30 days?".
     claims = [claim for claim in found if not claim.sentence.endswith(_QUESTION_MARKS)] or found
     passages = list(map(contexts_read.__getitem__, contexts))
-    measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
-    if measurable:
-        known = KnownQuantities(
-            [(question_terms, read_quantities(question_terms))]
-            + [(passage.terms, passage.quantities) for passage in passages]
-        )
-        for claim in measurable:
-            claim.compared = known.compare(claim.terms)
-            claim.terms = claim.compared.terms
-            claim.content = list(filterfalse(_SILENT.__contains__, claim.terms))
+    _compare_quantities(claims, question_terms, passages)
     evidence = Evidence(
         passages,
         wanted=frozenset().union(*(claim.content for claim in claims)),
@@ -154,7 +145,9 @@ def groundedness(
     sizes = [len(each.claim.content) for each in measured]
     if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         for each in measured:
-            each.support += _KNOWN_QUANTITIES * each.claim.has_known_quantities
+            each.support += _KNOWN_QUANTITIES * (
+                each.claim.has_known_quantities or evidence.joins_two(frozenset(each.claim.content))
+            )
     raw = sum([each.support * own for each, own in zip(measured, sizes, strict=True)]) / size
     raw -= _ABSENCE_WEIGHT * math.log1p(sum([each.absence for each in measured]))
     n_changed = sum([own for each, own in zip(measured, sizes, strict=True) if each.change or each.is_opposed])
@@ -166,6 +159,28 @@ def groundedness(
         ),
         sentences=tuple(_supported(each) for each in measured),
     )
+
+
+def _compare_quantities(claims: Sequence[_Claim], asked: Sequence[str], passages: Sequence[ReadContext]) -> None:
+    """Writes the quantities of *claims* as the question or the contexts have them, and finds those that both lack."""
+    measurable = [claim for claim in claims if not claim.is_refusal and has_quantity(claim.terms)]
+    if sum([len(claim.content) for claim in claims]) > _MOST_TERMS_OF_A_SHORT_ANSWER:
+        # In a long answer the numbers that stand before the same word in the contexts are not read: half the time.
+        counted = frozenset[tuple[str, str]]().union(*(passage.counted for passage in passages))
+        measurable = [
+            claim
+            for claim in measurable
+            if not counted.issuperset(pair for pair in pairwise((*claim.terms, "")) if pair[0] < ":")
+        ]
+    if not measurable:
+        return
+    known = KnownQuantities(
+        [(asked, read_quantities(asked)), *((passage.terms, passage.quantities) for passage in passages)]
+    )
+    for claim in measurable:
+        claim.compared = known.compare(claim.terms)
+        claim.terms = claim.compared.terms
+        claim.content = list(filterfalse(_SILENT.__contains__, claim.terms))
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each sentence, in half the time

@@ -70,6 +70,11 @@ def test_a_paraphrase_with_the_same_quantity_is_grounded() -> None:
     assert judged("You may send it back for two months.", "Returns are accepted within 14 days.").groundedness < 0.7
 
 
+def test_a_paraphrase_with_the_items_of_a_list_is_grounded() -> None:
+    assert judged("Ada and Bob hold the keys.", "The keys are kept by Ada and Bob.").groundedness >= 0.7
+    assert judged("Two people, Bob and Ada, look after them.", "The keys are kept by Ada and Bob.").groundedness >= 0.7
+
+
 def test_the_expected_words_given_for_something_else_are_no_answer() -> None:
     told = judged("Die Kaution für Garagen beträgt drei Mieten.", MIETE, "drei Mieten")
     assert told.answer_correctness == 0.5

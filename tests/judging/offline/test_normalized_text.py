@@ -81,3 +81,9 @@ def test_every_sentence_is_a_part_of_the_text_in_order(text: str):
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_normalising_twice_changes_nothing_in_the_words(text: str):
     assert words(normalised(text)) == words(text)
+
+
+@pytest.mark.parametrize("text", ["１／１３", "31／03/2025", "1.1².2000"])
+def test_a_date_in_wide_digits_is_a_date(text: str):
+    assert words(normalised(text)) == words(text)
+    assert not {"january", "march", "december"}.isdisjoint(words(text))
