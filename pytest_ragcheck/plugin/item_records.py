@@ -23,22 +23,28 @@ class Evaluated:
     """True if the record is one of an earlier run."""
 
 
-_RECORDS: pytest.StashKey[list[Evaluated]] = pytest.StashKey()
+_RECORDS: pytest.StashKey[dict[pytest.Item, list[Evaluated]]] = pytest.StashKey()
+"""The new records of the items that are running; pytest keeps the stash of each item until the end of the run."""
 
 
 def keep_record(item: pytest.Item, evaluated: Evaluated) -> None:
     """Keep the record for the next report of the item."""
-    item.stash.setdefault(_RECORDS, []).append(evaluated)
+    item.config.stash.setdefault(_RECORDS, {}).setdefault(item, []).append(evaluated)
 
 
 def has_records(item: pytest.Item) -> bool:
     """Return True if any question was evaluated for the item."""
-    return _RECORDS in item.stash
+    return item in item.config.stash.get(_RECORDS, {})
 
 
 def taken_records(item: pytest.Item) -> list[Evaluated]:
     """Return the records that no report has taken yet, and forget them."""
-    kept = item.stash.get(_RECORDS, [])
+    kept = item.config.stash.get(_RECORDS, {}).get(item, [])
     taken = kept.copy()
     kept.clear()
     return taken
+
+
+def forget_records(item: pytest.Item) -> None:
+    """Forget an item whose last report has been made."""
+    item.config.stash.get(_RECORDS, {}).pop(item, None)

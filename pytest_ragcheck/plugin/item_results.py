@@ -19,7 +19,7 @@ class ItemResults:
     """Records by dataset name and question id, in the order of arrival."""
 
     on_demand: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Why a question was not prefetched, by the key of its record; empty if it was."""
+    """Why a question was not prefetched, by the key of its record; absent if it was."""
 
     resumed: set[tuple[str, str]] = field(default_factory=set)
     """The keys of records that an earlier run made."""
@@ -46,7 +46,7 @@ class ItemResults:
     """The money spent when the limit was reached, as the last of these items reported it."""
 
     _last: Record | None = field(default=None, init=False)
-    _keys: dict[str, list[tuple[str, str]]] = field(default_factory=dict, init=False)
+    _keys: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
 
     def add_record(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
         """
@@ -60,10 +60,13 @@ class ItemResults:
         """
         key = record.question.key
         self.records[key] = self._last = record if self._last is None else sharing(record, self._last)
-        self.on_demand[key] = on_demand
-        self.resumed -= {key}
-        self.resumed |= {key} if resumed else set()
-        self._keys.setdefault(node_id, []).append(key)
+        self.on_demand.pop(key, None)
+        self.resumed.discard(key)
+        if on_demand:
+            self.on_demand[key] = on_demand
+        if resumed:
+            self.resumed.add(key)
+        self._keys[node_id] = (*self.keys_of(node_id), key)
 
     def add_outcome(
         self,
@@ -93,6 +96,6 @@ class ItemResults:
         for key in self._keys.pop(node_id, ()):
             self.records.pop(key, None)
 
-    def keys_of(self, node_id: str) -> list[tuple[str, str]]:
+    def keys_of(self, node_id: str) -> tuple[tuple[str, str], ...]:
         """Return the dataset name and id of each question that the item recorded."""
-        return self._keys.get(node_id, [])
+        return self._keys.get(node_id, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,9 @@ from pytest_ragcheck.verdict.verdict import Verdict, shortfalls
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import Question
 
-_OFTEN_ALIKE = ("judge", "thresholds", "dropped", "repeated", "unstable", "cost")
+_OFTEN_ALIKE = (
+    "judge", "scores", "judgement", "thresholds", "maximums", "dropped", "repeated", "unstable", "cost", "evidence",
+)  # fmt: skip
 """Fields that most records share with their predecessor."""
 
 
@@ -194,8 +197,8 @@ class Record:
         document = json.loads(text)
         document["question"] = question_from_wire(document["question"])
         document["verdict"] = Verdict(document["verdict"])
-        # All records of a run share these names.
-        document["scores"] = {intern(metric): Score(*score) for metric, score in document["scores"].items()}
+        # All records of a run share these names, and many of them these scores.
+        document["scores"] = {intern(metric): _score(*score) for metric, score in document["scores"].items()}
         document["thresholds"] = {intern(metric): minimum for metric, minimum in document["thresholds"].items()}
         document["endpoint"] = intern(document["endpoint"])
         judge = document["judge"]
@@ -245,6 +248,9 @@ def sharing(record: Record, other: Record) -> Record:
         if own == theirs and repr(own) == repr(theirs):
             shared[name] = theirs
     return replace(record, **shared)
+
+
+_score = lru_cache(1_000, typed=True)(Score)
 
 
 def _plain(value: Any) -> Any:

@@ -39,7 +39,7 @@ _PAIR_REACH = 6
 # and `_SEEDS` at either end for each term: a bound for contexts of megabytes.
 _MOST_PIECES = 256
 # A parsed context takes some ten bytes a character.
-_MOST_CHARACTERS_KEPT = 2_000_000
+_MOST_CHARACTERS_KEPT = 1_000_000
 _CHARACTERS_OF_A_PASSAGE = 100  # the fixed cost of a context
 _SEEDS = 32
 # Share of a claim's words in a context sentence that can contradict it; sentences this close to the best count too.

@@ -32,7 +32,7 @@ OF_ANOTHER = "the answer gives the expected words for something else than the co
 NO_CONTEXTS = "no contexts were returned"
 
 _HIGHEST_OF_ANOTHER = 0.5
-_MOST_TERMS_KEPT = 200_000
+_MOST_TERMS_KEPT = 100_000
 # Characters read of an answer and of its contexts, because the time grows with the product of both.
 _ANSWER_READ = 20_000
 _CONTEXTS_READ = 500_000

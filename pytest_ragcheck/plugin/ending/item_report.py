@@ -12,7 +12,7 @@ from pytest_ragcheck.plugin.ending.tolerance import tolerate
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
-from pytest_ragcheck.plugin.item_records import taken_records
+from pytest_ragcheck.plugin.item_records import forget_records, taken_records
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
 from pytest_ragcheck.plugin.workers.worker_info import place_of
@@ -43,6 +43,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
     records = add_properties(item, report, [one.record for one in evaluated])
     if report.when == "teardown":
         attach(item.config, records)
+        forget_records(item)
     if luggage:
         put_on(report, luggage)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):

@@ -30,8 +30,8 @@ class Attempt:
     """True if the call phase failed."""
 
 
-ATTEMPT: pytest.StashKey[Attempt] = pytest.StashKey()
-"""Of the item that is running."""
+ATTEMPTS: pytest.StashKey[dict[pytest.Item, Attempt]] = pytest.StashKey()
+"""Of the items that are running."""
 
 KNOWN: pytest.StashKey[dict[tuple[str, str | float], tuple[str, str | float]]] = pytest.StashKey()
 """Recent properties; equal ones are shared, because pytest keeps all reports in memory."""
@@ -47,7 +47,8 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
 
     The list of that fixture is not used, because a rerun of the item would add to it.
     """
-    attempt = item.stash.setdefault(ATTEMPT, Attempt())
+    attempts = item.config.stash.setdefault(ATTEMPTS, {})
+    attempt = attempts.setdefault(item, Attempt())
     if records:
         attempt.records += records
         known = item.config.stash.setdefault(KNOWN, {})
@@ -60,7 +61,7 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
     if not (attempt.failed and report.when == "teardown" and report.failed):
         report.user_properties += attempt.properties
     if report.when == "teardown":
-        del item.stash[ATTEMPT]
+        del attempts[item]
     return attempt.records
 
 
