@@ -12,7 +12,7 @@ from pytest_ragcheck.plugin.ending.tolerance import tolerate
 from pytest_ragcheck.plugin.guests.allure_report import attach
 from pytest_ragcheck.plugin.guests.junit_properties import add_properties
 from pytest_ragcheck.plugin.guests.traceback_texts import failure_repr, set_crash
-from pytest_ragcheck.plugin.item_records import forget_records, taken_records
+from pytest_ragcheck.plugin.item_records import Evaluated, forget_records, taken_records
 from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import TOLERATED, put_on, take_off
 from pytest_ragcheck.plugin.workers.worker_info import place_of
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Put the new records of the item on the report, and make the text of a FAIL or an ERROR readable."""
     luggage: dict[str, object] = {}
-    run = item.config.stash.get(RUN, None)
-    if run is not None and not run.sent and hasattr(item.config, "workerinput"):
+    run, is_worker = item.config.stash.get(RUN, None), hasattr(item.config, "workerinput")
+    if run is not None and not run.sent and is_worker:
         luggage["collected"] = run.to_json()
     evaluated = taken_records(item)
     if evaluated:
-        luggage["records"] = [[one.record.to_json(), one.on_demand, one.resumed] for one in evaluated]
+        luggage["records"] = [_sendable(one) for one in evaluated] if is_worker else evaluated
     if run is not None and run.queued_notes:
         luggage["notes"] = run.queued_notes.copy()
         run.queued_notes.clear()
@@ -45,7 +45,7 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
         attach(item.config, records)
         forget_records(item)
     if luggage:
-        put_on(report, luggage)
+        put_on(report, luggage, is_sent=is_worker)
     if call.excinfo is not None and isinstance(call.excinfo.value, QuestionErrored | QuestionFailed):
         _make_readable(call.excinfo, report, call.excinfo.value.record)
         tolerate(item, call, report)
@@ -64,14 +64,23 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
     records, place = [], place_of(report, config)
     if "own_failure" in luggage:
         run.results.own_failures.add(place)
-    for text, on_demand, resumed in luggage.get("records", ()):
-        records.append(record := Record.from_json(text))
+    for one in luggage.get("records", ()):
+        evaluated = one if isinstance(one, Evaluated) else _received(*one)
+        records.append(record := evaluated.record)
         question = run.questions.selected.get(place)
         if question == record.question:
             # The text brought a copy of the question; keep one in memory.
             record = replace(record, question=question)
-        run.results.add_record(record, place, on_demand=on_demand, resumed=resumed)
+        run.results.add_record(record, place, on_demand=evaluated.on_demand, resumed=evaluated.resumed)
     return records
+
+
+def _sendable(evaluated: Evaluated) -> list[object]:
+    return [evaluated.record.to_json(), evaluated.on_demand, evaluated.resumed]
+
+
+def _received(text: str, on_demand: str, resumed: bool) -> Evaluated:
+    return Evaluated(record=Record.from_json(text), on_demand=on_demand, resumed=resumed)
 
 
 def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> None:

@@ -36,9 +36,9 @@ def has_workers(config: pytest.Config) -> bool:
     return config.stash.get(HAS_WORKERS, False)
 
 
-def put_on(report: pytest.TestReport, luggage: Mapping[str, object]) -> None:
-    """Put the luggage on the report as one ASCII JSON string; xdist serializes only builtin types."""
-    setattr(report, _LUGGAGE, json.dumps(luggage))
+def put_on(report: pytest.TestReport, luggage: Mapping[str, object], *, is_sent: bool) -> None:
+    """Put the luggage on the report; if xdist sends it, as one ASCII JSON string, since only builtin types are sent."""
+    setattr(report, _LUGGAGE, json.dumps(luggage) if is_sent else luggage)
 
 
 def carries_luggage(report: pytest.TestReport) -> bool:
@@ -48,8 +48,8 @@ def carries_luggage(report: pytest.TestReport) -> bool:
 
 def take_off(report: pytest.TestReport) -> dict[str, Any] | None:
     """Remove and return the luggage of the report, so that no other plugin sees the attribute."""
-    text = report.__dict__.pop(_LUGGAGE, None)
-    return None if text is None else json.loads(text)
+    luggage: dict[str, Any] | str | None = report.__dict__.pop(_LUGGAGE, None)
+    return json.loads(luggage) if isinstance(luggage, str) else luggage
 
 
 def send_begun(config: pytest.Config, collected: str, *, suffix: str) -> None:
