@@ -16,15 +16,16 @@ from pytest_ragcheck.judging.offline.normalized_text import listed
 _NAMED = {
     # Words of an answer for its sources. Not "policy" or "data": "The policy does not cover floods."
     "SOURCE": r"(?:contexts?|passages?|texts?|information|info|documents?|documentation|articles?|sources?|materials?"
-    r"|excerpts?|paragraphs?|knowledge base|snippets?|chunks?|search results?|manuals?|files|question)",
+    r"|excerpts?|paragraphs?|knowledge base|snippets?|chunks?|search results?|manuals?|files|pages?|question)",
     "READ": r"(?:contexts?|passages?|texts?|documents?|articles?|excerpts?|paragraphs?|sources?|materials?|manuals?"
-    r"|handbooks?|files|information)",
+    r"|handbooks?|files|pages?|information)",
     # Verbs of a source that has the answer.
     "SAYS": r"(?:provide|mention|contain|includ|specif|state\b|say|give|address|answer|relate|discuss|explain"
     r"|indicate"
     r"|describe|offer|cover|have (?:any|a |an |the |enough|specific|information|details|relevant)|talk|refer|list\b"
     r"|detail|tell|define|clarif|reveal|directly|explicitly|specifically|clearly|seem to|appear to|pertain"
-    r"|correspond|supply|show|identify|note\b|name\b|match|help)",
+    r"|correspond|supply|show|identify|note\b|name\b|match|help|go into|touch|deal with|elaborate|comment|settle"
+    r"|resolve)",
     "SAID": r"(?:provided|mentioned|specified|stated|given|included|found|available|contained|discussed|covered"
     r"|addressed|described|indicated|explained|clear|related|relevant|present|listed|disclosed|answered|defined"
     r"|named)",
@@ -32,7 +33,8 @@ _NAMED = {
     "WRITTEN": r"(?:mentioned|specified|stated|discussed|indicated|explained|disclosed|named|clear|related)",
     # Verbs of a system that has the answer. A company says "we do not offer", so "we" has a shorter list.
     "FIND": r"(?:know|find|found|answer|provide|determine|locate|see any|say|tell|give|help|assist|identify|confirm"
-    r"|verify|comment|respond|offer|infer|be (?:sure|certain)|understand|access|fulfil)",
+    r"|verify|comment|respond|offer|infer|be (?:sure|certain)|understand|access|fulfil|see|spot|trace|judge"
+    r"|work out|make out)",
     "LEARN": r"(?:determined?|answer(?:ed)?|infer(?:red)?|concluded?|established?|ascertain(?:ed)?|deduced?|known"
     r"|settled?|derived?)",
     "FACTS": r"(?:information|info|context|details?|data)",
@@ -64,28 +66,41 @@ _ENGLISH = {
 \b<BE>\s?<NOT> (?:\w+ )?in <THE> (?:\w+ )?<READ>\b
 \b<READ>\b<NEAR>\b(?:is|are) (?:only )?about\b[^.;]{0,120}?\bnot\b
 \bsorry\b<NEAR>\b<READ>\b<NEAR>\b(?:is|are) (?:only )?about\b
-\b(?:cannot|can't|can not|could not|couldn't) (?:be )?(?:\w+ly )?<LEARN>\b
+\b(?:cannot|can't|can not|could not|couldn't) be (?:\w+ly )?<LEARN>\b
+\b(?:i|we|one) (?:cannot|can't|can not|could not|couldn't) (?:\w+ly )?<LEARN>\b
+^\W*(?:cannot|can't|can not|could not|couldn't) (?:\w+ly )?<LEARN>\b
+\b<BE>\s?<NOT> (?:some|any)thing (?:that )?<THE> <WORDS><READ>\b
 \b<NOT> (?:\w+ )?(?:sure|clear|certain) (?:what|which|who|how|whether|if|from|about|based)\b
+\b<DO>\s?<NOT> (?:appear|figure|feature|occur|show up) (?:anywhere )?(?:in|within|among) <THE> <WORDS><READ>\b
+\b<NOT> enough\b<NEAR>\bto (?:tell|say|answer|know|determine|decide|judge)\b
 ^\W*(?:(?:it|this|that|the (?:answer|information))(?:'s| is| was) )?not (?:found|known|answerable|applicable|given
     |available|<WRITTEN>)\W*$
 """,
     # The sources have nothing.
-    "no nobody noone nothing insufficient lack lacks fail fails outside beyond silent open unclear": r"""
-\b(?:outside|beyond) (?:of )?(?:what i|my|the scope of)\b
+    "no none nobody noone nothing insufficient lack lacks fail fails outside beyond silent open unclear omits "
+    "omit skips short vague ambiguous missing absent omitted left never hard difficult beats guess": r"""
+\b(?:outside|beyond) (?:of )?(?:what i|my|the scope of|<THE> (?:\w+ )?<READ>)\b
+\b(?:none of (?:them|these|<THE> <WORDS><READ>)|no <READ>) <SAYS>
 \b<READ>\b<NEAR>\b(?:lacks?|fails? to (?:mention|provide|say))\b
 \b<READ>\b<NEAR>\b(?:has|have|contains?|provides?|includes?|offers?|gives?|says?|makes?) (?:no|nothing|insufficient)\b
 \b<READ>\b<NEAR>\b(?:(?:is|are|remains?|stays?) silent|leaves? (?:it|that|this) open)\b
+\bleft open (?:in|by) <THE> <WORDS><READ>\b|\bnever (?:comes|came|come) up\b
 \b(?:there(?:'s| is| was)|i (?:have|found|find|see|know)) nothing (?:\w+ )?(?:about|on|regarding|here
     |in <THE> <WORDS><READ>)\b
 \bnothing (?:\w+ )?(?:in|from) <THE> <WORDS><READ>\b
 \bno <WORDS>(?:information|info|mention|details?|indication|answer|context)\b[^.;]{0,40}? (?:is|are|was|were
     |could be|can be) (?:\w+ )?(?:<SAID>|located)\b
 \b(?:there(?:'s| is| are| was| were| seems to be)|contains?|includes?|have|has|had|found|find|see|provides?
-    |offers?) no <WORDS>(?:information|info|mention|details?|indication|answer|context)\b
+    |offers?) no <WORDS>(?:information|info|mention|details?|indication|answer|context)(?:\W*$|[,;]| <ABOUT>\b
+    | (?:available|provided|given|found|here|whatsoever|at all)\b)
 \bno <WORDS>(?:information|info|mention|details?|answer|context) <ABOUT>\b(?!.* (?:is|are|was|were|will|may|shall
     |must|has|have|can)\b)
 \bno (?:relevant|matching) (?:documents?|results?|records?|passages?)\b
 \b(?:nobody|no one|noone) (?:really )?knows\b
+\b<READ> (?:\w+ )?(?:omits?|skips?|leaves? out|stops? short of|(?:is|are) (?:\w+ )?(?:unclear|vague|ambiguous))\b
+\b(?:missing|absent|omitted|left out) from <THE> <WORDS><READ>\b
+\bno way (?:of (?:know|tell)ing|to (?:know|tell))\b|\b(?:hard|difficult) to (?:say|tell)\W*$|\b(?:beats me
+    |anyone's guess)\b
 \b(?:is|remains|stays) unclear (?:from|in|to me|based)\b
 ^\W*(?:sorry\W+)?(?:no (?:idea|data|comment|answer present|information|answer|clue)|insufficient (?:information
     |context|data))\W*$
@@ -107,6 +122,8 @@ _ENGLISH = {
 \bwe (?:\w+ )?(?:do not|don't) have (?:any|enough|sufficient|the|that|this) <WORDS>(?:information|context|details)\b
 \bi can(?:no|')t\b<NEAR>\b(?:find|found|determine|locate|identify|confirm|infer|share|speculate)\b
 \bi would (?:only |just )?be guessing\b
+\bwe have no (?:information|details|record|mention) (?:on|of|about|regarding)\b
+^\W*not something i can\b
 \b(?:i am|i'm|we are|we're|i was|we were) unable to <WORDS><FIND>\b
 ^(?:sorry,? )?(?:based on [^,]{0,60}, )?unable to <WORDS><FIND>\b
 \bas an ai\b<FAR>\b(?:cannot|can't|unable|<NOT>)\b
@@ -129,17 +146,19 @@ _ENGLISH = {
 # the answer: a negation alone is an answer ("Das Dokument darf nicht kopiert werden").
 _LATIN = {
     # German
-    "nicht nichts kein keine keinen keinerlei nirgends ahnung schweigen schweigt unklar unbekannt": (
+    "nicht nichts kein keine keinen keiner keines keinerlei nirgends ahnung schweigen schweigt unklar "
+    "unbekannt uberfragt": (
         {
             "SOURCE": r"(?:kontext\w*|text(?:e|en|es|s)?|dokument\w*|quellen?|unterlagen|auszug\w*|passagen?"
             r"|abschnitt\w*"
-            r"|material\w*|handbuch\w*|artikeln?)",
+            r"|material\w*|handbuch\w*|artikeln?|seiten?)",
             "NOT": r"(?:nichts?|kein\w{0,4}|nirgends)",
             "SAYS": r"(?:enth\w+|erwahn\w+|nenn\w+|genannt|sag\w+|gesagt|steh\w*|hervor\w*|findet|finden|gefunden"
             r"|angegeben"
             r"|ang?aben|gibt|geben|beantwort\w+|liefer\w+|biete\w*|beschreib\w+|beschrieben|erklar\w+|behandel\w+"
             r"|entnehm\w*"
-            r"|entnomm\w+|ersicht\w+|aufschluss|hinweis\w*|information\w*)",
+            r"|entnomm\w+|ersicht\w+|aufschluss|hinweis\w*|information\w*|erlauter\w+|geklart|klart|verrat\w*"
+            r"|regel\w*|aufgefuhrt|vermerkt|deutlich)",
             "FIND": r"(?:sagen|beantwort\w+|find\w*|gefunden|weiterhelfen|helfen|bestimm\w+|beurteil\w+|nennen"
             r"|mitteilen"
             r"|ermittel\w+|entnehmen|feststellen|informationen|angaben|hinweise\w*|auskunft|antwort\w*|kenntnis\w*)",
@@ -158,22 +177,26 @@ _LATIN = {
 \bkeine (?:\w+ )?(?:information\w*|angaben?|antwort|hinweise|auskunft)\b<NEAR>\b(?:zu|uber|ob|gefunden|enthalten
     |vor)\b
 \bnicht (?:\w+ )?(?:erwahnt|angegeben|genannt|hervor)\b
-\bkeine ahnung\b
+\bkeine ahnung\b|\buberfragt\b
+\b(?:das|es|dies|darube?r|dazu|die antwort)\b<NEAR>\bnichts? bekannt\b
+\bich bin (?:mir )?(?:\w+ )?nicht sicher\b
+\bkein(?:er|es|e) (?:der|dieser) (?:\w+ )?<SOURCE>\b<NEAR>\b<SAYS>\b
 \b<SOURCE>\b<NEAR>\bschweig|\bschweig\w+ (?:\w+ ){0,2}?<SOURCE>\b
 \b(?:ist|bleibt) (?:mir )?(?:leider )?(?:unklar|unbekannt)\W*$
 """,
     ),
     # French
-    "n' ne pas rien aucun aucune muet muette muets muettes impossible j'ignore": (
+    "n' ne pas rien aucun aucune muet muette muets muettes incapable impossible difficile nul j'ignore": (
         {
             "SOURCE": r"(?:contextes?|documents?|textes?|passages?|extraits?|sources?|reglement|articles?"
-            r"|documentation)",
+            r"|documentation|guide|pages?)",
             "NOT": r"n(?:e |')(?:(?:en|y|nous|vous|se|s') ?)?",
             "BE": r"(?:est|sont|a|ont|etait)(?: pas| jamais| nulle part| guere)?(?: ete)?",
             "SAID": r"(?:mentionn|precise|indique|specifi|evoque|aborde|stipul)",
             "SAYS": r"(?:mentionn|indiqu|precis|di(?:t|sent|s)\b|parl|contien|fourni|donn|abord|figur|trouv|specifi"
             r"|evoqu"
-            r"|repond|traite|comport|renseign|(?:me |nous )?permet\w* (?:pas )?(?:de|d')\s?(?:repon|savoir|determin"
+            r"|repond|traite|comport|renseign|clarifi|eclair|expliqu|detaill|etabli|revel|(?:me "
+            r"|nous )?permet\w* (?:pas )?(?:de|d')\s?(?:repon|savoir|determin"
             r"|dire"
             r"|conclu|etabl)|<BE> (?:\w+ )?(?:<SAID>|fourni|donne|traite|present|clair))",
             "FACTS": r"(?:information|mention|reponse|indication|precision|donnee)s?",
@@ -192,18 +215,19 @@ _LATIN = {
     |donn\w*|fourni\w*|trouv\w*|a ce sujet|suffisant\w*)
 \by a (?:aucune|pas d'|pas de)\s?<FACTS>\b
 \b(?:muets?|muettes?) (?:sur|a ce)\b
-\bj'ignore\b
+\bj'ignore\b|\b(?:on|nul|personne) (?:ne |n'en )sait\b|\b(?:difficile|impossible) a dire\b
+\bincapable de (?:le |vous )?(?:dire|repondre)
 ^\W*(?:aucune (?:information|reponse|idee)|pas de reponse)\W*$
 """,
     ),
     # Spanish
-    "no ni nada ninguna desconozco desconoce desconocemos silencio insuficiente": (
+    "no ni nada ninguno ningun ninguna desconozco desconoce desconocemos ignoro silencio insuficiente": (
         {
             "SOURCE": r"(?:contexto|documentos?|textos?|fuentes?|informacion|pasajes?|fragmentos?|extractos?"
-            r"|articulos?)",
+            r"|articulos?|paginas?)",
             "NOT": r"no (?:(?:se|lo|le|la|me|nos|ha|han) ){0,2}(?:(?:esta|es|fue) )?",
             "SAYS": r"(?:mencion|especific|indica|dice|proporcion|contien|incluye|aparec|habla|aborda|dan?\b"
-            r"|respond|explic|ofrec"
+            r"|respond|explic|revel|ofrec"
             r"|figura|consta|permit\w+ (?:responder|determinar|saber|concluir)|trata|encuentra|detalla|aclara|hay )",
             "FACTS": r"(?:informacion|mencion|respuesta|referencias?|indicacion\w*|detalles?|datos|idea)",
         },
@@ -214,21 +238,26 @@ _LATIN = {
 \bno (?:puedo|podemos|podria)\b<FAR>\b(?:respond|contest|dec[ií]r|determin|encontr|ayud|confirm|saber|proporcion
     |ofrec)
 \b(?:no tengo|no hay|no existe) (?:\w+ ){0,2}?<FACTS>\b
-\bno (?:se (?:menciona|especifica|indica)|es posible (?:determinar|responder|saber)|se sabe\b)
-\b(?:desconozco|desconocemos|se desconoce)\b
+\bno (?:se (?:menciona|especifica|indica)|(?:me |nos )?es posible (?:determinar|responder|contestar|saber|decir)
+    |se sabe\b)
+\b(?:desconozco|desconocemos|se desconoce|ignoro)\b
+\bno (?:sabria|me consta|estoy segur[oa]|cuento con|sabemos)\b
 \b<SOURCE>\b<NEAR>\bsilencio\b
+\bningun[oa]? (?:de )?(?:\w+ )?<SOURCE> <SAYS>
 \b(?:ninguna informacion|informacion insuficiente)\b
 ^\W*(?:lo siento\W+)?(?:no se|ni idea)\W*$
 """,
     ),
     # Portuguese
-    "nao nada nenhuma desconheco desconhece silencio insuficiente": (
+    "nao nada nenhum nenhuma desconheco desconhece ignoro silencio insuficiente": (
         {
-            "SOURCE": r"(?:contexto|documentos?|textos?|fontes?|informac\w+|passage\w+|trechos?|excertos?|artigos?)",
+            "SOURCE": r"(?:contexto|documentos?|textos?|fontes?|informac\w+|passage\w+|trechos?|excertos?"
+            r"|artigos?|paginas?)",
             "NOT": r"nao (?:(?:se|o|a|me|nos|foi|foram|e|sao) ){0,2}",
             "SAYS": r"(?:mencion|especific|indic|diz\b|dizem|fornec|contem|contenh|inclui|aparec|fala|abord|da\b"
             r"|dao\b|respond"
-            r"|explic|oferec|consta|permit\w+ (?:responder|determinar|saber|concluir)|trata|encontr|detalh|esclarec"
+            r"|explic|revel|oferec|consta|permit\w+ (?:responder|determinar|saber|concluir)|trata|encontr|detalh"
+            r"|esclarec"
             r"|ha )",
             "FACTS": r"(?:informac\w+|menc\w+|respostas?|referencias?|indicac\w+|detalhes|dados|ideia)",
         },
@@ -236,40 +265,46 @@ _LATIN = {
 \b<SOURCE>\b<NEAR>\b<NOT><SAYS>
 \b<NOT>(?:<SAYS>|esta)\w*<NEAR>\b(?:nos?|nas?|d[oa]s?) (?:\w+ ){0,2}?<SOURCE>\b
 \bnao (?:sei|disponho|encontrei|encontro|encontramos|se sabe)\b
-\bnao (?:posso|consigo|podemos|e possivel)\b<FAR>\b(?:respond|diz|determin|encontr|ajud|confirm|saber|fornec)
+\bnao (?:posso|consigo|podemos|(?:me |nos )?e possivel)\b<FAR>\b(?:respond|diz|determin|encontr|ajud|confirm
+    |saber|fornec)
 \bnao (?:tenho|possuo|ha|existe\w*) (?:\w+ ){0,2}?<FACTS>\b
-\b(?:desconheco|desconhece-se)\b
+\b(?:desconheco|desconhece-se|ignoro)\b
+\bnao (?:saberia|faco (?:a )?(?:menor )?ideia|tenho certeza|estou cert[oa]|sabemos|ha como (?:saber|determinar))\b
 \b<SOURCE>\b<NEAR>\bsilencio
 \bnenhuma informacao\b
+\bnenhuma? (?:d[eoa]s? )?(?:\w+ )?<SOURCE> <SAYS>
 """,
     ),
     # Italian
-    "non nulla niente nessun nessuna": (
+    "non nulla niente nessun nessuno nessuna ignoro": (
         {
-            "SOURCE": r"(?:contest[oi]|document[oi]|test[oi]|font[ei]|passagg\w+|informazioni|bran[oi]|estratt[oi]"
-            r"|articol[oi])",
+            "SOURCE": r"(?:contest[oi]|document[oi]|test[oi]|font[ei]|passagg\w+|informazioni|bran[oi]"
+            r"|estratt[oi]|articol[oi]|pagin[ae])",
             "NOT": r"non (?:(?:si|lo|ne|vi|ci|viene|vengono|e|sono|ha|hanno) ){0,2}(?:stat[oaie] )?",
             "SAYS": r"(?:menzion|specific|indic|dic[eo]|fornisc|contien|contengon|parla|affront|rispond|spieg"
-            r"|trova\b|trovano"
+            r"|rivel|trova\b|trovano"
             r"|riport|precis|permett\w+ di (?:rispon|determin|sapere|stabil)|accenn|present|chiar)",
             "FACTS": r"(?:informazion\w|menzion\w|rispost\w|indicazion\w|dettagl\w+|dati|idea)",
         },
         r"""
 \b<SOURCE>\b<NEAR>\b<NOT><SAYS>
 \b<NOT><SAYS>\w*<NEAR>\b(?:nel|nei|nella|nelle|negli|in|da[il]\w*) (?:\w+ ){0,2}?<SOURCE>\b
-\bnon (?:lo so|so (?:rispondere|dire|cosa|quale|se)|saprei|dispongo|trovo|ho trovato|si sa)\b
-\bnon (?:posso|possiamo|riesco a|sono in grado di|e possibile)\b<FAR>\b(?:rispon|dire|determin|trovare|aiutare
+\bnon (?:lo so|so (?:rispondere|dire|cosa|quale|se)|saprei|dispongo|trovo|ho trovato|si sa|ne ho idea
+    |sono sicur[oa]|mi risulta|sappiamo|e dato sapere)\b|\bignoro\b
+\bnon (?:posso|possiamo|riesco a|sono in grado di|(?:mi |ci )?e possibile)\b<FAR>\b(?:rispon|dire|determin
+    |trovare|aiutare
     |conferm|saper|forni)
 \b(?:non ho|non ci sono|non c'e|non esist\w+) (?:\w+ ){0,2}?<FACTS>\b
+\bnessun[oa]? (?:de\w+ )?<SOURCE> <SAYS>
 \bnessuna? <FACTS>\b<NEAR>\b(?:su\w*|in|ne\w+|dispon\w+|trovat\w|fornit\w)\b
 """,
     ),
     # Dutch
-    "niet niets geen nergens": (
+    "niet niets geen nergens onbekend onduidelijk": (
         {
             "SOURCE": r"(?:context|tekst(?:en)?|document(?:en)?|bron(?:nen)?|fragment(?:en)?|passages?|stuk(?:ken)?"
             r"|informatie"
-            r"|artikel\w*|handleiding)",
+            r"|artikel\w*|handleiding|pagina'?s?)",
             "NOT": r"(?:niets?|geen|nergens)",
             "SAYS": r"(?:zegg\w*|zegt|gezegd|noem\w*|genoemd|vermeld\w*|sta(?:at|an)|bevat\w*|geeft|geven|gegeven"
             r"|beantwoord\w*"
@@ -280,10 +315,14 @@ _LATIN = {
 \b<SOURCE> <SAYS>\b<NEAR>\b<NOT>\b
 \b<SAYS>\b<NEAR>\b<NOT>\b<NEAR>\b(?:in|uit) (?:\w+ ){0,2}?<SOURCE>\b
 \b<NOT>\b<NEAR>\b<SAYS>\b<NEAR>\b(?:in|uit) (?:\w+ ){0,2}?<SOURCE>\b
+\bik zou het niet weten\b
 \b(?:weet ik|ik weet(?: het| dat)?)(?: helaas| zo)? niet\b
 \b(?:ik (?:kan|kon|heb)|(?:kan|kon|heb) ik)\b<FAR>\b<NOT>\b<NEAR>\b(?:beantwoord|zegg|vind|gevonden|help|bepal
     |informatie|gegevens)
 \bgeen (?:informatie|antwoord|gegevens)\b<NEAR>\b(?:over|gevonden|beschikbaar|bekend|in)\b
+\bgeen van (?:\w+ ){1,2}?<SOURCE> <SAYS>\b
+\b(?:ik ben|ben ik) (?:\w+ )?niet zeker\b|\b(?:dat|het|dit) is (?:mij )?(?:\w+ )?(?:niet bekend|onbekend
+    |onduidelijk)\W*$
 \bniet (?:\w+ )?(?:vermeld|genoemd|beantwoorden)\b
 ^\W*(?:sorry\W+)?geen (?:idee|antwoord|informatie)\W*$
 """,
@@ -303,12 +342,12 @@ _LATIN = {
 
 _OTHER_SCRIPTS = (
     {
-        "SOURCE": r"(?:контекст|документ|текст|отрыв|источник|материал|фрагмент|стать)\w*",
+        "SOURCE": r"(?:контекст|документ|текст|отрыв|источник|материал|фрагмент|стать|страниц)\w*",
         "SAYS": r"(?:содерж|предостав|описыв|указ|упомин|говор|сказан|сообщ|ответ|раскры|дают|дает|ясн|привод"
         r"|привед|касаю"
-        r"|находит|обсужд|определ)",
+        r"|находит|обсужд|определ|поясн|объясн|уточн|рассказ|обознач)",
         "FACTS": r"(?:информаци[ия]|данных|сведении|ответа|упоминани[ия])",
-        "文": r"(?:文件|文档|資料|资料|文中|文本|来源|來源|上下文|材料|段落|原文|文章)",
+        "文": r"(?:文件|文档|資料|资料|文中|文本|来源|來源|上下文|材料|段落|原文|文章|页面)",
         "没": r"(?:没有|沒有|未|并未|並未|不|无|無)",
         "说": r"(?:说明|說明|提及|提到|涉及|给出|給出|提供|包含|回答|指出|介绍|记载|答案|信息|资讯|相关内容)",
         "書": r"(?:文書|資料|文章|本文|テキスト|ドキュメント|文脈|情報源|記事|コンテキスト)",
@@ -321,18 +360,19 @@ _OTHER_SCRIPTS = (
 <SOURCE>\b<NEAR>\bмолч|молч\w+ (?:\w+ ){0,2}?<SOURCE>
 не (?:знаю|удалось наити|наиден\w*|указан\w*|упомин\w+|известно|говорится|сообщается|располагаю|нашел|нашла|вказано)
 не (?:могу|можу)\b<NEAR>\b(?:сказать|ответ|наити|определ|помо|подтверд|предостав|відпов)
-неизвестно\b
+неизвестно\b|понятия не имею|затрудняюсь|трудно сказать|не уверен|неясно\b
 нет (?:\w+ ){0,2}?<FACTS>|немае (?:\w+ )?(?:інформаціі|даних)
 \b<FACTS>\b<NEAR>\bнет\b
 недостаточно (?:информации|данных|сведении|контекста)
 информаци[яи] отсутств|отсутству\w+ (?:\w+ )?(?:информаци|данные|сведени)
-不知道|不清楚|不确定|(?:无法|無法|不能)(?:回答|确定|確定|提供|找到|判断|判斷|得知|根据|根據|从|從|给出|給出|告)|找不到|抱歉|不得而知|无从得知
+不知道|不清楚|不确定|(?:无法|無法|不能)(?:回答|确定|確定|提供|找到|判断|判斷|得知|根据|根據|从|從|给出|給出|告)|找不到|抱歉|不得而知|无从|不了解|不详|回答不了|答不上|没有(?:相关|任何
+    |足够的?|具体)?(?:信息|资料|答案|记载|说明)
 <文>[^。，,;；]{0,12}<没>[^。，,;；]{0,8}<说>
 (?:关于|關於)[^。，,;；]{0,30}<没>[^。，,;；]{0,4}<说>
-(?:没有|沒有|未|并未|並未)(?:提供|提及|提到|说明|說明|找到|给出|給出|相关信息|相關資訊|足够|足夠|明确说明|任何信息)|信息不足|資訊不足
-わかりません|分かりません|かねます|知りません|存じません|不明です|見つかりません
+(?:没有|沒有|未|并未|並未)(?:提供|提及|讲|说|提|提到|说明|說明|找到|给出|給出|相关信息|相關資訊|足够|足夠|明确说明|任何信息)|信息不足|資訊不足
+わかりません|分かりません|かねます|知りません|存じ(?:上げ)?ません|見当がつき(?:ません|ない)|答えられ(?:ません|ない)|回答(?:は|を)?(?:差し)?控え|把握して(?:い|おり)ません|不明です|見つかりません
 (?:記載|記述|言及|情報|回答|説明|答え)(?:が|は|も|されて|を)?(?:見当たり|あり|ござい|い|でき)?<ない>
-(?:書かれて|述べられて|触れられて|示されて|含まれて|載って)(?:い|おり)?<ない>
+(?:書か|述べ|触れ|示さ|含ま|載っ|記さ|明らかに|定め|規定|掲載)[^。、]{0,5}て(?:い|おり)?<ない>
 (?:判断|回答|お答え|確認|特定|説明)(?:は|が)?(?:でき<ない>|しかね)|申し訳
 <書>(?:に|には|では)(?:は)?(?:あり|ござい|載って|書かれ)[^。]{0,4}<ない>
 ไม่ทราบ|ไม่(?:พบ|มี)ข้อมูล|ไม่สามารถ(?:ตอบ|ระบุ|หา)|ไม่ได้(?:ระบุ|กล่าวถึง|ให้ข้อมูล)|ขออภัย

@@ -170,6 +170,62 @@ Het antwoord is niet te vinden in de fragmenten.
 资料里找不到相关内容。
 这一点不得而知。
 上下文没有给出足够的信息。
+The handbook you sent has no section on sabbaticals, so I can't tell.
+I've checked the three pages and none of them mentions a refund.
+Hmm, not sure about that one.
+This isn't something the sources talk about.
+No passage explains who is liable.
+The provided text gives no figure for 2023.
+I'm afraid the knowledge base has nothing on that.
+Your question goes beyond the material.
+We were unable to find an answer in the documents.
+Insufficient evidence in the context to say.
+I can't see that covered in what I was given.
+The manual stops short of naming a price.
+There isn't enough in these pages to tell.
+I have no details about the caterer.
+The answer does not appear in the text.
+Unfortunately the article only covers 2019, so I can't say.
+Dazu kann ich nichts sagen.
+Der Auszug nennt keinen Termin.
+Les pages fournies n'évoquent pas les tarifs.
+Je n'ai pas la réponse.
+El documento no aclara quién paga.
+No sabría decirle.
+Il documento non chiarisce chi paga.
+Non saprei.
+O documento não esclarece quem paga.
+Não faço ideia.
+Документ не поясняет, кто платит.
+Понятия не имею.
+Het document maakt niet duidelijk wie betaalt.
+Daar kan ik niets over zeggen.
+文書では誰が払うか明らかにされていません。
+見当がつきません。
+文件没有说明由谁付款。
+我没有相关信息。
+I went through the pages but the supplier's name never comes up.
+Not something I can answer from these notes.
+I don't see any rule about bicycles.
+We have no record of that in the sources.
+The question of liability is left open in the text.
+Die Seiten verraten nicht, wer haftet.
+Ob Hunde erlaubt sind, wird nicht erwähnt.
+Le guide ne précise pas qui paie.
+Je suis incapable de le dire.
+Las páginas no revelan el precio.
+No me es posible contestar.
+Le pagine non rivelano il prezzo.
+Non mi è possibile rispondere.
+As páginas não revelam o preço.
+Não me é possível responder.
+В тексте не раскрывается цена.
+Я не могу ответить.
+De pagina's vermelden de prijs niet.
+Ik zou het niet weten.
+このページでは価格が説明されていません。
+回答は控えさせていただきます。
+我回答不了。
 """
 
 ANSWERS = r"""
@@ -307,6 +363,64 @@ Weet u het nummer niet, bel dan de balie.
 不允许带狗。
 没有额外费用。
 不接受非原件。
+The applicant says she does not know the tenant.
+If you are not sure, ask at reception.
+None of the lockers has a lock.
+It isn't clear glass but frosted glass.
+The form asks: "Do you have no information about the heir?"
+You cannot answer the phone during the exam.
+The museum could not find a buyer for the painting in 1920.
+The sources of the river are not known to tourists, but locals bathe there.
+Nobody under 18 may enter.
+The manual recommends a filter; without it, the pump fails.
+The gate does not open if the badge is unknown.
+She could not find her ticket, so she bought another.
+The word does not appear in capital letters.
+Staff have no access to the vault.
+The notice said no answer would be given by phone.
+The park has no information desk.
+Der Bote konnte den Empfänger nicht finden.
+Das Amt gibt keine Auskunft am Telefon.
+On ne trouve pas de place le samedi.
+Le guichet ne donne pas de renseignements par téléphone.
+No hay plazas los sábados.
+El guía no dice su edad.
+Non ci sono posti il sabato.
+La guida non parla tedesco.
+Não há lugares ao sábado.
+O guia não fala alemão.
+В субботу мест нет.
+Гид не говорит по-немецки.
+Op zaterdag zijn er geen plaatsen.
+De gids spreekt geen Duits.
+土曜日は席がありません。
+ガイドはドイツ語を話しません。
+星期六没有座位。
+导游不会说德语。
+The door has been left open since noon.
+I see no reason to change the filter earlier than in June.
+The clerk could not answer because the line was busy.
+Records are not kept longer than a year.
+The tower cannot be seen from the road.
+If nothing is found, the search returns an empty list.
+Der Schaffner wusste nicht, wann der Zug fährt.
+Auf Seite 3 darf nichts eingetragen werden.
+Le guide ne quitte pas le groupe.
+Personne ne peut entrer après minuit.
+Nadie puede entrar después de medianoche.
+El guía no abandona el grupo.
+Nessuno può entrare dopo mezzanotte.
+La guida non lascia il gruppo.
+Ninguém pode entrar depois da meia-noite.
+O guia não deixa o grupo.
+Никто не может войти после полуночи.
+Гид не оставляет группу.
+Niemand mag na middernacht naar binnen.
+De gids verlaat de groep niet.
+真夜中以降は誰も入れません。
+ガイドはグループを離れません。
+午夜后任何人不得进入。
+导游不会离开团队。
 """
 
 
