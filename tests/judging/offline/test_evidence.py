@@ -24,7 +24,7 @@ def test_a_passage_that_comes_back_is_not_read_again() -> None:
 def test_what_is_kept_of_passages_is_bounded() -> None:
     passages = ContextCache(TermDictionary())
     passages["a few words"]
-    long = "word " * 300_000
+    long = "word " * 150_000
     passages[long]
     assert len(passages) == 2
     passages[long + "more"]
