@@ -48,6 +48,7 @@ _HIGHEST_WITHOUT_NUMBER = _COMPATIBLE = 0.5
 _OPPOSED = 0.2
 _INFERRED_AGREEMENT = 0.8
 _CHANGED, _LEAST_OF_A_COPY = 0.5, 3
+_DIGITS_OF_A_YEAR = 4
 # The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
 # paraphrase: "30 days after you leave" for "30 days after departure".
 _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
@@ -252,9 +253,13 @@ class AnswerText:
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""
-        is_measured = self._is_measured or not BOUNDS.isdisjoint(sought.distinct)
-        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and (not sought.has_number or not is_measured):
-            return False
+        if DATED_OR_MEASURED.isdisjoint(sought.distinct):
+            if not sought.has_number:
+                return False
+            has_bound = not BOUNDS.isdisjoint(sought.distinct)
+            may_be_otherwise = self._is_measured and any(map(_may_be_measured, sought.distinct - self._all))
+            if not has_bound and not may_be_otherwise:
+                return False
         return f" {' '.join(sought.terms)} " not in self._line
 
     @cached_property
@@ -314,6 +319,11 @@ class AnswerText:
         told = (sought.distinct & self._all) - STOP_WORDS - self._asked
         # A negation that the question has already denies nothing in the answer.
         return bool(told) and NEGATIVE.isdisjoint(self._asked) and told <= own.denied - own.affirmed - wanted.denied
+
+
+def _may_be_measured(term: str) -> bool:
+    """True for a number that is no year."""
+    return is_number(term) and len(term) != _DIGITS_OF_A_YEAR
 
 
 def _calibrated(raw: float) -> float:
