@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 NOT = "¬"
-"""The term of every negation. A negative word is two terms: "forbidden" is `not`, `allow`."""
+"""The term of every negation. A negative word is two terms: "forbidden" is `NOT` and "allow"."""
 
 WITHOUT = "¬with"
 """The term of every word like "without", which cancels a negation before it: "not possible without a receipt"."""
 
 EXCEPT = "¬in"
-"""The term of every word like "except", which turns the polarity of its clause."""
+"""The term of every word like "except", which reverses the polarity of its clause."""
 
 NEGATIVE = frozenset((NOT, WITHOUT, EXCEPT))
+"""The terms that negate."""
 
-NEGATIONS = {
+_NEGATIONS = {
     **dict.fromkeys(
         listed(
             "not never no cannot nor neither nicht kein keine keinen keinem keiner keines nie niemals pas jamais aucun "
@@ -161,12 +162,12 @@ _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
 _REACH = 4  # content terms that a negation denies at most
 
-SIGNED = frozenset((NOT, WITHOUT, EXCEPT)) | frozenset(DIRECTIONS)
+SIGNED = NEGATIVE | frozenset(DIRECTIONS)
 """The terms without which a text affirms everything."""
 
 _UNPLAIN = SIGNED | {IF}
 
-SIGNS = {**{word: word for word in _MORE | _ONLY}, **NEGATIONS, **_CLAUSES, **_CONDITIONS}
+SIGNS = {**{word: word for word in _MORE | _ONLY}, **_NEGATIONS, **_CLAUSES, **_CONDITIONS}
 """The term of each negation, of each word that begins a clause, and of the words that go with them."""
 
 YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet")
@@ -216,7 +217,7 @@ class Polarity:
         return frozenset(map(_term_of, self.denials))
 
     def opposes(self, other: Polarity, *, about: AbstractSet[str]) -> bool:
-        """True if one text denies what the other one affirms, next to the negation one of the terms *about*."""
+        """True if one text denies what the other one affirms, with one of *about* next to the negation."""
         return self._denies(other, about) or other._denies(self, about)
 
     def _denies(self, other: Polarity, about: AbstractSet[str]) -> bool:
