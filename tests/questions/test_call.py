@@ -27,10 +27,12 @@ def called(question: Any = "How long?", **arguments: Any) -> Question:
         "must_mention": (),
         "must_not_mention": (),
         "must_cite": (),
+        "must_not_retrieve": (),
         "thresholds": None,
         "top_k": None,
         "gold_passages": (),
         "tier": "end_to_end",
+        "identity": "",
         "known_metrics": ("answer_correctness", "groundedness", "f1"),
     }
     return question_of_call(question, **{**default, **arguments})
