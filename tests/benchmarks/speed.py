@@ -1,8 +1,9 @@
 """
 How near a run comes to what endpoint and judge allow: `python -m tests.benchmarks.speed [ROW...] [--times N]`.
 
-Rows: 200, 2000, tails (2,000 with lognormal waiting times, sigma 1), wide (2,000 at 64 at once), plain (200 in a
-sequential parametrized test); without any, all. Server and pytest each have a core of their own where there are two.
+Rows: 200, 2000, tails (2,000 with lognormal waiting times, sigma 1), wide (2,000 at 64 at once), widest (10,000 at 64),
+plain (200 in a sequential parametrized test); without any, all. `--passage-characters` is the length of each of five
+contexts. Server and pytest each have a core of their own where there are two.
 
 The endpoint takes 200 ms, the judge 300 ms. Ideal is the pipeline that keeps the judge full: the judge's seconds
 divided by how many are asked at once, and the first answer before them. `served` is from the first request that
@@ -26,6 +27,8 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests.servers.load_server import PASSAGE_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +71,7 @@ ROWS = {
     "2000": Row(questions=2000),
     "tails": Row(questions=2000, sigma=1.0),
     "wide": Row(questions=2000, at_once=64),
+    "widest": Row(questions=10_000, at_once=64),
     "plain": Row(questions=200, plain=True),
 }
 
@@ -115,9 +119,9 @@ def pin(pid: int, *, first: bool) -> None:
         os.sched_setaffinity(pid, cores[:1] if first else cores[1:])
 
 
-def measure(row: Row, folder: Path) -> Measured:
+def measure(row: Row, folder: Path, passage_characters: int) -> Measured:
     """One run of pytest in the folder, which is empty."""
-    options = ["--sigma", str(row.sigma)]
+    options = ["--sigma", str(row.sigma), "--passage-characters", str(passage_characters)]
     with load_server(*options) as port:
         base = f"http://127.0.0.1:{port}"
         if row.plain:
@@ -174,18 +178,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--times", type=int, default=1, help="how often each row is run")
+    parser.add_argument("--passage-characters", type=int, default=PASSAGE_CHARACTERS, help="of each of five contexts")
     given = parser.parse_args()
     unknown = set(given.rows) - set(ROWS)
     if unknown:
         parser.error(f"no row is called {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
     with tempfile.TemporaryDirectory() as folder:
-        measure(Row(questions=16), Path(folder))
+        measure(Row(questions=16), Path(folder), given.passage_characters)
     print("row     ideal s    served  total    seconds before, served, after    CPU ms a question  most MiB")
     whole: dict[str, float] = {}
     for name in given.rows or ROWS:
         for _ in range(given.times):
             with tempfile.TemporaryDirectory() as folder:
-                measured = measure(ROWS[name], Path(folder))
+                measured = measure(ROWS[name], Path(folder), given.passage_characters)
             print(line(name, measured), flush=True)
             whole[name] = min(measured.whole_seconds, whole.get(name, measured.whole_seconds))
     if {"plain", "200"} <= whole.keys():

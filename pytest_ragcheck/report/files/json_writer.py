@@ -7,6 +7,8 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,12 @@ if TYPE_CHECKING:
 DECIMALS = 6
 
 _ENCODED = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_SHORT_WAYS: dict[type, Callable[[Any], str]] = {float: repr, bool: {True: "true", False: "false"}.__getitem__}
+_SHORT_WAYS: dict[type, Callable[[Any], str]] = {
+    float: repr,
+    int: repr,
+    bool: {True: "true", False: "false"}.__getitem__,
+    type(None): lambda _: "null",
+}
 """Encodings of the commonest values other than strings, ten times as fast as the encoder."""
 
 
@@ -29,6 +36,7 @@ class JsonWriter:
     def __init__(self, folder: Path, redactor: Redactor) -> None:
         self.folder = folder
         self._redactor = redactor
+        self._key = lru_cache(1_000)(lambda key: encode_basestring(redactor.text(key)))
 
     def write(self, name: str, document: dict[str, Any]) -> Path:
         """
@@ -61,7 +69,33 @@ class JsonWriter:
         yield "{}\n" if between == "{" else "\n}\n"
 
     def _text(self, value: Any, *, depth: int = 0) -> str:
-        return _indented(value, "\n" + "  " * depth, self._redactor)
+        return self._indented(value, "\n" + "  " * depth)
+
+    def _indented(self, value: Any, line: str) -> str:
+        """
+        Return the text of `json.dumps` with an indent of two over the redacted value, in one pass.
+
+        Args:
+            value: Any value.
+            line: A line break and the indent of the value's first line.
+        """
+        inner = line + "  "
+        kind = type(value)
+        if kind is str:
+            return encode_basestring(self._redactor.text(value))
+        if kind is dict:
+            # Two keys may be equal once they are redacted.
+            items = {self._key(str(key)): item for key, item in value.items()}
+            begin, end = "{", "}"
+            rows = [f"{key}: {self._indented(item, inner)}" for key, item in items.items()]
+        elif kind is list:
+            begin, rows, end = "[", [self._indented(item, inner) for item in value], "]"
+        elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
+            return _SHORT_WAYS[kind](value)
+        else:
+            plain = self._redactor.document(value)
+            return self._indented(plain, line) if type(plain) in {dict, list} else _ENCODED(plain)
+        return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 
 def rounded(value: Any) -> Any:
@@ -77,37 +111,6 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return value
-
-
-def _indented(value: Any, line: str, clean: Redactor) -> str:
-    """
-    Return the text of `json.dumps` with an indent of two over `clean.document(value)`, in one pass.
-
-    Args:
-        value: Any value.
-        line: A line break and the indent of the value's first line.
-        clean: Redacts every string, keys included.
-    """
-    inner = line + "  "
-    kind = type(value)
-    if kind is str:
-        return _ENCODED(clean.text(value))
-    if kind is dict:
-        # Two keys may be equal once they are redacted.
-        items = {clean.text(str(key)): item for key, item in value.items()}
-        begin, rows, end = (
-            "{",
-            [f"{_ENCODED(key)}: {_indented(item, inner, clean)}" for key, item in items.items()],
-            "}",
-        )
-    elif kind is list:
-        begin, rows, end = "[", [_indented(item, inner, clean) for item in value], "]"
-    elif kind in _SHORT_WAYS and (kind is not float or math.isfinite(value)):
-        return _SHORT_WAYS[kind](value)
-    else:
-        plain = clean.document(value)
-        return _indented(plain, line, clean) if type(plain) in {dict, list} else _ENCODED(plain)
-    return f"{begin}{inner}{f',{inner}'.join(rows)}{line}{end}" if rows else begin + end
 
 
 def _replace(path: Path, pieces: Iterable[str]) -> None:
