@@ -75,12 +75,15 @@ class Backends:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prefetchable:
     """A question that can be asked as soon as the backends of its folder are known."""
 
     question: Question
     home: FixtureHome
+
+    key: str = ""
+    """The key in the store, once the question may begin; it has the digest of the backends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

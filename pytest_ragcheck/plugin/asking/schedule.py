@@ -65,11 +65,13 @@ class Schedule:
             if self._fixtures.in_last_item:
                 # The last item of a worker prefetches no other item, except the turns of its own conversation.
                 same = [each for each in same if each is planned or _are_one_conversation(each, planned)]
-            begin = tuple((store_key(each.question, digest), each.question) for each in same)
+            for each in same:
+                each.key = store_key(each.question, digest)
+            begin = tuple((each.key, each.question) for each in same)
         if planned.home not in self._begun:
             return Step(on_demand=NARROW)
         begun, digest = self._begun[planned.home]
-        key = store_key(question, digest)
+        key = planned.key or store_key(question, digest)
         return Step(key=key, begin=begin, on_demand="" if begun.are(backends) else OTHER_BACKENDS)
 
     def clear(self) -> None:

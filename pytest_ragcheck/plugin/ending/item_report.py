@@ -68,8 +68,8 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
         evaluated = one if isinstance(one, Evaluated) else _received(*one)
         records.append(record := evaluated.record)
         question = run.questions.selected.get(place)
-        if question == record.question:
-            # The text brought a copy of the question; keep one in memory.
+        if question is not record.question and question == record.question:
+            # A worker sends a copy of the question; keep one in memory.
             record = replace(record, question=question)
         run.results.add_record(record, place, on_demand=evaluated.on_demand, resumed=evaluated.resumed)
     return records
