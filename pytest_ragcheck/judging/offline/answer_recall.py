@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, Polarity, polarity, says_yes, without_leading_no
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_leading_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import BOUNDS, DATED_OR_MEASURED, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
@@ -315,6 +315,8 @@ class AnswerText:
             return False
         own, wanted = self._polarity, self._polarity_of(expected)
         if wanted.denials:
+            if sought.terms[-1] == NOT and own.is_negative:
+                return False  # "Children must not" leaves out what the answer denies
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
         told = (sought.distinct & self._all) - STOP_WORDS - self._asked
         # A negation that the question has already denies nothing in the answer.
