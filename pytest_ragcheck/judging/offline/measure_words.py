@@ -183,7 +183,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
                       "миллиметр миллиметра миллиметров мм")),
     ("length", 0.01, ("cm centimeter centimeters centimetre centimetres zentimeter centimetro centimetros centimetri "
                      "сантиметр сантиметра сантиметров см")),
-    ("length", 1, "meter meters metre metres metern metro metros metri метр метра метров м"),
+    ("length", 1, "m meter meters metre metres metern metro metros metri метр метра метров м"),
     ("length", 1000, ("km kilometer kilometers kilometre kilometres kilometern kilometro kilometros chilometro "
                      "chilometri quilometro quilometros километр километра километров км")),
     ("length", 0.0254, ("inch inches zoll pouce pouces pulgada pulgadas pollice pollici polegada polegadas дюим "
@@ -199,6 +199,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("volume", 3.78541, "gallon gallons gallone gallonen"),
     ("area", 1, "qm quadratmeter sqm vierkante"),
     ("area", 10**4, "hectare hectares ha hektar hectarea hectareas ettaro ettari гектар гектара гектаров"),
+    ("times", 1, "times fois mal veces vez volte volta vezes раза раз keer"),
     ("percent", 1, "percent percentage % prozent pourcent procent процент процента процентов"),
     ("degree", 1, ("degree degrees grad degre degres grado grados gradi grau graus graad graden градус градуса "
                   "градусов celsius c")),

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain
 
+from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD
 from pytest_ragcheck.judging.offline.number_spellings import with_han_numbers_in_digits
 
 UNSPACED = (
@@ -32,8 +33,10 @@ _ANY_WORDS = re.compile(rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATT
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
-_ASCII_WORDS_AND_ENDS = re.compile(rf"{_ASCII_WORDS.pattern}|[.!?](?=\s)|\n")
-_ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|[.!?](?=\s)|[\n。！？।]")
+# The dot of a day ends no sentence: "15. September", "vom 1.5. bis 15.9."
+_END = rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
+_ASCII_WORDS_AND_ENDS = re.compile(rf"{_ASCII_WORDS.pattern}|{_END}|\n")
+_ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|{_END}|[\n。！？।]")
 
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
@@ -179,6 +182,7 @@ _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+_NEXT_WORD = re.compile(r"[^\S\n]([^\W\d_]+)")
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -213,9 +217,15 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     if not before:
         return True
     last = before[-1].lstrip("(\"'“*")
-    if last.isdigit():
-        return not text[start : dot - len(last)].strip(" \t\n-*•(")
+    if last[-1:].isdigit():
+        return _is_dated(text, dot) or (last.isdigit() and not text[start : dot - len(last)].strip(" \t\n-*•("))
     return last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last.isupper())
+
+
+def _is_dated(text: str, dot: int) -> bool:
+    """True if a month or a lower-case word follows the dot of a number, as in "15. September" and "1.5. bis"."""
+    following = _NEXT_WORD.match(text, dot + 1)
+    return following is not None and (following[1][0].islower() or normalised(following[1]) in MONTHS_BY_WORD)
 
 
 def _without_marker(piece: str) -> str:

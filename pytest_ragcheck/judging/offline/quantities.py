@@ -141,7 +141,7 @@ _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
-_COUNTED_BY_ARTICLE = frozenset(("time", "months"))
+_COUNTED_BY_ARTICLE = frozenset(("time", "months", "times"))
 _ARTICLES = _terms_of(
     ["a", "an", "one", "un", "une", "una", "uma", "ein", "eine", "einen", "einem", "einer", "een", "uno"]
 )
@@ -282,10 +282,10 @@ def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quanti
         return half
     if terms[place] in _QUARTERS:
         return _quarters_at(terms, place, 1)
-    if terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS:
+    if terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1):
         return None
     dimension, factor = _unit_at(terms, place + 1)
-    if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _is_half(terms, place + 2):
+    if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _end_of_half(terms, place + 2):
         return None
     if end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]:  # 50 cents a day
         return None
@@ -346,8 +346,8 @@ def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
     elif dimension == "degree" and _unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
         found.dimension, found.end = _unit_at(terms, place + 2)[0], place + 3
-    elif _is_half(terms, place + 2):
-        found.value, found.end = (value + 0.5) * factor, place + 4
+    elif end := _end_of_half(terms, place + 2):
+        found.value, found.end = (value + 0.5) * factor, end
     elif dimension in MONEY and factor == 1 and (cents := _rest_at(terms, place + 2, 100)):
         found.value, found.end = value + cents / 100, place + 3
     elif factor == _THOUSAND and following in _AND and (rest := _rest_at(terms, place + 3, 1000)):
@@ -381,9 +381,13 @@ def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
     return UNITS.get(terms[place], ("", 1.0)) if place < len(terms) else ("", 1.0)
 
 
-def _is_half(terms: Sequence[str], place: int) -> bool:
-    """True for "and a half" after a unit."""
-    return place + 1 < len(terms) and terms[place] in _AND and terms[place + 1] in HALVES
+def _end_of_half(terms: Sequence[str], place: int) -> int:
+    """The place after "and a half", which begins at *place*; 0 without it."""
+    if terms[place : place + 1] and terms[place] in _AND:
+        at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in _ARTICLES else place + 1
+        if at < len(terms) and terms[at] in HALVES:
+            return at + 1
+    return 0
 
 
 def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
@@ -453,13 +457,16 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         if following[:1] == ["am"] or following == ["a", "m"]
         else None
     )
-    is_timed = is_hour and (
-        len(term.partition(".")[2]) > 1 or following[0] == "uhr" or (place and terms[place - 1] in _AT)
+    is_after_at = place > 0 and terms[place - 1] in _AT
+    is_timed = (is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or is_after_at)) or (
+        is_after_at and terms[place - 1] in _AT_A_TIME and not _unit_at(terms, place + 1)[0]
     )
     if written and (":" in term or is_timed or noon is not None):
         hour, minute = int(written[1]), int(written[2].ljust(2, "0"))
     elif _is_small(term) and int(term) <= 24 and (noon is not None or following[:1] == ["uhr"]):
         hour, minute = int(term), 0
+    elif _is_small(term) and int(term) <= 24 and is_hour and _is_minute(following[1:]):
+        hour, minute = int(term), 0  # "21 h 40"
     elif _is_small(term) and int(term) <= _HOURS_OF_A_CLOCK and (said := _minutes_before(terms, place)) is not None:
         minutes, start = said
         return Quantity(start=start, end=place + 1, value=60 * int(term) + minutes, dimension="clock", is_certain=False)
@@ -471,8 +478,11 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         end += 1 if len(following[0]) > 1 else 2
     elif is_hour:
         end += 1
-        if following[1:] and _is_small(following[1]) and int(following[1]) < 60 and minute == 0:
+        if _is_minute(following[1:]) and minute == 0:
             minute, end = int(following[1]), end + 1
+            end += _unit_at(terms, end) == UNITS[_TERMS["minute"]]
+        if hour < 12 and not _EVENING.isdisjoint(terms[end : end + 3]):
+            hour, noon = hour + 12, 12
     return Quantity(
         start=place,
         end=end,
@@ -484,7 +494,16 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
 
 
 _AT = _terms_of(["um", "om", "at", "a", "as", "las", "alle", "в", "tot", "bis", "ab", "vanaf"])
-_CLOCK_UNITS = _terms_of(["uhr", "uur", "h", "heure", "heures", "hora", "horas", "ore", "ч", "часов"])
+_AT_A_TIME = _terms_of(["um", "alle"])  # not "at 2.5": a number follows "at" in other senses, too
+_CLOCK_UNITS = _terms_of(["uhr", "uur", "h", "heure", "heures", "hora", "horas", "ore", "ч", "час", "часа", "часов"])
+_EVENING = _terms_of(
+    ["soir", "abends", "nachmittags", "tarde", "noche", "sera", "pomeriggio", "noite", "вечера", "avonds"]
+)
+
+
+def _is_minute(terms: Sequence[str]) -> bool:
+    """True if *terms* begin with the minutes of a clock time."""
+    return bool(terms) and _is_small(terms[0]) and int(terms[0]) < 60
 
 
 def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
