@@ -17,7 +17,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     foreign_date,
     joined_items,
 )
-from pytest_ragcheck.judging.offline.negation import DIRECTIONS, SIGNED, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import DIRECTIONS, IF, NEGATIVE, SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
@@ -47,6 +47,8 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
+_LEAST_REPEATED = 3  # content terms of a context sentence that a part of a claim repeats
+_WITHOUT_CONTENT = STOP_WORDS | SIGNED
 
 
 class DenyingSentence:
@@ -337,6 +339,28 @@ class Evidence:
                 own = own or polarity(claim, STOP_WORDS)
                 if all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
                     return True
+        return self._repeats_with_other_polarity(claim)
+
+    def _repeats_with_other_polarity(self, claim: Sequence[str]) -> bool:
+        """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
+        if IF in claim:
+            return False
+        places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
+        words = frozenset(claim)
+        held, where = self._sentences
+        for bits, (passage, start, end) in zip(held, where, strict=True):
+            if bits.bit_count() < _LEAST_REPEATED or end - start > _LONGEST_SENTENCE:
+                continue
+            sentence = frozenset(passage.terms[start:end])
+            plain = sentence.difference(_WITHOUT_CONTENT, (END,))
+            if IF in sentence or len(plain) < _LEAST_REPEATED or not plain <= words:
+                continue
+            part = _part_with(claim, places, plain)
+            if part and NEGATIVE.isdisjoint(part) is not NEGATIVE.isdisjoint(sentence):
+                own = polarity(part, STOP_WORDS)
+                repeated = self._nearest(plain, share=1.0, apart=0)
+                if all(own.opposes(polarity(each, STOP_WORDS), about=plain) for each in repeated):
+                    return True
         return False
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
@@ -359,6 +383,31 @@ class Evidence:
             for passage, start, end in islice(nearest, _MOST_NEAREST)
             if end - start <= _LONGEST_SENTENCE
         ]
+
+
+def _part_with(claim: Sequence[str], places: Sequence[int], plain: frozenset[str]) -> Sequence[str]:
+    """
+    The part of *claim* with all of *plain* and at most one other content term, and the words around it.
+
+    Args:
+        claim: The terms of a sentence.
+        places: The places of its content terms.
+        plain: Content terms.
+
+    Returns:
+        The part; empty without one.
+    """
+    content = [claim[place] for place in places]
+    for length in (len(plain), len(plain) + 1):
+        for first in range(len(places) - length + 1):
+            last = first + length
+            if not plain.issubset(content[first:last]):
+                continue
+            while last < len(content) and content[last] in plain:
+                last += 1
+            start = places[first - 1] + 1 if first else 0
+            return claim[start : places[last] if last < len(places) else None]
+    return ()
 
 
 def _between_ends(terms: Iterable[str]) -> Iterator[list[str]]:

@@ -138,6 +138,26 @@ def correctness(question: str, expected: str, answer: str) -> float:
     return score
 
 
+@pytest.mark.parametrize(
+    ("context", "answer"),
+    [
+        ("The lift runs all night. Bicycles are allowed in the last carriage.",
+         "The lift runs all night, bicycles are not allowed in the last carriage."),
+        ("Das Zelt wiegt drei Kilo. Es darf nicht nass eingepackt werden.",
+         "Das Zelt wiegt drei Kilo und darf nass eingepackt werden; es ist schnell eingepackt."),
+        ("Le four chauffe vite. Ne laissez pas la porte ouverte pendant la cuisson.",
+         "Le four chauffe vite ; laissez la porte ouverte pendant la cuisson."),
+    ],
+)  # fmt: skip
+def test_a_second_clause_that_repeats_a_context_sentence_with_other_polarity_is_opposed(context: str, answer: str):
+    assert is_opposed(context, answer)
+
+
+def test_a_clause_that_one_context_sentence_affirms_is_not_opposed():
+    context = "Guests may not park in the yard overnight. Guests may park in the yard."
+    assert not is_opposed(context, "Guests may park in the yard, the gate is on the left.")
+
+
 def test_a_contradicted_sentence_is_named():
     judgement = asyncio.run(
         OfflineJudge().judge(

@@ -60,6 +60,17 @@ def compared(answer: str, context: str) -> ComparedQuantities:
         ("в 10:30", "Экскурсия начинается в половине одиннадцатого."),
         ("pelo menos 5 kg", "Leva no mínimo 5 kg."),
         ("um acht Uhr", "Das Bad öffnet um 9 Uhr und schließt um 20 Uhr."),
+        ("am 03.04.", "Die Prüfung ist am 3. April."),
+        ("vom 2.3. bis 4.3.", "Die Messe ist vom 2. März bis zum 4. März."),
+        ("à 19:05", "Le car part à 19 h 05."),
+        ("à sept heures cinq du soir", "Le car part à 19 h 05."),
+        ("в 7 часов 45 минут", "Автобус идёт в 7:45."),
+        ("alle 19.50", "La messa comincia alle 19:50."),
+        ("120 Minuten", "Es dauert acht Viertelstunden."),
+        ("30 min", "Die Führung dauert zwei Viertelstunden."),
+        ("15 min", "Eine Viertelstunde ist Pause."),
+        ("a year and a half", "It is guaranteed for 18 months."),
+        ("25 m", "The lane is 25 metres long."),
     ],
 )
 def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: str) -> None:
@@ -69,6 +80,7 @@ def test_a_known_quantity_is_recognised_in_another_form(answer: str, context: st
 @pytest.mark.parametrize(
     ("answer", "context"),
     [
+        ("vier Mal in der Woche", "Der Bus fährt zwei Mal in der Woche."),
         ("for three hours", "It rests for three days."),
         ("drei Monate", "Die Frist beträgt drei Wochen."),
         ("12.5 tonnes", "It weighs 12.5 kg."),
