@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,10 +183,9 @@ class TokenClassifier:
 def _download(name: str) -> Path:
     if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         raise OSError(f"there is no such folder. Name a folder, or a model on the hub such as {EXAMPLE}")
-    from huggingface_hub import snapshot_download
-
+    hub = import_module("huggingface_hub")
     try:
-        return Path(snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS, "*token*", "vocab*", "merges.txt"]))
+        return Path(hub.snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS, "*token*", "vocab*", "merges.txt"]))
     except Exception as error:
         raise OSError(
             "there is no such folder, and the hub has no such model or cannot be reached. Name a folder, or a model on "

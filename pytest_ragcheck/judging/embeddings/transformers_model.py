@@ -65,12 +65,10 @@ def downloaded(name: str) -> Path | None:
     folder = Path(name)
     if folder.is_dir():
         return folder
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
+    hub = import_module("huggingface_hub")
     try:
-        found = [try_to_load_from_cache(name, file) for file in (CONFIG, WEIGHTS)]
-    except HFValidationError:
+        found = [hub.try_to_load_from_cache(name, file) for file in (CONFIG, WEIGHTS)]
+    except import_module("huggingface_hub.errors").HFValidationError:
         return None
     return Path(str(found[0])).parent if all(isinstance(path, str) for path in found) else None
 

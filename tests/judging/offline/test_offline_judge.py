@@ -203,7 +203,7 @@ class TestCorrectness:
 
     def test_an_expected_answer_that_ends_in_a_negation_leaves_out_what_is_denied(self):
         assert judged("Dogs on a lead may not swim here.", "Dogs may not").answer_correctness == 1.0
-        assert judged("Dogs on a lead may swim here.", "Dogs may not").answer_correctness < 0.7
+        assert (judged("Dogs on a lead may swim here.", "Dogs may not").answer_correctness or 0.0) < 0.7
 
     def test_a_negation_elsewhere_denies_nothing(self):
         assert judged("It is not Lyon. It is Paris.", "Paris").answer_correctness == 1.0
