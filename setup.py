@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
@@ -16,12 +17,10 @@ class BuildWithFiles(build_py):
         """Build the package, and add the files."""
         super().run()
         if not self.editable_mode:
-            docs, pages = Path("docs"), Path(self.build_lib, "pytest_ragcheck", "pages")
-            shutil.rmtree(pages, ignore_errors=True)
-            for page in docs.rglob("*.md"):
-                copy = pages / page.relative_to(docs)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(page, copy)
+            docs, archive = Path("docs"), Path(self.build_lib, "pytest_ragcheck", "pages.zip")
+            with ZipFile(archive, "w", ZIP_DEFLATED) as pages:
+                for page in sorted(docs.rglob("*.md")):
+                    pages.write(page, page.relative_to(docs).as_posix())
             questions = "ragcheck.rag.yaml"
             shutil.copyfile(
                 Path("examples", "first_run", questions), Path(self.build_lib, "pytest_ragcheck", "demo", questions)

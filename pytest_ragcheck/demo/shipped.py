@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile
 
 _PACKAGE = Path(__file__).parents[1]
 _CHECKOUT = _PACKAGE.parent
 
 
-def pages_folder() -> Path | None:
-    """Return the folder with the documentation: of the installed package, or of a checkout; None without both."""
-    return _first(_PACKAGE / "pages", _CHECKOUT / "docs", holds="index.md")
+def shipped_pages() -> dict[str, str]:
+    """
+    Return the text of each page of the documentation by its path below `docs`, such as `how-to/cost.md`.
+
+    The pages are those of the installed package, or of a checkout; empty without both.
+    """
+    archive, docs = _PACKAGE / "pages.zip", _CHECKOUT / "docs"
+    if archive.is_file():
+        with ZipFile(archive) as pages:
+            return {name: pages.read(name).decode() for name in sorted(pages.namelist())}
+    if not (docs / "index.md").is_file():
+        return {}
+    return {path.relative_to(docs).as_posix(): path.read_text(encoding="utf-8") for path in sorted(docs.rglob("*.md"))}
 
 
 def questions_file() -> Path | None:
     """Return the question file about the pages: of the installed package, or of a checkout; None without both."""
-    name = "ragcheck.rag.yaml"
-    folder = _first(_PACKAGE / "demo", _CHECKOUT / "examples" / "first_run", holds=name)
-    return folder and folder / name
-
-
-def _first(*folders: Path, holds: str) -> Path | None:
-    return next((folder for folder in folders if (folder / holds).is_file()), None)
+    folders = (_PACKAGE / "demo", _CHECKOUT / "examples" / "first_run")
+    return next((path for folder in folders if (path := folder / "ragcheck.rag.yaml").is_file()), None)

@@ -111,7 +111,7 @@ def test_documents_created_after_the_run_are_reported_and_deleted_by_cleanup(pro
     project.write("shop.rag.yaml", QUESTIONS)
     with DocumentServer(there=BEFORE, stuck="", replies={"GET /tasks": (500, {})}) as server:
         run = project.run(f"--rag-url={server.url}", "--rag-judge=offline", "-o", "rag_disable=cache")
-        documents = run.summary["documents"]
+        documents = run.document("rag.partial_summary.json")["documents"]
         names = sorted(left["file_name"] for left in documents["left"])
         assert names == sorted(server.uploaded)
         assert (run.exit_status, documents["deleted"], len(ledgers(project))) == (1, 0, 1)
@@ -225,7 +225,9 @@ def test_a_worker_that_dies_between_uploads_ends_the_run_at_the_first_question_t
     assert run.exit_status == 1, run.text
     (line,) = run.short_summary
     assert "was uploaded, and the server has read nothing for 0.8 s (0 of 1 files)" in line
-    assert "1 PASS, 0 FAIL, 1 ERROR, 0 skipped, 4 not run" in run.lines
+    # With workers the first question can still be behind the document that is not read.
+    totals = {f"{passed} PASS, 0 FAIL, 1 ERROR, 0 skipped, {5 - passed} not run" for passed in (0, 1)}
+    assert not totals.isdisjoint(run.lines)
 
 
 @two_ways

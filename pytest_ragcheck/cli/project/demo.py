@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_ragcheck.cli.printing import complain, say
-from pytest_ragcheck.demo.shipped import pages_folder, questions_file
+from pytest_ragcheck.demo.shipped import questions_file, shipped_pages
 from pytest_ragcheck.errors import UsageError
 
 FAULTS = {
@@ -63,8 +64,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    pages, questions = pages_folder(), questions_file()
-    if pages is None or questions is None:
+    pages, questions = shipped_pages(), questions_file()
+    if not pages or questions is None:
         complain("demo", "this installation has no pages. Install the package from its wheel.")
         return 2
     # The system clears its temporary files.
@@ -88,12 +89,11 @@ def _new_folder(path: Path) -> Path:
     return folder
 
 
-def _write(folder: Path, pages: Path, questions: Path) -> None:
-    shutil.copytree(
-        pages,
-        folder / "documents",
-        ignore=lambda _, names: [name for name in names if "." in name and not name.endswith(".md")],
-    )
+def _write(folder: Path, pages: Mapping[str, str], questions: Path) -> None:
+    for name, text in pages.items():
+        document = folder / "documents" / name
+        document.parent.mkdir(parents=True, exist_ok=True)
+        document.write_text(text, encoding="utf-8")
     shutil.copyfile(questions, folder / questions.name)
     (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
     (folder / "pytest.ini").write_text(_INI, encoding="utf-8")

@@ -7,7 +7,7 @@ import posixpath
 import re
 
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.demo.shipped import pages_folder
+from pytest_ragcheck.demo.shipped import shipped_pages
 from pytest_ragcheck.errors import UsageError
 
 _LINK = re.compile(r"(\]\()([\w./-]+)\.md(?:#[\w-]*)?\)")
@@ -30,11 +30,8 @@ def read_pages() -> dict[str, str]:
 
     The pages come from the installed package, or from the folder `docs` of a checkout; empty without both.
     """
-    folder = pages_folder()
-    if folder is None:
-        return {}
-    paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
-    return {name: _with_names(path.read_text(encoding="utf-8"), name) for name, path in sorted(paths.items())}
+    texts = {path.removesuffix(".md"): text for path, text in shipped_pages().items()}
+    return {name: _with_names(text, name) for name, text in sorted(texts.items())}
 
 
 def _with_names(text: str, name: str) -> str:
