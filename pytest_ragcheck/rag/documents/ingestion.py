@@ -241,7 +241,7 @@ class _Batch:
     def _failed(self, failure: str, error: EndpointError) -> str:
         self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
         most = FAILED_LATER if self._done else FAILED_AT_FIRST
-        if self.failed_in_row >= most:
+        if self.failed_in_row >= most and not self.stalled:
             self.stalled = (
                 f"{failure}\nSo it was with {self.failed_in_row} documents in a row; no further one was sent."
             )
