@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from pytest_ragcheck.evaluation import Evaluation, evaluate
     from pytest_ragcheck.judging.judgement import Judge, JudgeIdentity, Judgement
+    from pytest_ragcheck.judging.local_judge import LocalJudge
     from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
     from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
     from pytest_ragcheck.judging.panel import Panel
@@ -62,6 +63,7 @@ _HOMES = {
     "JudgeReplyError": "errors",
     "JudgeUnavailable": "errors",
     "Judgement": "judging.judgement",
+    "LocalJudge": "judging.local_judge",
     "MeasurementError": "errors",
     "Metric": "metrics.metric",
     "OfflineJudge": "judging.offline.offline_judge",
@@ -102,6 +104,7 @@ __all__ = [
     "JudgeReplyError",
     "JudgeUnavailable",
     "Judgement",
+    "LocalJudge",
     "MeasurementError",
     "Metric",
     "OfflineJudge",

@@ -22,6 +22,7 @@ from pytest_ragcheck import (
     Judgement,
     JudgeReplyError,
     JudgeUnavailable,
+    LocalJudge,
     MeasurementError,
     Metric,
     OfflineJudge,
@@ -106,6 +107,11 @@ def judges(client: AsyncOpenAI) -> list[Judge]:
     model = OpenAIJudge(model="m", api_key="k", base_url="http://localhost/v1", prompt=load_prompt("en"))
     own: Judge = LengthJudge()
     return [own, model, OpenAIJudge(model="m", client=client), OfflineJudge(), Panel([OfflineJudge(), short])]
+
+
+def panel_with_a_local_model(folder: str) -> Panel:
+    """A panel for the fixture `rag_judge`, with a token classifier of that folder."""
+    return Panel([LocalJudge(folder), OfflineJudge()], "mean")
 
 
 def clients() -> list[Asks]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
+from pytest_ragcheck.judging.embeddings.local_model import no_packages
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 NO_RAGAS = "the ragas judge needs the ragas library, which is an extra: pip install 'pytest-ragcheck[ragas]'"
-INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
 
 
 def choose_judge(settings: Settings) -> Judge | None:
@@ -85,8 +84,7 @@ def missing_for(settings: Settings) -> str:
         model = "FOLDER-OR-NAME" if name == "local" else "MODEL"
         return f"the {name} judge needs a model: give --rag-judge-model={model}, or set RAGCHECK_JUDGE_MODEL"
     if name == "local":
-        missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
-        return f"the local judge needs {' and '.join(missing)}, not installed here: {INSTALL_LOCAL}" if missing else ""
+        return no_packages()
     if name == "ragas" and not settings.judge.embedding_model:
         return "the ragas judge needs an embedding model: set rag_embedding_model, or RAGCHECK_EMBEDDING_MODEL"
     if not settings.judge.api_key:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.batches import Batches
-from pytest_ragcheck.errors import JudgeError, MeasurementError
-from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
+from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
+from pytest_ragcheck.judging.embeddings.local_model import LocalModel, no_packages, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
@@ -50,9 +50,14 @@ class LocalJudge:
 
     Args:
         model: A folder, or a name on the hub.
+
+    Raises:
+        UsageError: A package of the extra `local` is not installed.
     """
 
     def __init__(self, model: str) -> None:
+        if problem := no_packages():
+            raise UsageError(problem)
         self._offline = OfflineJudge()
         self._model = LocalModel(model, setting="rag_judge_model", load=TokenClassifier)
         self._batches = Batches(self._tokens)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError
-from pytest_ragcheck.judging.embeddings.transformers_model import CONFIG, WEIGHTS, downloaded, imported, quiet_loading
+from pytest_ragcheck.judging.classifier_files import load_classifier
 from pytest_ragcheck.judging.prompts.classifier_windows import Window, classifier_prompt, windows
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ Tokens of a forward pass with those that pad it: two of the longest inputs.
 With four CPU threads half of it took 1.6 times as long for short inputs; with one thread the size is of no account.
 """
 
-EXAMPLE = "KRLabsOrg/lettucedect-base-modernbert-en-v1"
 CLOSED = "the local judge was closed before it had read the answer"
 _UNSUPPORTED = 1
 
@@ -71,21 +68,12 @@ class TokenClassifier:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        with quiet_loading():
-            self._torch, transformers = imported()
-            folder = downloaded(name) or _download(name)
-            config = _read_config(transformers, folder)
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            model, report = transformers.AutoModelForTokenClassification.from_pretrained(
-                folder, config=config, use_safetensors=True, output_loading_info=True, trust_remote_code=False
-            )
-        if missing := sorted(report["missing_keys"]):
-            raise ValueError(f"its weights lack {', '.join(missing[:3])}, so it is not a trained token classifier")
+        loaded = load_classifier(name)
+        self._torch, self._tokenizer = loaded.torch, loaded.tokenizer
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
-        self._model = model.eval().to(self._device)
+        self._model = loaded.model.to(self._device)
         self._padding = {"input_ids": self._tokenizer.pad_token_id or 0}
-        limits = (LONGEST, self._tokenizer.model_max_length, getattr(config, "max_position_embeddings", None))
-        self._longest = min(limit for limit in limits if limit)
+        self._longest = min(LONGEST, loaded.most_pieces or LONGEST)
 
     def tokens(
         self, answers: Sequence[ClaimedAnswer], *, is_wanted: Callable[[], bool] = lambda: True
@@ -102,7 +90,7 @@ class TokenClassifier:
         """
         inputs: list[_Input] = []
         found: list[list[AnswerToken] | Exception] = []
-        lowest: list[dict[tuple[int, int], float]] = []
+        lowest: list[dict[tuple[int, int, int], float]] = []
         for number, answer in enumerate(answers):
             lowest.append({})
             found.append([])
@@ -119,14 +107,17 @@ class TokenClassifier:
                     continue
                 of_answer = lowest[each.answer]
                 sides, offsets = each.encoding.sequence_ids(0), each.encoding["offset_mapping"]
+                seen: Counter[tuple[int, int]] = Counter()
                 for side, (start, end), probability in zip(sides, offsets, probabilities, strict=False):
                     if side == 1 and start < end:
-                        place = (each.window.start + start, each.window.start + end)
+                        # Several tokens, such as the bytes of an emoji, may be at the same place.
+                        place = (each.window.start + start, each.window.start + end, seen[start, end])
+                        seen[start, end] += 1
                         of_answer[place] = min(probability, of_answer.get(place, 1.0))
         return [
             each
             if isinstance(each, Exception)
-            else [AnswerToken(start=a, end=b, probability=p) for (a, b), p in sorted(lowest[number].items())]
+            else [AnswerToken(start=a, end=b, probability=p) for (a, b, _), p in sorted(lowest[number].items())]
             for number, each in enumerate(found)
         ]
 
@@ -142,7 +133,9 @@ class TokenClassifier:
         return inputs
 
     def _input(self, number: int, window: Window) -> _Input:
-        encoding = self._tokenizer(window.prompt, window.part, return_offsets_mapping=True, verbose=False)
+        encoding = self._tokenizer(
+            window.prompt, window.part, return_offsets_mapping=True, return_attention_mask=True, verbose=False
+        )
         return _Input(answer=number, window=window, encoding=encoding)
 
     def _offsets(self, text: str) -> list[tuple[int, int]]:
@@ -165,7 +158,7 @@ class TokenClassifier:
                 [each.encoding[name] + [self._padding.get(name, 0)] * (longest - len(each)) for each in batch],
                 device=self._device,
             )
-            for name in self._tokenizer.model_input_names
+            for name in {*self._tokenizer.model_input_names, "attention_mask"}
             if name in batch[0].encoding
         }
         try:
@@ -176,51 +169,13 @@ class TokenClassifier:
                 f"the model {self._name!r} of rag_judge_model failed at an input of {longest:,} tokens: "
                 f"{' '.join(str(error).split())[:300]}. Check that the tokenizer is its own, or choose a smaller model"
             ) from error
+        if not self._torch.isfinite(logits[padded["attention_mask"].bool()]).all():
+            raise JudgeError(
+                f"the model {self._name!r} of rag_judge_model gave probabilities that are not numbers. Its weights may "
+                "be damaged: download the model again, or choose another one"
+            )
         probabilities: list[list[float]] = logits.softmax(dim=-1)[..., _UNSUPPORTED].tolist()
         return probabilities
-
-
-def _download(name: str) -> Path:
-    if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
-        raise OSError(f"there is no such folder. Name a folder, or a model on the hub such as {EXAMPLE}")
-    hub = import_module("huggingface_hub")
-    try:
-        return Path(hub.snapshot_download(name, allow_patterns=[CONFIG, WEIGHTS, "*token*", "vocab*", "merges.txt"]))
-    except Exception as error:
-        raise OSError(
-            "there is no such folder, and the hub has no such model or cannot be reached. Name a folder, or a model on "
-            f"the hub such as {EXAMPLE} ({' '.join(str(error).split())})"
-        ) from error
-
-
-def _read_config(transformers: Any, folder: Path) -> Any:
-    """The configuration, checked before weights are loaded."""
-    # Without a tokenizer's file transformers makes one that knows no words.
-    for file in (CONFIG, WEIGHTS, "tokenizer.json"):
-        if not (folder / file).is_file():
-            raise ValueError(f"its folder has no {file}. Name a token classifier with that file, such as {EXAMPLE}")
-    try:
-        written = json.loads((folder / CONFIG).read_bytes())
-    except ValueError as error:
-        raise ValueError(f"its {CONFIG} is not JSON: {error}. Download the model again") from error
-    if written.get("model_type") not in transformers.CONFIG_MAPPING:
-        raise ValueError(
-            f"transformers {transformers.__version__} does not have its model_type {written.get('model_type')!r}, and "
-            "code from a model's folder is never run. Choose another model, or install a newer transformers"
-        )
-    kinds = written.get("architectures") or ["none"]
-    if not any(str(kind).endswith("ForTokenClassification") for kind in kinds):
-        raise ValueError(
-            f"it is no token classifier (its architectures: {', '.join(map(str, kinds))}). "
-            f"Choose one that marks unsupported words, such as {EXAMPLE}"
-        )
-    config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    if config.num_labels != 2:
-        raise ValueError(
-            f"it has {config.num_labels} labels, not the two of a model that marks unsupported words (0 supported, "
-            f"1 not). Choose a model such as {EXAMPLE}"
-        )
-    return config
 
 
 def _batches(inputs: Iterable[_Input]) -> Iterator[list[_Input]]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from pytest_ragcheck.config.readers import LOCAL, model_and_layer
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.embeddings.local_model import missing_packages
 from pytest_ragcheck.metrics.citations import Citations
 from pytest_ragcheck.metrics.mentions import Leaks, Mentions
-from pytest_ragcheck.scores.catalogue import EXTRAS, LOCAL_PACKAGES
+from pytest_ragcheck.scores.catalogue import EXTRAS
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -78,13 +79,11 @@ def check_installed(settings: Settings) -> None:
                 f"pip install 'pytest-ragcheck[{group}]', or leave the group out"
             )
     embeds = settings.judge.name == "ragas" or not {"semantic", "ragas"}.isdisjoint(settings.run.metrics)
-    if embeds and (settings.judge.embedding_model or "").startswith(LOCAL):
-        missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
-        if missing:
-            raise UsageError(
-                f"rag_embedding_model: a local model needs {' and '.join(missing)}, not installed here: "
-                "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
-            )
+    if embeds and (settings.judge.embedding_model or "").startswith(LOCAL) and (lacking := missing_packages()):
+        raise UsageError(
+            f"rag_embedding_model: a local model needs {lacking}, not installed here: "
+            "pip install 'pytest-ragcheck[semantic]', or name the model of a server"
+        )
 
 
 def _ragas(settings: Settings, judge: Judge | None) -> Metric:

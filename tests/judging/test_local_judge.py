@@ -9,9 +9,17 @@ import pytest
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.judge_choice import INSTALL_LOCAL, choose_judge
-from pytest_ragcheck.judging.local_judge import VERSION, share_of_clean_sentences, unsupported_spans, weakness
-from pytest_ragcheck.judging.token_classifier import EXAMPLE, LONGEST, TOKENS_AT_ONCE, AnswerToken
+from pytest_ragcheck.judging.classifier_files import EXAMPLE
+from pytest_ragcheck.judging.embeddings.local_model import INSTALL_LOCAL
+from pytest_ragcheck.judging.judge_choice import choose_judge
+from pytest_ragcheck.judging.local_judge import (
+    VERSION,
+    LocalJudge,
+    share_of_clean_sentences,
+    unsupported_spans,
+    weakness,
+)
+from pytest_ragcheck.judging.token_classifier import LONGEST, TOKENS_AT_ONCE, AnswerToken
 from tests.docs.pages import DOCS
 
 if TYPE_CHECKING:
@@ -86,8 +94,11 @@ def test_it_says_that_it_needs_a_model() -> None:
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
 def test_it_names_the_extra_where_its_packages_are_not_installed() -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as chosen:
         choose_judge(Settings.of(judge="local", judge_model="tiny"))
+    with pytest.raises(UsageError) as caught:
+        LocalJudge("tiny")
+    assert str(chosen.value) == str(caught.value)
     missing = "torch" if find_spec("transformers") else "torch and transformers"
     assert str(caught.value) == (
         f"the local judge needs {missing}, not installed here: pip install 'pytest-ragcheck[local]'"

@@ -26,7 +26,7 @@ from pytest_ragcheck.judging.local_judge import LocalJudge
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifier
 from pytest_ragcheck.rag.answer import RagAnswer
-from tests.judging.tiny_classifier import make_classifier, make_modernbert, needs_torch
+from tests.judging.tiny_classifier import SPECIAL, make_classifier, make_modernbert, make_roberta, needs_torch
 from tests.making import a_question
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_torch
 
+INDEX, WEIGHTS = "model.safetensors.index.json", "model.safetensors"
 CONTEXTS = ("Returns are possible within 30 days.", "Members have 90 days.")
 
 
@@ -242,6 +243,64 @@ def no_head(folder: Path) -> None:
     torch.save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
 
 
+def no_object(folder: Path) -> None:
+    (folder / "config.json").write_text("[]", encoding="utf-8")
+
+
+def tokenizers_code(folder: Path) -> None:
+    (folder / "mine.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()\n", encoding="utf-8")
+    said = {"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"]}}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+def pointers(folder: Path) -> None:
+    """What a clone by git without git-lfs has."""
+    (folder / WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\n", encoding="utf-8")
+
+
+def broken_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("{", encoding="utf-8")
+
+
+def quantized(folder: Path) -> None:
+    edit_config(folder, quantization_config={"quant_method": "new"})
+
+
+def more_positions(folder: Path) -> None:
+    edit_config(folder, max_position_embeddings=600)
+
+
+def sharded(folder: Path) -> None:
+    model = import_module("transformers").AutoModelForTokenClassification.from_pretrained(folder)
+    (folder / WEIGHTS).unlink()
+    model.save_pretrained(folder, max_shard_size="40KB")
+
+
+def pickled_shard(folder: Path) -> None:
+    name_shard(folder, "model.bin")
+
+
+def shard_elsewhere(folder: Path) -> None:
+    name_shard(folder, "../model.safetensors")
+
+
+def name_shard(folder: Path, shard: str) -> None:
+    sharded(folder)
+    index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    index["weight_map"]["classifier.bias"] = shard
+    (folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
+
+
+def no_weight_map(folder: Path) -> None:
+    sharded(folder)
+    (folder / INDEX).write_text("{}", encoding="utf-8")
+
+
+def no_shard(folder: Path) -> None:
+    sharded(folder)
+    (folder / "model-00002-of-00007.safetensors").unlink()
+
+
 def no_weights(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
 
@@ -255,7 +314,17 @@ def no_tokenizer(folder: Path) -> None:
     [
         (shutil.rmtree, "there is no such folder. Name a folder, or a model on the hub such as KRLabsOrg/"),
         (no_config, "its folder has no config.json. Name a token classifier with that file, such as KRLabsOrg/"),
-        (broken_config, "its config.json is not JSON: Expecting property name enclosed in double quotes"),
+        (broken_config, "its config.json cannot be read: JSONDecodeError: Expecting property name enclosed in double"),
+        (no_object, "does not have its model_type None, and code from a model's folder is never run"),
+        (tokenizers_code, "its tokenizer needs code from its folder, which is never run. Choose another model"),
+        (pointers, "its model.safetensors cannot be read: SafetensorError: "),
+        (broken_tokenizer, "its tokenizer.json cannot be read: JSONDecodeError: Expecting property name enclosed in "),
+        (quantized, "its weights are quantized, which the local judge does not read. Choose the original model"),
+        (more_positions, "weight have the shape (512, 108), and its config.json says (600, 108). Download the model "),
+        (pickled_shard, "its model.safetensors.index.json names 'model.bin', not a file of the folder whose name "),
+        (shard_elsewhere, "its model.safetensors.index.json names '../model.safetensors', not a file of the folder "),
+        (no_weight_map, "its model.safetensors.index.json has no readable weight_map (KeyError('weight_map'))"),
+        (no_shard, "its folder has no model-00002-of-00007.safetensors. Name a token classifier with that file, such "),
         (another_kind, "it is no token classifier (its architectures: BertForMaskedLM). Choose one that marks "),
         (remote_code, "'mine', and code from a model's folder is never run. Choose another model, or install a newer"),
         (no_head, "its weights lack classifier.bias, classifier.weight, so it is not a trained token classifier"),
@@ -275,6 +344,81 @@ def test_a_folder_that_cannot_be_used_is_an_error_that_says_why(
         assert str(caught.value).startswith(f"the model {str(spoilt)!r} of rag_judge_model cannot be loaded: ")
         assert problem in str(caught.value)
     assert not (spoilt / "ran").exists()
+
+
+def pickles_elsewhere(folder: Path) -> None:
+    (folder / "adapter_model.bin").write_bytes(b"cos\nsystem\n")
+    edit_config(folder, transformers_weights="adapter_model.bin")
+
+
+def attention_of_the_hub(folder: Path) -> None:
+    edit_config(folder, attn_implementation="someone/attention", _attn_implementation="someone/attention")
+
+
+@pytest.mark.parametrize("change", [sharded, pickles_elsewhere, attention_of_the_hub])
+def test_a_folder_of_another_kind_is_read_as_the_plain_one_is(folder: Path, tmp_path: Path, change: Any) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "changed"))
+    change(copy)
+    answer = claimed("You have 60 days, members 90 days.")
+    assert found(TokenClassifier(str(copy)), answer) == found(TokenClassifier(str(folder)), answer)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_model_in_half_precision_is_computed_in_single_precision(tmp_path: Path, dtype: str) -> None:
+    torch: Any = import_module("torch")
+    copy = make_modernbert(tmp_path / "half")
+    edit_config(copy, dtype=dtype, torch_dtype=dtype)
+    safetensors: Any = import_module("safetensors.torch")
+    weights = {name: each.to(getattr(torch, dtype)) for name, each in safetensors.load_file(copy / WEIGHTS).items()}
+    safetensors.save_file(weights, copy / WEIGHTS, metadata={"format": "pt"})
+    model = TokenClassifier(str(copy))
+    answers = [claimed("You have 60 days.", *["Members have 90 days."] * size) for size in range(1, 30, 7)]
+    for one, answer in zip(found(model, *answers), answers, strict=True):
+        (alone,) = found(model, answer)
+        assert [token.probability for token in one] == pytest.approx([token.probability for token in alone], abs=1e-5)
+
+
+def test_weights_that_are_not_numbers_give_an_error_and_no_score(folder: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "damaged"))
+    safetensors: Any = import_module("safetensors.torch")
+    weights = safetensors.load_file(copy / WEIGHTS)
+    weights["classifier.weight"][1] = float("nan")
+    safetensors.save_file(weights, copy / WEIGHTS, metadata={"format": "pt"})
+    with pytest.raises(JudgeError) as caught:
+        judged(LocalJudge(str(copy)), "You have 30 days.")
+    assert str(caught.value) == (
+        f"the model {str(copy)!r} of rag_judge_model gave probabilities that are not numbers. Its weights may be "
+        "damaged: download the model again, or choose another one"
+    )
+
+
+def test_the_positions_of_roberta_that_are_not_for_tokens_are_kept_free(tmp_path: Path) -> None:
+    model = TokenClassifier(str(make_roberta(tmp_path / "roberta")))
+    for size in range(60, 75):
+        (tokens,) = found(model, claimed("30 days", "days " * size))
+        assert len(tokens) == 2
+    vectors = asyncio.run(LocalEmbeddings(str(tmp_path / "roberta")).embed(["days " * 200]))
+    assert len(vectors["days " * 200]) == 16
+
+
+def test_tokens_at_the_same_place_are_judged_apart(tmp_path: Path) -> None:
+    """The bytes of an emoji: it is unsupported if one of its tokens is."""
+    copy = make_modernbert(tmp_path / "bytes")
+    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
+    bytes_of_the_emoji = "\u00f0\u0141\u013a\u0122"
+    words = [*SPECIAL, *"Ja", "\u0120", *bytes_of_the_emoji]
+    tokenizer["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    tokenizer["normalizer"] = None
+    tokenizer["model"] = {
+        "type": "BPE",
+        "vocab": {word: number for number, word in enumerate(words)},
+        "merges": [],
+        "unk_token": "[UNK]",
+    }
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    (tokens,) = found(TokenClassifier(str(copy)), claimed("Ja 😀"))
+    assert [(token.start, token.end) for token in tokens] == [(0, 1), (1, 2), (2, 3), (3, 4), (3, 4), (3, 4), (3, 4)]
+    assert len({token.probability for token in tokens}) == 7
 
 
 def test_a_tokenizer_of_another_model_is_an_error_of_the_judge(folder: Path, tmp_path: Path) -> None:

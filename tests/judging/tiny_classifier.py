@@ -106,3 +106,25 @@ def make_modernbert(folder: Path) -> Path:
     tokenizer.model_input_names = ["input_ids", "attention_mask"]
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def make_roberta(folder: Path) -> Path:
+    """A folder with a RoBERTa of one layer, random numbers and 130 positions, one of them not for tokens."""
+    torch: Any = import_module("torch")
+    transformers: Any = import_module("transformers")
+    torch.manual_seed(5)
+    config = transformers.RobertaConfig(
+        vocab_size=N_WORDS,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=130,
+        type_vocab_size=2,
+        pad_token_id=0,
+        num_labels=2,
+    )
+    transformers.RobertaForTokenClassification(config).save_pretrained(folder)
+    vocabulary = {word: number for number, word in enumerate((*SPECIAL, *NUMBERS))}
+    transformers.BertTokenizer(vocab=vocabulary).save_pretrained(folder)
+    return folder

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -110,6 +111,53 @@ def test_a_folder_in_the_ini_file_is_relative_to_it(project: Project, endpoint: 
     ran = project.run(f"--rag-url={endpoint.url}", ON, "below")
     assert ran.verdicts == {"returns": "PASS", "members": "FAIL", "gifts": "FAIL", "fees": "PASS"}
     assert f"judge: local (mine, {VERSION})" in ran.lines
+
+
+PANEL = """
+import os
+import sys
+import threading
+
+import pytest
+import torch
+
+from pytest_ragcheck import LocalJudge, OfflineJudge, Panel
+
+
+@pytest.fixture(scope="session")
+def rag_judge():
+    return Panel([LocalJudge("tiny"), OfflineJudge()])
+
+
+def pytest_sessionfinish(session):
+    def write():  # the number of a new thread, such as those in which answers are judged
+        session.config.rootpath.joinpath(f"{worker}.threads").write_text(str(torch.get_num_threads()))
+
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and "transformers" in sys.modules:  # it has loaded the model
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+"""
+
+
+@needs_torch
+@pytest.mark.parametrize("chosen", [None, "3"])
+def test_in_a_panel_of_workers_each_loads_the_model_and_takes_its_share_of_the_cpus(
+    project: Project, endpoint: FakeEndpoint, model: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None
+) -> None:
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    if chosen:
+        monkeypatch.setenv("OMP_NUM_THREADS", chosen)
+    shutil.copytree(model, project.folder / "tiny")
+    project.write("conftest.py", PANEL)
+    ran = project.run(f"--rag-url={endpoint.url}", ON, "-n2")
+    assert ran.verdicts["fees"] == "PASS"
+    assert ran.verdicts["members"] == "FAIL"
+    assert f"judge: panel (mean of local tiny, offline, {VERSION}, {OfflineJudge.identity.prompt_version})" in ran.lines
+    threads = {file.read_text() for file in project.folder.glob("*.threads")}
+    assert threads == {chosen or str(max(1, len(os.sched_getaffinity(0)) // 2))}
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")

@@ -6,17 +6,32 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
 
 T = TypeVar("T")
 M = TypeVar("M")
 
+INSTALL_LOCAL = "pip install 'pytest-ragcheck[local]'"
+
 _LONGEST_WAIT_SECONDS = 60.0
 """Of the end of the process for a model that is loaded or used."""
+
+
+def missing_packages() -> str:
+    """The packages of local models that are not installed, joined by "and"; empty if none."""
+    return " and ".join(package for package in LOCAL_PACKAGES if find_spec(package) is None)
+
+
+def no_packages() -> str:
+    """The text that says which packages of the local judge are not installed; empty if none."""
+    missing = missing_packages()
+    return missing and f"the local judge needs {missing}, not installed here: {INSTALL_LOCAL}"
 
 
 def state_of(folder: Path) -> list[tuple[str, int, int]]:

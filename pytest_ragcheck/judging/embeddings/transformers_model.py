@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +28,7 @@ class Loaded:
     @property
     def most_pieces(self) -> int | None:
         """The longest input in tokens; None if neither the model nor its tokenizer has a limit."""
-        # Some tokenizers without a limit give a number with thirty digits.
-        limits = (self.tokenizer.model_max_length, getattr(self.model.config, "max_position_embeddings", None))
-        return min((limit for limit in limits if limit and 0 < limit < 10**9), default=None)
+        return longest_input(self.model, self.tokenizer)
 
 
 def load(name: str) -> Loaded:
@@ -41,8 +42,8 @@ def load(name: str) -> Loaded:
         torch, transformers = imported()
         # By its name, transformers asks the hub about every file again, for minutes if there is no network.
         place = downloaded(name) or name
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-        model = transformers.AutoModel.from_pretrained(place)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+        model = transformers.AutoModel.from_pretrained(place, trust_remote_code=False)
     # Without a tokenizer's files, transformers makes one that knows no words.
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
         raise ValueError("it has no tokenizer. Save tokenizer.json beside its config.json")
@@ -52,8 +53,35 @@ def load(name: str) -> Loaded:
 
 
 def imported() -> tuple[Any, Any]:
-    """Torch and transformers, which are extras."""
-    return import_module("torch"), import_module("transformers")
+    """Torch and transformers, which are extras; a worker of pytest-xdist takes its share of the CPUs."""
+    torch = import_module("torch")
+    limit_threads(torch)
+    return torch, import_module("transformers")
+
+
+def limit_threads(torch: Any) -> None:
+    """
+    Lower torch's threads to the share of this worker of pytest-xdist, at least one.
+
+    The number is kept if the user chose it, by `OMP_NUM_THREADS`, `MKL_NUM_THREADS` or `torch.set_num_threads`.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    cpus = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    # Torch's default is the number of CPUs, or of cores, which have up to two.
+    is_default = torch.get_num_threads() in (cpus, cpus // 2)
+    if workers > 1 and is_default and os.environ.keys().isdisjoint(("OMP_NUM_THREADS", "MKL_NUM_THREADS")):
+        torch.set_num_threads(min(torch.get_num_threads(), max(1, cpus // workers)))
+
+
+def longest_input(model: Any, tokenizer: Any) -> int | None:
+    """The longest input in tokens; None if neither the model nor its tokenizer has a limit."""
+    limits = [tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None)]
+    # RoBERTa and its kin count positions from after the padding's, so that two of 514 are not for tokens.
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            limits.append(module.num_embeddings - module.padding_idx - 1)
+    # Some tokenizers without a limit give a number with thirty digits, and some models -1.
+    return min((int(limit) for limit in limits if limit and 0 < limit < 10**9), default=None)
 
 
 def downloaded(name: str) -> Path | None:
@@ -67,10 +95,39 @@ def downloaded(name: str) -> Path | None:
         return folder
     hub = import_module("huggingface_hub")
     try:
-        found = [hub.try_to_load_from_cache(name, file) for file in (CONFIG, WEIGHTS)]
+        config = hub.try_to_load_from_cache(name, CONFIG)
     except import_module("huggingface_hub.errors").HFValidationError:
         return None
-    return Path(str(found[0])).parent if all(isinstance(path, str) for path in found) else None
+    if not isinstance(config, str):
+        return None
+    folder = Path(config).parent
+    try:
+        return None if missing_weights(folder) else folder
+    except ValueError:
+        return folder  # loading says why the index cannot be read
+
+
+def missing_weights(folder: Path) -> list[str]:
+    """
+    The names of weight files that the folder lacks: `model.safetensors`, or shards of its index.
+
+    Raises:
+        ValueError: The index cannot be read, or names a file outside of the folder or of another kind.
+    """
+    if (folder / WEIGHTS).is_file() or not (folder / INDEX).is_file():
+        return [] if (folder / WEIGHTS).is_file() else [WEIGHTS]
+    try:
+        shards = sorted({str(shard) for shard in json.loads((folder / INDEX).read_bytes())["weight_map"].values()})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"its {INDEX} has no readable weight_map ({error!r}). Download the model again") from error
+    for shard in shards:
+        # Weights of other kinds are pickles, which can run code.
+        if Path(shard).name != shard or not shard.endswith(".safetensors"):
+            raise ValueError(
+                f"its {INDEX} names {shard!r}, not a file of the folder whose name ends in .safetensors. "
+                "Choose another model"
+            )
+    return [shard for shard in shards if not (folder / shard).is_file()]
 
 
 @contextmanager
