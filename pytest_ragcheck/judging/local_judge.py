@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from pytest_ragcheck.concurrency.batches import Batches
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
@@ -20,6 +22,7 @@ from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.prompts.classifier_windows import ClaimedAnswer
 from pytest_ragcheck.judging.token_classifier import CLOSED, AnswerToken, TokenClassifier
+from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.cited_answer import cited_answer
 
 if TYPE_CHECKING:
@@ -102,6 +105,11 @@ class LocalJudge:
             tokens = await self._batches.result(claimed)
         except MeasurementError as error:
             raise error if isinstance(error, JudgeError) else JudgeError(str(error)) from error
+        if not tokens:
+            raise JudgeError(
+                f"the tokenizer of {self.identity.model!r} has no token for the answer {excerpt(text)!r}. Choose "
+                "another model as rag_judge_model"
+            )
         spans = unsupported_spans(text, tokens)
         score = share_of_clean_sentences(text, spans)
         correctness = by_rules.answer_correctness
@@ -129,13 +137,14 @@ class LocalJudge:
 
 def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[UnsupportedSpan]:
     """
-    Return neighbouring tokens with a probability above 0.5 as spans, extended to whole words.
+    Return neighbouring tokens of a sentence with a probability above 0.5 as spans, extended to whole words.
 
     Args:
         text: The answer.
         tokens: Its tokens, in order.
     """
     spans: list[UnsupportedSpan] = []
+    starts = [start for start, _ in _places_of_sentences(text)]
     for token in tokens:
         if token.probability <= _LINE:
             continue
@@ -143,7 +152,8 @@ def unsupported_spans(text: str, tokens: Sequence[AnswerToken]) -> list[Unsuppor
         if start >= end:
             continue
         probability = token.probability
-        if spans and not any(map(str.isalnum, text[spans[-1].end : start])):
+        is_same_sentence = spans and bisect_right(starts, start) == bisect_right(starts, spans[-1].start)
+        if is_same_sentence and not any(map(str.isalnum, text[spans[-1].end : start])):
             start, probability = spans[-1].start, max(probability, spans.pop().probability)
         spans.append(UnsupportedSpan(start=start, end=end, probability=probability))
     return spans
@@ -156,7 +166,11 @@ def share_of_clean_sentences(text: str, spans: Sequence[UnsupportedSpan]) -> flo
     Source: faithfulness in RAGAS (Es et al., 2024), with sentences in place of the statements of a language model.
     """
     places = list(_places_of_sentences(text))
-    clean = sum(not any(span.start < end and start < span.end for span in spans) for start, end in places)
+    ends = [span.end for span in spans]
+    clean = 0
+    for start, end in places:
+        following = bisect_right(ends, start)
+        clean += following == len(spans) or spans[following].start >= end
     return clean / len(places) if places else 1.0
 
 
@@ -165,8 +179,8 @@ def weakness(text: str, spans: Sequence[UnsupportedSpan]) -> str:
     worst = max(spans, key=lambda span: span.probability, default=None)
     if worst is None:
         return ""
-    quoted = " ".join(text[worst.start : worst.end].split())
     more = f" and {len(spans) - 1} more" if len(spans) > 1 else ""
+    quoted = excerpt(text[worst.start : worst.end])
     return f'the contexts do not support "{quoted}" (probability {worst.probability:.2f}){more}'
 
 
@@ -196,7 +210,8 @@ def _is_spaced(character: str) -> bool:
     # Thai, Lao, Khmer and Myanmar, and from Hiragana on everything but Hangul, have none.
     code = ord(character)
     unspaced = 0x0E00 <= code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800 or 0x3040 <= code < 0xAC00
-    return character.isalnum() and not unspaced
+    # Vowel signs and accents are marks, not letters.
+    return (character.isalnum() or category(character).startswith("M")) and not unspaced
 
 
 def _readable(text: str) -> str:

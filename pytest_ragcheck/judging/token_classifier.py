@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ Tokens of a forward pass with those that pad it: two of the longest inputs.
 With four CPU threads half of it took 1.6 times as long for short inputs; with one thread the size is of no account.
 """
 
+_LONGEST_WORD = 50
+"""Characters of a token in texts that are encoded as a whole; longer texts are cut into windows at once."""
+
 CLOSED = "the local judge was closed before it had read the answer"
 _UNSUPPORTED = 1
 
@@ -40,16 +44,22 @@ class AnswerToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Input:
-    """A window as the model takes it."""
+    """A window as the model takes it. Arrays, because a long context has hundreds of windows."""
 
     answer: int
     """The number of the answer in its batch."""
 
-    window: Window
-    encoding: Any
+    features: Mapping[str, array[int]]
+    """The ids and masks of its tokens, each of the length of the input."""
+
+    first: int
+    """The number of the first token of the answer's part."""
+
+    places: Sequence[tuple[int, int]]
+    """First and last characters in the answer of the tokens from `first` on; equal for a token of no character."""
 
     def __len__(self) -> int:
-        return len(self.encoding["input_ids"])
+        return len(self.features["input_ids"])
 
 
 class TokenClassifier:
@@ -106,14 +116,13 @@ class TokenClassifier:
                     found[each.answer] = probabilities
                     continue
                 of_answer = lowest[each.answer]
-                sides, offsets = each.encoding.sequence_ids(0), each.encoding["offset_mapping"]
                 seen: Counter[tuple[int, int]] = Counter()
-                for side, (start, end), probability in zip(sides, offsets, probabilities, strict=False):
-                    if side == 1 and start < end:
+                for place, probability in zip(each.places, probabilities[each.first :], strict=False):
+                    if place[0] < place[1]:
                         # Several tokens, such as the bytes of an emoji, may be at the same place.
-                        place = (each.window.start + start, each.window.start + end, seen[start, end])
-                        seen[start, end] += 1
-                        of_answer[place] = min(probability, of_answer.get(place, 1.0))
+                        key = (*place, seen[place])
+                        seen[place] += 1
+                        of_answer[key] = min(probability, of_answer.get(key, 1.0))
         return [
             each
             if isinstance(each, Exception)
@@ -123,25 +132,37 @@ class TokenClassifier:
 
     def _inputs(self, number: int, claimed: ClaimedAnswer) -> list[_Input]:
         """The answer with all contexts at once if they fit, else in windows."""
-        prompt = classifier_prompt(claimed.question, claimed.contexts)
-        inputs = [self._input(number, Window(prompt=prompt, part=claimed.answer, start=0))]
+        inputs: list[_Input] = []
+        if len(claimed.answer) + sum(map(len, claimed.contexts)) < self._longest * _LONGEST_WORD:
+            prompt = classifier_prompt(claimed.question, claimed.contexts)
+            inputs = [self._input(number, Window(prompt=prompt, part=claimed.answer, start=0))]
         room = self._longest - self._tokenizer.num_special_tokens_to_add(pair=True)
-        while any(len(each) > self._longest for each in inputs):
+        while not inputs or any(len(each) > self._longest for each in inputs):
             # The tokens of the parts may be fewer than those of the whole, so that a second try can be needed.
             inputs = [self._input(number, window) for window in windows(claimed, self._offsets, room=room)]
             room -= room // 8
         return inputs
 
     def _input(self, number: int, window: Window) -> _Input:
-        encoding = self._tokenizer(
-            window.prompt, window.part, return_offsets_mapping=True, return_attention_mask=True, verbose=False
-        )
-        return _Input(answer=number, window=window, encoding=encoding)
+        encoding = self._encoded(window.prompt, window.part, return_attention_mask=True)
+        names = {*self._tokenizer.model_input_names, "attention_mask"} & encoding.keys()
+        sides = encoding.sequence_ids(0)
+        # Without a token of the answer, such as for an emoji that the tokenizer drops, the first is behind the last.
+        first = sides.index(1) if 1 in sides else len(sides)
+        places = [
+            (window.start + start, window.start + end) if side == 1 else (0, 0)
+            for side, (start, end) in zip(sides[first:], encoding["offset_mapping"][first:], strict=True)
+        ]
+        features = {name: array("i", encoding[name]) for name in names}
+        return _Input(answer=number, features=features, first=first, places=places)
 
     def _offsets(self, text: str) -> list[tuple[int, int]]:
-        encoding = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        offsets: list[tuple[int, int]] = encoding["offset_mapping"]
+        offsets: list[tuple[int, int]] = self._encoded(text, add_special_tokens=False)["offset_mapping"]
         return offsets
+
+    def _encoded(self, *texts: str, **options: Any) -> Any:
+        # A text such as `[SEP]` in an answer or context is not a special token.
+        return self._tokenizer(*texts, return_offsets_mapping=True, split_special_tokens=True, verbose=False, **options)
 
     def _probabilities(self, batch: Sequence[_Input]) -> list[list[float] | JudgeError]:
         """The result of each input; if a batch fails, such as for want of memory, its inputs are read alone."""
@@ -155,11 +176,10 @@ class TokenClassifier:
         longest = max(map(len, batch))
         padded = {
             name: self._torch.tensor(
-                [each.encoding[name] + [self._padding.get(name, 0)] * (longest - len(each)) for each in batch],
+                [[*each.features[name], *[self._padding.get(name, 0)] * (longest - len(each))] for each in batch],
                 device=self._device,
             )
-            for name in {*self._tokenizer.model_input_names, "attention_mask"}
-            if name in batch[0].encoding
+            for name in batch[0].features
         }
         try:
             with self._torch.inference_mode():

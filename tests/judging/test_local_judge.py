@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import UsageError
@@ -19,6 +22,7 @@ from pytest_ragcheck.judging.local_judge import (
     unsupported_spans,
     weakness,
 )
+from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.token_classifier import LONGEST, TOKENS_AT_ONCE, AnswerToken
 from tests.docs.pages import DOCS
 
@@ -52,6 +56,9 @@ def test_neighbouring_tokens_above_one_half_are_one_span_with_the_highest_probab
         ("The unrefundable fee.", "refund", "unrefundable"),
         ("It costs 1299 euros.", "29", "1299"),
         ("Die Rückgabe ist möglich.", "gab", "Rückgabe"),
+        # Vowel signs are no letters, and neither is an accent of its own.
+        ("वापसी तीस दिनों में।", "िन", "दिनों"),
+        ("Das Bu\u0308ro schließt.", "u\u0308", "Bu\u0308ro"),
         ("반품은 30일 이내입니다.", "품", "반품은"),
         # Scripts without spaces between words: a word is what the model marks.
         ("退货期限为三十天。", "三十", "三十"),
@@ -61,6 +68,23 @@ def test_neighbouring_tokens_above_one_half_are_one_span_with_the_highest_probab
 )
 def test_a_span_is_of_whole_words(text: str, piece: str, whole: str) -> None:
     assert marked(text, (piece, 0.8)) == [(whole, 0.8)]
+
+
+def test_a_span_ends_with_its_sentence() -> None:
+    assert marked(
+        "It is 60. Ninety for members.\n- 10\n- 20", ("60", 0.9), (" Ninety", 0.8), ("10", 0.7), ("20", 0.6)
+    ) == [
+        ("60", 0.9),
+        ("Ninety", 0.8),
+        ("10", 0.7),
+        ("20", 0.6),
+    ]
+
+
+def test_the_message_quotes_the_start_of_a_long_span() -> None:
+    text = "day " * 200
+    spans = unsupported_spans(text, tokens(text, *[("day", 0.9)] * 200))
+    assert weakness(text, spans) == f'the contexts do not support "{"day " * 74}day…" (probability 0.90)'
 
 
 def test_tokens_of_spaces_alone_and_of_the_same_word_make_no_further_span() -> None:
@@ -82,6 +106,20 @@ def test_the_score_is_the_share_of_sentences_without_a_span(
     text: str, pieces: Iterable[tuple[str, float]], share: float
 ) -> None:
     assert share_of_clean_sentences(text, unsupported_spans(text, tokens(text, *pieces))) == pytest.approx(share)
+
+
+@given(st.lists(st.sampled_from(["One. ", "two", " ", "3\n", "! "]), max_size=30), st.data())
+def test_the_share_counts_each_sentence_that_a_span_touches(pieces: list[str], data: st.DataObject) -> None:
+    text = "".join(pieces)
+    places = [(match.start(), match.end()) for match in re.finditer(r"\w+", text)]
+    chosen = [AnswerToken(start=a, end=b, probability=data.draw(st.sampled_from([0.1, 0.9]))) for a, b in places]
+    spans = unsupported_spans(text, chosen)
+    clean, end, found = 0, 0, list(sentences(text))
+    for sentence in found:
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        clean += not any(span.start < end and start < span.end for span in spans)
+    assert share_of_clean_sentences(text, spans) == (clean / len(found) if found else 1.0)
 
 
 def test_it_says_that_it_needs_a_model() -> None:

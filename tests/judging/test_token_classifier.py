@@ -401,6 +401,30 @@ def test_the_positions_of_roberta_that_are_not_for_tokens_are_kept_free(tmp_path
     assert len(vectors["days " * 200]) == 16
 
 
+def test_a_special_token_in_a_text_is_text(folder: Path) -> None:
+    model = TokenClassifier(str(folder))
+    answer = claimed("The [MASK] is [SEP] 60.", "Within [SEP] 30 days.")
+    (tokens,) = found(model, answer)
+    places = [answer.answer[token.start : token.end] for token in tokens]
+    assert places == ["The", "[", "MASK", "]", "is", "[", "SEP", "]", "60", "."]
+    assert marked(model, answer) == ["60"]
+
+
+def test_an_answer_without_a_token_has_no_score(folder: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "deaf"))
+    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
+    split = {"type": "Split", "pattern": {"String": "Free"}, "behavior": "Removed", "invert": False}
+    tokenizer["pre_tokenizer"], tokenizer["normalizer"] = split, None
+    said = json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"})
+    (copy / "tokenizer_config.json").write_text(said, encoding="utf-8")
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    with pytest.raises(JudgeError) as caught:
+        judged(LocalJudge(str(copy)), "Free")
+    assert str(caught.value) == (
+        "the tokenizer of 'deaf' has no token for the answer 'Free'. Choose another model as rag_judge_model"
+    )
+
+
 def test_tokens_at_the_same_place_are_judged_apart(tmp_path: Path) -> None:
     """The bytes of an emoji: it is unsupported if one of its tokens is."""
     copy = make_modernbert(tmp_path / "bytes")
