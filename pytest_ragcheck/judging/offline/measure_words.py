@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _ENGLISH = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
@@ -263,6 +268,23 @@ _WEEKDAYS = (
 MONTHS_BY_WORD = {word: number for number, listed in enumerate(_MONTHS, start=1) for word in listed.split()}
 WEEKDAYS_BY_WORD = {word: number for number, listed in enumerate(_WEEKDAYS, start=1) for word in listed.split()}
 
+TIMES_BY_WORD = {
+    word: str(count)
+    for count, listed in enumerate(
+        (
+            "once einmal eenmaal однажды",
+            "twice zweimal tweemaal дважды",
+            "thrice dreimal driemaal трижды",
+            "viermal viermaal четырежды",
+            "funfmal vijfmaal",
+            "sechsmal zesmaal",
+        ),
+        start=1,
+    )
+    for word in listed.split()
+}
+"""Words that count occasions: twice a day, zweimal am Tag."""
+
 PERIODS_BY_WORD = {
     word: period
     for period, listed in (
@@ -277,121 +299,19 @@ PERIODS_BY_WORD = {
 }  # fmt: skip
 """Words that state a rate by themselves."""
 
-PER = frozenset(
-    [
-        "per",
-        "a",
-        "an",
-        "each",
-        "every",
-        "pro",
-        "je",
-        "jede",
-        "jeden",
-        "jedes",
-        "im",
-        "par",
-        "chaque",
-        "por",
-        "al",
-        "cada",
-        "ao",
-        "por",
-        "ogni",
-        "all",
-        "alla",
-        "al",
-        "elke",
-        "в",
-        "за",
-        "каждыи",
-        "каждую",
-        "каждые",
-    ]
+PER = _listed(
+    "per a an each every pro je jede jeden jedes im am par chaque por al cada ao por ogni all alla al elke в за "
+    "каждыи каждую каждые"
 )
 """Words before the unit of a rate: 50 cents per day, 35 euros al mes."""
 
-LOWER_BOUNDS = frozenset(
-    [
-        "least",
-        "minimum",
-        "min",
-        "from",
-        "over",
-        "above",
-        "exceeding",
-        "beyond",
-        "mindestens",
-        "ab",
-        "uber",
-        "minimal",
-        "partir",
-        "desde",
-        "minimo",
-        "almeno",
-        "oltre",
-        "partire",
-        "mais",
-        "mas",
-        "piu",
-        "plus",
-        "more",
-        "mehr",
-        "meer",
-        "minstens",
-        "minste",
-        "vanaf",
-        "boven",
-        "от",
-        "старше",
-        "свыше",
-        "более",
-        "больше",
-        "минимум",
-        "dès",
-        "dopo",
-    ]
+LOWER_BOUNDS = _listed(
+    "least minimum min from over above exceeding beyond mindestens ab uber minimal partir desde minimo almeno oltre "
+    "partire mais mas piu plus more mehr meer minstens minste vanaf boven от старше свыше более больше минимум dès "
+    "dopo"
 )
-UPPER_BOUNDS = frozenset(
-    [
-        "most",
-        "maximum",
-        "max",
-        "maximal",
-        "maximaal",
-        "up",
-        "under",
-        "below",
-        "within",
-        "until",
-        "less",
-        "fewer",
-        "bis",
-        "hochstens",
-        "unter",
-        "weniger",
-        "binnen",
-        "jusqu",
-        "jusqu'a",
-        "moins",
-        "maximo",
-        "hasta",
-        "menos",
-        "fino",
-        "massimo",
-        "meno",
-        "sotto",
-        "entro",
-        "ate",
-        "hooguit",
-        "hoogste",
-        "tot",
-        "minder",
-        "onder",
-        "до",
-        "максимум",
-        "менее",
-        "меньше",
-        "младше",
-    ]
+UPPER_BOUNDS = _listed(
+    "most maximum max maximal maximaal up under below within until less fewer bis hochstens unter weniger binnen "
+    "jusqu jusqu'a moins maximo hasta menos fino massimo meno sotto entro ate hooguit hoogste tot minder onder до "
+    "максимум менее меньше младше"
 )

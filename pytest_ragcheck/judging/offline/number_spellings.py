@@ -15,6 +15,7 @@ _BEFORE_HALF = _JOINING | {"с"}
 _HALVES = frozenset(
     ("half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "meia", "meio", "половинои")
 )
+_BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
@@ -115,7 +116,10 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
             place += 1
             continue
         end, value = _number_at(words, terms, place)
-        joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
+        if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
+            joined.append(f"{int(value)}:30")
+        else:
+            joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
         place = end
     return joined
 

@@ -16,7 +16,8 @@ from pytest_ragcheck.judging.offline.measure_words import (
     UNITS_BY_WORD,
     UPPER_BOUNDS,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, WITHOUT
+from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number
@@ -49,92 +50,24 @@ _PARTS_OF_A_CLOCK = (
     "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
     "половинои половине pm am"
 )
-DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(_PARTS_OF_A_CLOCK.split())
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(listed(_PARTS_OF_A_CLOCK))
 """Terms that make a number a quantity, a date or a clock time."""
 # Words between a bound and its number, a day and its month, a number and its unit.
 _BEFORE_NUMBER = _terms_of(
-    [
-        "than",
-        "de",
-        "als",
-        "di",
-        "que",
-        "dan",
-        "of",
-        "chem",
-        "чем",
-        "a",
-        "zu",
-        "the",
-        "la",
-        "las",
-        "le",
-        "los",
-        "il",
-        "i",
-        "el",
-        "que",
-        "o",
-        "os",
-        "to",
-        "на",
-        "'s",
-    ]
+    listed("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's")
 )
-_BETWEEN_DATE = _terms_of(["of", "the", "de", "di", "del", "st", "nd", "rd", "th", "er", "o", "a", "ten"])
-_TO = _terms_of(
-    [
-        "to",
-        "and",
-        "or",
-        "bis",
-        "und",
-        "oder",
-        "a",
-        "et",
-        "ou",
-        "y",
-        "o",
-        "e",
-        "i",
-        "tot",
-        "en",
-        "of",
-        "до",
-        "и",
-        "или",
-        "al",
-    ]
-)
-HALVES = _terms_of(
-    [
-        "half",
-        "halb",
-        "halbe",
-        "demi",
-        "demie",
-        "media",
-        "medio",
-        "mezza",
-        "mezzo",
-        "mezz",
-        "meia",
-        "meio",
-        "половинои",
-        "половине",
-    ]
-)
-_AND = _terms_of(["and", "y", "e", "et", "en", "und", "с"])
-_QUARTERS = _terms_of(["quarter", "kwart", "viertel", "quart", "cuarto", "quarto"])
-_PAST, _BEFORE = _terms_of(["past", "after", "over", "nach", "na"]), _terms_of(["to", "before", "voor", "vor"])
-_CENT = _terms_of(["cent", "ciento", "cento"])
-_SQUARE = _terms_of(
-    ["square", "carre", "carres", "cuadrados", "cuadrado", "quadrati", "quadrato", "quadrados", "quadrado", "vierkante"]
-)
+_BETWEEN_DATE = _terms_of(listed("of the de di del st nd rd th er o a ten"))
+_TO = _terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
+HALVES = _terms_of(listed("half halb halbe demi demie media medio mezza mezzo mezz meia meio половинои половине"))
+_AND = _terms_of(listed("and y e et en und с"))
+_QUARTERS = _terms_of(listed("quarter kwart viertel quart cuarto quarto четверть четверти"))
+_PAST, _BEFORE = _terms_of(listed("past after over nach na")), _terms_of(listed("to before voor vor"))
+_CENT = _terms_of(listed("cent ciento cento"))
+_SQUARE = _terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
-_HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
+_HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY, _NOON = 12, 2, 720
 _THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _CALENDAR_SECONDS = 2629800.0  # a month
@@ -142,10 +75,11 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times"))
-_ARTICLES = _terms_of(
-    ["a", "an", "one", "un", "une", "una", "uma", "ein", "eine", "einen", "einem", "einer", "een", "uno"]
-)
-_STARTS = HALVES | _QUARTERS | _ARTICLES
+_ARTICLES = _terms_of(listed("a an one un une una uma ein eine einen einem einer een uno"))
+_EVERY = _terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
+_SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
+_RUSSIAN_ONCE = _TERMS["раз"]
+_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | frozenset((*_PERIODS, _RUSSIAN_ONCE))
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
@@ -244,7 +178,7 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
         if each.dimension not in ("", "clock", "time"):
             return False
         minutes.append(
-            each.value * 60 if not each.dimension else each.value / 60 if each.dimension == "time" else each.value
+            _minutes_of(each) if not each.dimension else each.value / 60 if each.dimension == "time" else each.value
         )
     is_certain = all(
         (each.is_certain and each.dimension == "clock") or at > 720
@@ -254,10 +188,16 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
     return abs(minutes[0] - minutes[1]) % day < 0.01
 
 
+def _minutes_of(bare: Quantity) -> float:
+    """A bare number as minutes of the day: 18 is 18:00, and 22.3 is 22.30."""
+    hours = int(bare.value) if bare.value == bare.value else 0
+    return 60 * hours + round(100 * (bare.value - hours))
+
+
 def has_quantity(terms: Sequence[str]) -> bool:
     """True if *terms* may contain a quantity, a date, a clock time or a small count; bare large numbers are none."""
     return not DATED_OR_MEASURED.isdisjoint(terms) or (
-        is_number(min(terms)) and any(term < ":" and (len(term) == 1 or ":" in term) for term in terms)
+        is_number(min(terms)) and any(term < ":" and (len(term) == 1 or ":" in term or "." in term) for term in terms)
     )
 
 
@@ -271,25 +211,59 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
             continue
         each = _read(terms, place) if term < ":" else _without_number(terms, place, end if found else None)
         if each is not None:
+            if found and each.start < end:  # the minutes of "20 minutes past seven"
+                found.pop()
             found.append(each)
             end = each.end
     return _joined(found, terms)
 
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
-    """Half a unit, or a unit that an article counts ("a year"), at *place*; *end* is that of the last quantity."""
+    """Half a unit, an interval, or a unit that an article counts, at *place*; *end* is that of the last quantity."""
     if terms[place] in HALVES and (half := _half_of_a_unit(terms, place)):
         return half
     if terms[place] in _QUARTERS:
         return _quarters_at(terms, place, 1)
-    if terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1):
-        return None
+    is_rate = end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]
+    return None if is_rate else _interval(terms, place) or _counted_by_article(terms, place)  # not in "50 cents a day"
+
+
+def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
+    """The unit after the article at *place*: "a year", "once a week" in other words."""
+    is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1)
     dimension, factor = _unit_at(terms, place + 1)
-    if terms[place] not in _ARTICLES or dimension not in _COUNTED_BY_ARTICLE or _end_of_half(terms, place + 2):
+    is_counted = terms[place] in _ARTICLES and dimension in _COUNTED_BY_ARTICLE
+    if not is_counted or is_quarter or _end_of_half(terms, place + 2):
         return None
-    if end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]:  # 50 cents a day
+    found = Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False)
+    return _as_interval(found, terms) if dimension == "times" else found
+
+
+def _interval(terms: Sequence[str], place: int) -> Quantity | None:
+    """The interval that begins at *place*: "weekly", "every week", "every other day", "раз в неделю"."""
+    term = terms[place]
+    if term in _PERIODS:
+        dimension, factor = UNITS[_TERMS[_PERIODS[term]]]
+        return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False)
+    if term == _RUSSIAN_ONCE:
+        once = _as_interval(Quantity(start=place, end=place + 1, value=1.0, dimension="times"), terms)
+        return once if once.dimension != "times" else None
+    if term not in _EVERY:
         return None
-    return Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False)
+    count = 2 if terms[place + 1 : place + 2] and terms[place + 1] in _SECOND else 1
+    dimension, factor = _unit_at(terms, place + count)
+    if dimension not in ("time", "months"):
+        return None
+    return Quantity(start=place, end=place + count + 1, value=count * factor, dimension=dimension, is_certain=count > 1)
+
+
+def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
+    """*found* with its rate; a count of times becomes an interval, for twice a day is every twelve hours."""
+    found.per, end = _rate_after(terms, found.end)
+    if found.dimension == "times" and found.per in _LASTING and found.value:
+        found.dimension, length = UNITS[_TERMS[found.per]]
+        found.value, found.factor, found.per, found.end = length / found.value, length, "", end
+    return found
 
 
 def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
@@ -332,7 +306,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
     reading = other_reading(term)
     if reading is not None:
         found.other_value = float(reading) * found.factor
-    found.per = _rate_after(terms, found.end) if found.dimension else ""
+    if found.dimension:
+        found = _as_interval(found, terms)
     found.bound = _bound_of(terms, found.start, found.end)
     return found
 
@@ -407,7 +382,7 @@ def _half_of_a_unit(terms: Sequence[str], place: int) -> Quantity | None:
     """Half a unit ("half an hour", "media hora"), or a unit and a half without a number ("an hour and a half")."""
     for at in (place + 1, place + 2):
         dimension, factor = ("", 1.0) if terms[at : at + 1] == ["an"] else _unit_at(terms, at)
-        if dimension:
+        if dimension not in ("", "clock"):
             return Quantity(start=place, end=at + 1, value=factor / 2, dimension=dimension)
     for at in (place - 2, place - 3):
         if at >= 0 and terms[at + 1] in _AND and (at == 0 or not is_number(terms[at - 1])):
@@ -446,7 +421,21 @@ def _date(month: int, day: int, start: int, end: int) -> Quantity:
 
 
 def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
-    """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four"."""
+    """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
+    found = _spoken_time(terms, place) or _digital_time(terms, place)
+    if found is not None and not found.is_certain and found.value < _NOON:
+        after = next(
+            (term for term in terms[found.end : found.end + 4] if term in _PARTS_OF_A_DAY or is_number(term)), ""
+        )
+        before = terms[max(0, found.start - 3) : found.start]
+        part = after if after in _PARTS_OF_A_DAY else next((term for term in before if term in _PARTS_OF_A_DAY), "")
+        if part:
+            found.value += _NOON * (part in _EVENING)
+            found.is_certain, found.is_digital = True, False
+    return found
+
+
+def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
     term, following = terms[place], terms[place + 1 : place + 3]
     written = _CLOCK.fullmatch(term)
     is_hour = bool(following) and (following[0] in _CLOCK_UNITS)
@@ -467,9 +456,8 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         hour, minute = int(term), 0
     elif _is_small(term) and int(term) <= 24 and is_hour and _is_minute(following[1:]):
         hour, minute = int(term), 0  # "21 h 40"
-    elif _is_small(term) and int(term) <= _HOURS_OF_A_CLOCK and (said := _minutes_before(terms, place)) is not None:
-        minutes, start = said
-        return Quantity(start=start, end=place + 1, value=60 * int(term) + minutes, dimension="clock", is_certain=False)
+    elif _is_small(term) and int(term) <= 24 and is_hour and is_after_at and terms[place - 1] in _AT_AN_HOUR:
+        hour, minute = int(term), 0
     else:
         return None
     end = place + 1
@@ -481,24 +469,67 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         if _is_minute(following[1:]) and minute == 0:
             minute, end = int(following[1]), end + 1
             end += _unit_at(terms, end) == UNITS[_TERMS["minute"]]
-        if hour < 12 and not _EVENING.isdisjoint(terms[end : end + 3]):
-            hour, noon = hour + 12, 12
+    return _clock(60 * hour + minute, place, end, is_certain=noon is not None, is_digital=noon is None)
+
+
+def _clock(minutes: float, start: int, end: int, *, is_certain: bool = False, is_digital: bool = False) -> Quantity:
     return Quantity(
-        start=place,
-        end=end,
-        value=60 * hour + minute,
-        dimension="clock",
-        is_certain=noon is not None,
-        is_digital=noon is None,
+        start=start, end=end, value=minutes % 1440, dimension="clock", is_certain=is_certain, is_digital=is_digital
     )
 
 
-_AT = _terms_of(["um", "om", "at", "a", "as", "las", "alle", "в", "tot", "bis", "ab", "vanaf"])
-_AT_A_TIME = _terms_of(["um", "alle"])  # not "at 2.5": a number follows "at" in other senses, too
-_CLOCK_UNITS = _terms_of(["uhr", "uur", "h", "heure", "heures", "hora", "horas", "ore", "ч", "час", "часа", "часов"])
+def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
+    """The time of the hour at *place* with minutes in words: "half past two", "halb drei", "sept heures et quart"."""
+    term = terms[place]
+    if not _is_small(term) or not 0 < int(term) <= _HOURS_OF_A_CLOCK:
+        return None
+    hour = 60 * int(term)
+    end = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS else place + 1
+    if (said := _minutes_after(terms, place, end)) is not None:
+        return _clock(hour + said[0], place, said[1])
+    if (end > place + 1 or not _unit_at(terms, end)[0]) and (said := _minutes_before(terms, place)) is not None:
+        return _clock(hour + said[0], said[1], end)
+    return None
+
+
+_AT = _terms_of(listed("um om at a as las alle в tot bis ab vanaf"))
+_AT_A_TIME = _terms_of(listed("um alle"))  # not "at 2.5": a number follows "at" in other senses, too
+_AT_AN_HOUR = _terms_of(listed("um om as las alle в"))
+_BEFORE_HOURS = _terms_of(listed("las la as le alle dalle"))
+_CLOCK_UNITS = _terms_of(listed("uhr uur h heure heures hora horas ore ч час часа часов"))
+_MORNING = _terms_of(listed("am morning matin morgens vormittags manana mattina mattino manha утра утром ochtends"))
 _EVENING = _terms_of(
-    ["soir", "abends", "nachmittags", "tarde", "noche", "sera", "pomeriggio", "noite", "вечера", "avonds"]
+    listed(
+        "pm evening afternoon soir abend abends nachmittag nachmittags tarde noche sera pomeriggio noite вечера "
+        "вечером дня avonds middags"
+    )
 )
+_PARTS_OF_A_DAY = _MORNING | _EVENING
+_MINUS = _terms_of(listed("menos moins meno"))
+
+
+def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int] | None:
+    """The minutes that "y veinte" or "moins le quart" after the hour at *place* adds, and the place after them."""
+    is_hour = end > place + 1 or (place > 0 and terms[place - 1] in _BEFORE_HOURS)
+    if not is_hour or end >= len(terms) or terms[end] not in _AND | _MINUS:
+        return None
+    sign = -1 if terms[end] in _MINUS else 1
+    at = end + 1
+    while at < len(terms) and terms[at] in _BEFORE_NUMBER | _ARTICLES:
+        at += 1
+    minutes = _minutes_at(terms, at)
+    return None if minutes is None else (sign * minutes, at + 1)
+
+
+def _minutes_at(terms: Sequence[str], at: int) -> int | None:
+    """The minutes that the term at *at* counts in a time: a quarter, half or a multiple of five; None for others."""
+    term = terms[at] if 0 <= at < len(terms) else ""
+    if term in _QUARTERS:
+        return 15
+    if term in HALVES:
+        return 30
+    is_count = _is_small(term) and int(term) < 60 and int(term) % 5 == 0
+    return int(term) if is_count and not _unit_at(terms, at + 1)[0] else None
 
 
 def _is_minute(terms: Sequence[str]) -> bool:
@@ -508,16 +539,24 @@ def _is_minute(terms: Sequence[str]) -> bool:
 
 def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     """The minutes that "quarter past" or "half" before the hour at *place* add, and the place where they begin."""
-    before = terms[max(0, place - 2) : place]
-    if len(before) == 2 and before[1] in _PAST | _BEFORE:
-        sign = 1 if before[1] in _PAST else -1
-        if before[0] in _QUARTERS:
-            return 15 * sign, place - 2
-        if before[0] in HALVES:
-            return 30 * sign, place - 2
-    if before and before[-1] in HALVES and not _unit_at(terms, place + 1)[0]:
+    before = terms[place - 1] if place else ""
+    if before in HALVES:
         return -30, place - 1
-    return None
+    if before == _MINUTES_OF_HOUR and place > 1 and _is_minute(terms[place - 2 :]):  # двадцать минут седьмого
+        return int(terms[place - 2]) - 60, place - 2
+    if before in _QUARTERS:
+        is_until = place > 1 and terms[place - 2] == WITHOUT  # без четверти семь
+        return (-15, place - 2) if is_until else (-45, place - 1) if before == _RUSSIAN_QUARTER else None
+    if before not in _PAST | _BEFORE or place < 2:
+        return None
+    at = place - 3 if _unit_at(terms, place - 2) == UNITS[_TERMS["minute"]] else place - 2
+    minutes = int(terms[at]) if at == place - 3 and _is_minute(terms[at:]) else _minutes_at(terms, at)
+    if minutes is None or (before == "to" and is_number(terms[at])):  # "5 to 8 guests"
+        return None
+    return minutes if before in _PAST else -minutes, at
+
+
+_MINUTES_OF_HOUR, _RUSSIAN_QUARTER = _TERMS["минут"], _TERMS["четверть"]
 
 
 def periods_in(terms: Iterable[str]) -> set[str]:
@@ -525,19 +564,19 @@ def periods_in(terms: Iterable[str]) -> set[str]:
     return {period for term in terms if (period := _PERIODS.get(term) or _period(term))}
 
 
-def _rate_after(terms: Sequence[str], end: int) -> str:
-    """The unit of a rate within a few terms after *end*; empty without one."""
+def _rate_after(terms: Sequence[str], end: int) -> tuple[str, int]:
+    """The unit of a rate within a few terms after *end*, and the place after it; empty without one."""
     if end < len(terms) and len(terms[end]) <= 3 and terms[end] in _RATE_SIGNS:  # km/h
-        return _period(terms[end])
+        return _period(terms[end]), end + 1
     for at in range(end, min(end + _REACH_OF_A_RATE, len(terms))):
         term = terms[at]
         if term == END or is_number(term):
             break
         if term in _PERIODS:
-            return _PERIODS[term]
+            return _PERIODS[term], at + 1
         if term in _PER and at + 1 < len(terms) and (period := _period(terms[at + 1])):
-            return period
-    return ""
+            return period, at + 2
+    return "", end
 
 
 _RATE_SIGNS = frozenset(("h", "min", "s", "second", "minute", "hour"))
@@ -549,7 +588,9 @@ def _period(term: str) -> str:
 
 _NAMES_OF_PERIODS = {
     UNITS[_TERMS[word]]: word for word in ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
-} | {UNITS[_TERMS[word]]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
+}
+_LASTING = frozenset(_NAMES_OF_PERIODS.values())
+_NAMES_OF_PERIODS |= {UNITS[_TERMS[word]]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
 
 
 def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
@@ -570,32 +611,12 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
 
 
 # Words that make "less" a lower bound: "al menos", "pelo menos", "au moins".
-_SUPERLATIVE = _terms_of(["al", "lo", "pelo", "ao", "au", "du"])
+_SUPERLATIVE = _terms_of(listed("al lo pelo ao au du"))
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = _terms_of(
-    [
-        "more",
-        "less",
-        "fewer",
-        "over",
-        "under",
-        "above",
-        "below",
-        "mehr",
-        "weniger",
-        "plus",
-        "moins",
-        "mas",
-        "menos",
-        "piu",
-        "meno",
-        "mais",
-        "более",
-        "больше",
-        "менее",
-        "меньше",
-        "meer",
-        "minder",
-    ]
+    listed(
+        "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее "
+        "меньше meer minder"
+    )
 )
-_AFTERTHOUGHTS = _terms_of(["maximum", "maximo", "massimo", "minimum", "minimo", "максимум", "минимум"])
+_AFTERTHOUGHTS = _terms_of(listed("maximum maximo massimo minimum minimo максимум минимум"))

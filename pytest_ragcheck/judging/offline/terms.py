@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WORDS, SCALES, UNIT_WORDS
+from pytest_ragcheck.judging.offline.measure_words import (
+    LANGUAGE_OF,
+    NUMBER_WORDS,
+    PER,
+    PERIODS_BY_WORD,
+    SCALES,
+    TIMES_BY_WORD,
+    UNIT_WORDS,
+)
 from pytest_ragcheck.judging.offline.negation import (
     NOT,
     NOT_PORTUGUESE,
@@ -43,7 +52,9 @@ END = "¶"
 
 _SIGNS = frozenset("$€£")
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
-_SPECIAL = _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES
+_TIMES = frozenset(TIMES_BY_WORD)
+_BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
+_SPECIAL = _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
 
 
 class TermDictionary(dict[str, str]):
@@ -95,6 +106,8 @@ class TermDictionary(dict[str, str]):
         given = found
         if not self._negative.isdisjoint(found):
             found = list(self._with_negations(found))
+        if not _TIMES.isdisjoint(found):
+            found = list(_with_times(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
             found = with_language_numbers(found, UNIT_WORDS.__contains__)
         if not _SIGNS.isdisjoint(found):
@@ -111,6 +124,17 @@ class TermDictionary(dict[str, str]):
                 yield NOT
             if word != "no" or not is_portuguese:
                 yield word
+
+
+def _with_times(found: list[str]) -> Iterator[str]:
+    """*found* with "twice a day" as "2 times a day"."""
+    for word, following in pairwise((*found, "")):
+        count = TIMES_BY_WORD.get(word)
+        if count and following in _BEFORE_PERIODS:
+            yield count
+            yield "times"
+        else:
+            yield word
 
 
 def _with_signs_after_numbers(found: list[str]) -> list[str]:
