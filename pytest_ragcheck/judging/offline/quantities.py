@@ -67,7 +67,7 @@ _SQUARE = _terms_of(listed("square carre carres cuadrados cuadrado quadrati quad
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
-_HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY, _NOON = 12, 2, 720
+_HOURS_OF_A_CLOCK, _HOURS_OF_A_DAY, _DIGITS_OF_A_DAY, _NOON = 12, 24, 2, 720
 _THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _CALENDAR_SECONDS = 2629800.0  # a month
@@ -190,7 +190,9 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
 
 def _minutes_of(bare: Quantity) -> float:
     """A bare number as minutes of the day: 18 is 18:00, and 22.3 is 22.30."""
-    hours = int(bare.value) if bare.value == bare.value else 0
+    if not 0 <= bare.value <= _HOURS_OF_A_DAY:
+        return float("nan")
+    hours = int(bare.value)
     return 60 * hours + round(100 * (bare.value - hours))
 
 
