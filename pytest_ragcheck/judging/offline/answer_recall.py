@@ -19,7 +19,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_leading_no
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import BOUNDS, DATED_OR_MEASURED, read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
@@ -207,7 +207,7 @@ class AnswerText:
         return self._polarity_of(self._text)
 
     def _polarity_of(self, text: str) -> Polarity:
-        return polarity(without_leading_no(text, self._terms.with_ends(text)), STOP_WORDS)
+        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), STOP_WORDS)
 
     @cached_property
     def _unasked(self) -> frozenset[str]:
@@ -325,7 +325,7 @@ class AnswerText:
 
 def _may_be_measured(term: str) -> bool:
     """True for a number that is no year."""
-    return is_number(term) and len(term) != _DIGITS_OF_A_YEAR
+    return is_number(term) and not (term.isdigit() and len(term) == _DIGITS_OF_A_YEAR)
 
 
 def _calibrated(raw: float) -> float:

@@ -176,7 +176,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("months", 120, ("decade decades jahrzehnt jahrzehnte decennie decennies decada decadas decennio decenni "
                     "decennium десятилетие десятилетия")),
     ("mass", 0.001, ("mg milligram milligrams milligramm milligramme milligrammes miligramo miligramos milligrammo "
-                    "milligrammi мг")),
+                    "milligrammi мг миллиграмм")),
     ("mass", 1, "g gram grams gramm gramme grammes gramo gramos grammo grammi grama gramas gr грамм грамма граммов г"),
     ("mass", 1000, ("kg kilogram kilograms kilogramme kilogrammes kilogramm kilo kilos kilogramo kilogramos chilo "
                    "chili chilogrammo chilogrammi quilo quilos quilograma quilogramas "
@@ -193,16 +193,24 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
                      "chilometri quilometro quilometros километр километра километров км")),
     ("length", 0.0254, ("inch inches zoll pouce pouces pulgada pulgadas pollice pollici polegada polegadas дюим "
                        "дюима дюимов")),
-    ("length", 0.3048, "foot feet ft"),
-    ("length", 0.9144, "yard yards yd"),
+    ("length", 0.3048, "foot feet ft fuss pied pieds pie pies piede piedi pe pes voet фут фута футов"),
+    ("length", 0.9144, "yard yards yd yarda yardas iarda iarde jarda jardas ярд ярда ярдов"),
     ("length", 1609.344, ("mile miles mi meile meilen milla millas miglia miglio milha milhas mijl mijlen миля мили "
                          "миль")),
-    ("volume", 0.001, "ml milliliter milliliters millilitre millilitres mililitro mililitros millilitri мл"),
-    ("volume", 0.01, "cl centiliter centilitre centilitres"),
-    ("volume", 0.1, "dl deciliter"),
+    ("volume", 0.001, ("ml milliliter milliliters millilitre millilitres mililitro mililitros millilitro millilitri мл "
+                      "миллилитр миллилитра миллилитров")),
+    ("volume", 0.01, "cl centiliter centiliters centilitre centilitres zentiliter centilitro centilitros centilitri"),
+    ("volume", 0.1, "dl deciliter deciliters decilitre decilitres deziliter decilitro decilitros decilitri"),
     ("volume", 1, "l liter liters litre litres litern litro litros litri литр литра литров л"),
+    ("volume", 0.568, "pint pints pinte pintes pinta pintas пинта пинты"),
+    ("volume", 100, "hl hectoliter hectolitre hektoliter hectolitro hectolitros ettolitro ettolitri"),
+    ("spoon", 1, ("tablespoon tablespoons tbsp essloffel cucharada cucharadas cucchiaio cucchiai eetlepel eetlepels"
+                 " ложка ложки ложек")),
+    ("teaspoon", 1, "teaspoon teaspoons tsp teeloffel cucharadita cucharaditas cucchiaino cucchiaini theelepel"),
     ("volume", 3.78541, "gallon gallons gallone gallonen"),
     ("area", 1, "qm quadratmeter sqm vierkante"),
+    ("area", 4046.86, "acre acres akr"),
+    ("area", 10**6, "km2 qkm"),
     ("area", 10**4, "hectare hectares ha hektar hectarea hectareas ettaro ettari гектар гектара гектаров"),
     ("times", 1, "times fois mal veces vez volte volta vezes раза раз keer"),
     ("percent", 1, "percent percentage % prozent pourcent procent процент процента процентов"),
@@ -253,16 +261,16 @@ _MONTHS = (
     "december dec dezember decembre diciembre dicembre dezembro декабрь декабря декабре",
 )
 _WEEKDAYS = (
-    "monday mondays montag montags lundi lunes lunedi maandag понедельник понедельника понедельникам",
-    "tuesday tuesdays dienstag dienstags mardi martes martedi dinsdag вторник вторника вторникам",
-    "wednesday wednesdays mittwoch mittwochs mercredi miercoles mercoledi woensdag среду средам",
-    "thursday thursdays donnerstag donnerstags jeudi jueves giovedi donderdag четверг четверга четвергам",
-    "friday fridays freitag freitags vendredi viernes venerdi vrijdag пятница пятницу пятницы пятницам",
+    "monday mondays montag montags lundi lundis lunes lunedi maandag maandags понедельник понедельника понедельникам",
+    "tuesday tuesdays dienstag dienstags mardi mardis martes martedi dinsdag terca tercas вторник вторника вторникам",
+    "wednesday wednesdays mittwoch mittwochs mercredi mercredis miercoles mercoledi woensdag среда среды среду средам",
+    "thursday thursdays donnerstag donnerstags jeudi jeudis jueves giovedi donderdag четверг четверга четвергам",
+    "friday fridays freitag freitags vendredi vendredis viernes venerdi vrijdag пятница пятницу пятницы пятницам",
     (
-        "saturday saturdays samstag samstags sonnabend samedi sabado sabados sabato zaterdag суббота субботу субботы "
+        "saturday saturdays samstag samstags sonnabend samedi samedis sabado sabados sabato zaterdag суббота субботу субботы "
         "субботам"
     ),
-    "sunday sundays sonntag sonntags dimanche domingo domingos domenica zondag воскресенье воскресенья воскресеньям",
+    "sunday sundays sonntag sonntags dimanche dimanches domingo domingos domenica zondag воскресенье воскресенья воскресеньям",
 )
 
 MONTHS_BY_WORD = {word: number for number, listed in enumerate(_MONTHS, start=1) for word in listed.split()}

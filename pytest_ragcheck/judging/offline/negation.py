@@ -192,9 +192,10 @@ def says_yes(text: str) -> bool | None:
     return True if word in YES else False if word in NO else None
 
 
-def without_leading_no(text: str, terms: Sequence[str]) -> Sequence[str]:
-    """The terms of *text* without the first one if it is an answer of its own, as in "No, it is closed"."""
-    return terms[1:] if terms and terms[0] == NOT and says_yes(text) is False else terms
+def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
+    """The terms of *text* without a first one that answers by itself, as in "No, it is closed"."""
+    said = says_yes(text) if terms else None
+    return terms if said is None or (said is False and terms[0] != NOT) else terms[1:]
 
 
 @dataclass(slots=True)  # not frozen: filled term by term

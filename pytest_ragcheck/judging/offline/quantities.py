@@ -48,7 +48,7 @@ BOUNDS = _LOWER | _UPPER
 """Terms of bounds: "at least", "up to"."""
 _PARTS_OF_A_CLOCK = (
     "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
-    "половинои половине pm am"
+    "половинои половине pm am четверть четверти halve halber halben"
 )
 DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(listed(_PARTS_OF_A_CLOCK))
 """Terms that make a number a quantity, a date or a clock time."""
@@ -58,7 +58,11 @@ _BEFORE_NUMBER = _terms_of(
 )
 _BETWEEN_DATE = _terms_of(listed("of the de di del st nd rd th er o a ten"))
 _TO = _terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
-HALVES = _terms_of(listed("half halb halbe demi demie media medio mezza mezzo mezz meia meio половинои половине"))
+HALVES = _terms_of(
+    listed(
+        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio половинои половине"
+    )
+)
 _AND = _terms_of(listed("and y e et en und с"))
 _QUARTERS = _terms_of(listed("quarter kwart viertel quart cuarto quarto четверть четверти"))
 _PAST, _BEFORE = _terms_of(listed("past after over nach na")), _terms_of(listed("to before voor vor"))
@@ -74,11 +78,13 @@ _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
-_COUNTED_BY_ARTICLE = frozenset(("time", "months", "times"))
+_COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
 _ARTICLES = _terms_of(listed("a an one un une una uma ein eine einen einem einer een uno"))
 _EVERY = _terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
 _RUSSIAN_ONCE = _TERMS["раз"]
+_QUARTERED = frozenset(("time", "volume", "mass"))
+_LONGEST_SYMBOL = 2  # "a m" is no metre
 _STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | frozenset((*_PERIODS, _RUSSIAN_ONCE))
 
 
@@ -127,8 +133,10 @@ class Quantity:
             return _same_time(self, other)
         mine, its = self.dimension, other.dimension
         if mine == its or not mine or not its:
-            return _close(self.value, other.value) or (
-                self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
+            return (
+                _close(self.value, other.value)
+                or (self.other_value is not None and _close(self.other_value, other.value))
+                or (other.other_value is not None and _close(self.value, other.other_value))
             )
         if {mine, its} == {"time", "months"}:
             return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
@@ -234,10 +242,14 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     """The unit after the article at *place*: "a year", "once a week" in other words."""
     is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1)
     dimension, factor = _unit_at(terms, place + 1)
-    is_counted = terms[place] in _ARTICLES and dimension in _COUNTED_BY_ARTICLE
+    is_counted = (
+        terms[place] in _ARTICLES and dimension in _COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
+    )
     if not is_counted or is_quarter or _end_of_half(terms, place + 2):
         return None
     found = Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False)
+    if terms[place + 1] in _CLOCK_UNITS and (one := _in_day(_clock(60, place, place + 2), terms)).is_certain:
+        return one  # "une heure de l'après-midi"
     return _as_interval(found, terms) if dimension == "times" else found
 
 
@@ -373,7 +385,7 @@ def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | N
     while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | _ARTICLES:
         at += 1
     dimension, factor = _unit_at(terms, at)
-    if at == place + 1 and dimension != "time":  # of a year only in "a quarter of a year"
+    if at == place + 1 and dimension not in _QUARTERED:  # of a year only in "a quarter of a year"
         return None
     if dimension not in _COUNTED_BY_ARTICLE:
         return None
@@ -425,15 +437,25 @@ def _date(month: int, day: int, start: int, end: int) -> Quantity:
 def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
     found = _spoken_time(terms, place) or _digital_time(terms, place)
-    if found is not None and not found.is_certain and found.value < _NOON:
-        after = next(
-            (term for term in terms[found.end : found.end + 4] if term in _PARTS_OF_A_DAY or is_number(term)), ""
-        )
-        before = terms[max(0, found.start - 3) : found.start]
-        part = after if after in _PARTS_OF_A_DAY else next((term for term in before if term in _PARTS_OF_A_DAY), "")
-        if part:
-            found.value += _NOON * (part in _EVENING)
-            found.is_certain, found.is_digital = True, False
+    if found is None and _is_small(terms[place]) and 0 < int(terms[place]) <= _HOURS_OF_A_CLOCK:
+        if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS:  # "neuf heures du matin"
+            hour = _in_day(_clock(60 * int(terms[place]), place, place + 2), terms, is_after=True)
+            return hour if hour.is_certain else None
+        if terms[place + 1 : place + 2] and terms[place + 1] in _PARTS_WITHOUT_HOUR:  # "в 7 вечера"
+            return _in_day(_clock(60 * int(terms[place]), place, place + 1), terms)
+    return None if found is None else _in_day(found, terms)
+
+
+def _in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> Quantity:
+    """*found* after noon if "in the evening" or similar stands beside it; *is_after*, if it follows."""
+    if found.is_certain or found.value > _NOON:
+        return found
+    after = next((term for term in terms[found.end : found.end + 4] if term in _PARTS_OF_A_DAY or is_number(term)), "")
+    before = () if is_after else terms[max(0, found.start - 3) : found.start]
+    part = after if after in _PARTS_OF_A_DAY else next((term for term in before if term in _PARTS_OF_A_DAY), "")
+    if part:
+        found.value = found.value % _NOON + _NOON * (part in _EVENING)
+        found.is_certain, found.is_digital = True, False
     return found
 
 
@@ -507,6 +529,7 @@ _EVENING = _terms_of(
     )
 )
 _PARTS_OF_A_DAY = _MORNING | _EVENING
+_PARTS_WITHOUT_HOUR = _terms_of(listed("утра вечера"))
 _MINUS = _terms_of(listed("menos moins meno"))
 
 

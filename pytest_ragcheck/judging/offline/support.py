@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.changed_details import KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import Evidence
-from pytest_ragcheck.judging.offline.negation import without_leading_no
+from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity, read_quantities
@@ -241,7 +241,7 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         support=(n_present / len(present) + window_share + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
-        is_opposed=evidence.contradicts(without_leading_no(claim.sentence, claim.terms)),
+        is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
         change=evidence.changed_detail(
             claim.terms,
             distinct,
