@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import filterfalse, islice
@@ -55,6 +56,7 @@ _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
 # The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE, _PASS_LINE = 0.67, 0.7
 
+_CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 
@@ -160,10 +162,13 @@ class AnswerText:
             is_late = self._is_late(sought)
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
-        opposed = (wanted is not None and self._says_yes is (not wanted)) or self._opposes(expected, sought)
+        agrees = None if wanted is None or self._says_yes is None else self._says_yes is wanted
+        if agrees and not other_quantities:
+            raw = max(raw, _QUANTITY)  # the rest of "No, the last train leaves at 22:40" explains it
+        opposed = self._opposes(expected, sought) if agrees is None else not agrees
         if opposed:
             raw = min(raw, _OPPOSED)
-        if raw > _CHANGED and self._changes_detail(sought):
+        if raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected)):
             raw = _CHANGED
         score = _calibrated(raw)
         if score <= above:
@@ -250,6 +255,14 @@ class AnswerText:
             return False
         change = changed_detail(self._in_order, sought.terms, lambda _: False)
         return change is not None and not any(map(is_number, change.terms))
+
+    def _lacks_item(self, expected: str) -> bool:
+        """True if the answer has an item of the expected list, and nothing of another one."""
+        parts = [item for part in expected.split(", ") for item in _CONJUNCTION.split(part)]
+        if len(parts) == expected.count(", ") + 1:  # no list without "and"
+            return False
+        items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
+        return any(terms <= self._all for terms in items) and any(map(self._all.isdisjoint, items))
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""

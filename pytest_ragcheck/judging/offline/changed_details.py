@@ -105,7 +105,7 @@ def changed_detail(
     changed = other_quantity(claim, sentence, is_elsewhere) or other_place_in_order(claim, sentence)
     if changed:
         return ChangedDetail(terms=changed)
-    if is_shortened(claim, sentence) or is_shortened(sentence, claim):
+    if is_shortened(sentence, claim):
         return ChangedDetail(terms=[term for term in claim if term not in STOP_WORDS][-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in _ONLY], is_list=True)

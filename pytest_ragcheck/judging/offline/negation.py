@@ -52,7 +52,7 @@ allowed permitted ~ forbidden prohibited banned disallowed
 possible able ~ unable
 included ~ excluded
 open ~ =closed
-required mandatory compulsory obligatory necessary ~ optional voluntary
+required mandatory compulsory obligatory necessary obliged ~ optional voluntary exempt
 valid ~ invalid
 enabled ~ disabled
 legal ~ illegal
@@ -69,30 +69,38 @@ clear ~ unclear
 erlaubt gestattet zulassig ~ verboten untersagt
 inbegriffen enthalten ~ ausgeschlossen
 offen geoffnet ~ geschlossen
-erforderlich notwendig verpflichtend obligatorisch notig ~ freiwillig optional fakultativ
+erforderlich notwendig verpflichtend verpflichtet obligatorisch notig ~ freiwillig optional fakultativ befreit
+kostenlos kostenfrei unentgeltlich gratis ~ kostenpflichtig
+angenommen akzeptiert ~ abgelehnt
 autorise permis admis ~ interdit interdite defendu
 compris inclus ~ exclu exclus
 ouvert ouverte ~ fermee fermees
-obligatoire ~ facultatif facultative
+obligatoire oblige ~ facultatif facultative exempte dispense
+gratuit ~ payant payante
+accepte ~ refuse
 allowed permitido autorizado admitido ~ prohibido proibido
 incluido ~ excluido
 abierto abierta ~ cerrado
-obligatorio requerido necesario ~ opcional voluntario
+obligatorio obligado requerido necesario ~ opcional voluntario exento exenta
+aceptado ~ rechazado
 valido ~ invalido
 aberto aberta ~ fechado
-obrigatorio ~ facultativo
-consentito permesso ammesso ~ vietato vietata proibito
+obrigatorio ~ facultativo isento isenta dispensado
+aceite aceito ~ recusado
+consentito permesso ammesso ~ vietato vietata vieta proibito
+accettato ~ rifiutato
 incluso inclusa compreso ~ escluso esclusa
 aperto aperta ~ chiuso chiusa
-obbligatorio ~ facoltativo opzionale
+obbligatorio obbligato ~ facoltativo opzionale esente esonerato
 toegestaan ~ verboden
 inbegrepen ~ uitgesloten
 open geopend ~ gesloten
-verplicht ~ vrijwillig optioneel
+verplicht ~ vrijwillig optioneel vrijgesteld
+toegelaten ~ geweigerd
 разрешено разрешен можно ~ запрещено запрещен нельзя
 включено ~ исключено
 открыт открыто ~ закрыт закрыто
-обязательно обязателен ~ необязательно необязателен
+обязательно обязателен обязан ~ необязательно необязателен освобожден
 возможно ~ невозможно
 действителен действительно ~ недействителен недействительно
 доступен доступно ~ недоступен недоступно
