@@ -47,6 +47,7 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
+_LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _LEAST_REPEATED = 3  # content terms of a context sentence that a part of a claim repeats
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED
 
@@ -143,11 +144,15 @@ class Evidence:
 
     Args:
         passages: The contexts.
+        texts: The texts of the contexts.
         wanted: The answer's terms; others are not kept, which bounds the memory.
         asked: The question's terms, which an answer may repeat.
     """
 
-    def __init__(self, passages: Iterable[ReadContext], *, wanted: frozenset[str], asked: frozenset[str]) -> None:
+    def __init__(
+        self, passages: Iterable[ReadContext], *, texts: Sequence[str], wanted: frozenset[str], asked: frozenset[str]
+    ) -> None:
+        self._texts = texts
         self._wanted = wanted
         self._asked = asked
         self._passages = list(passages)
@@ -191,6 +196,14 @@ class Evidence:
         self._held += held[1:]
         self._windows += [before | here | after for before, here, after in zip(held, held[1:], held[2:], strict=False)]
         self._windows.append(0)
+
+    def has_part(self, term: str) -> bool:
+        """True if a word of the contexts has *term* in it, as "Ausweisinhaber" has "Inhaber"."""
+        return len(term) >= _LEAST_OF_A_PART and any(term in text for text in self._folded)
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return [text.casefold() for text in self._texts]
 
     def n_near(self, pairs: Iterable[tuple[str, str]]) -> int:
         """The number of pairs whose terms are near each other in the contexts, in either order."""
@@ -356,7 +369,7 @@ class Evidence:
             if IF in sentence or len(plain) < _LEAST_REPEATED or not plain <= words:
                 continue
             part = _part_with(claim, places, plain)
-            if part and NEGATIVE.isdisjoint(part) is not NEGATIVE.isdisjoint(sentence):
+            if part and not (NEGATIVE.isdisjoint(part) and NEGATIVE.isdisjoint(sentence)):
                 own = polarity(part, STOP_WORDS)
                 repeated = self._nearest(plain, share=1.0, apart=0)
                 if all(own.opposes(polarity(each, STOP_WORDS), about=plain) for each in repeated):

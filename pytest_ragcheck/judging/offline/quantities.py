@@ -450,11 +450,17 @@ def _in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) ->
     """*found* after noon if "in the evening" or similar stands beside it; *is_after*, if it follows."""
     if found.is_certain or found.value > _NOON:
         return found
-    after = next((term for term in terms[found.end : found.end + 4] if term in _PARTS_OF_A_DAY or is_number(term)), "")
-    before = () if is_after else terms[max(0, found.start - 3) : found.start]
-    part = after if after in _PARTS_OF_A_DAY else next((term for term in before if term in _PARTS_OF_A_DAY), "")
+    part = ""
+    for place in range(found.end, min(found.end + 4, len(terms))):
+        if is_number(terms[place]):
+            break
+        if terms[place] in _PARTS_OF_A_DAY or terms[place - 1 : place + 1] == _AFTER_NOON:
+            part, found.end = terms[place], place + 1
+            break
+    if not part and not is_after:
+        part = next((term for term in terms[max(0, found.start - 3) : found.start] if term in _PARTS_OF_A_DAY), "")
     if part:
-        found.value = found.value % _NOON + _NOON * (part in _EVENING)
+        found.value = found.value % _NOON + _NOON * (part not in _MORNING)
         found.is_certain, found.is_digital = True, False
     return found
 
@@ -528,6 +534,7 @@ _EVENING = _terms_of(
         "вечером дня avonds middags"
     )
 )
+_AFTER_NOON = [_TERMS["apres"], _TERMS["midi"]]
 _PARTS_OF_A_DAY = _MORNING | _EVENING
 _PARTS_WITHOUT_HOUR = _terms_of(listed("утра вечера"))
 _MINUS = _terms_of(listed("menos moins meno"))

@@ -132,6 +132,7 @@ def groundedness(
     _compare_quantities(claims, question_terms, passages)
     evidence = Evidence(
         passages,
+        texts=contexts,
         wanted=frozenset().union(*(claim.content for claim in claims)),
         asked=asked,
     )
@@ -231,6 +232,8 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         return _Measured(claim=claim, support=_REFUSAL_IN_OWN_WORDS, absence=0.0, fault=None)
     content, known = claim.content, evidence.known
     present = list(map(known.__contains__, content))
+    if not all(present) and size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
+        present = [is_known or evidence.has_part(term) for is_known, term in zip(present, content, strict=True)]
     n_present = sum(present)
     n_pairs = len(content) - 1
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
