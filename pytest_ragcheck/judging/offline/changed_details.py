@@ -43,6 +43,16 @@ _BEFORE_NOUNS = _terms_of(
     "в во на с со по к ко от до из за о об у для при без после перед и или"
 )
 _BEFORE_ITEMS = _AND | _BEFORE_NOUNS
+_ROLES = {
+    term: role
+    for role, words in (
+        ("to", "to an al alla allo ai agli a au aux aan ao aos к"),
+        ("by", "by von vom par por pelo pela dal dalla dai da door"),
+        ("from", "from aus из"),
+    )
+    for term in _terms_of(words)
+}
+_LONGEST_AGENT = 6  # terms
 _ORDINAL = {
     term: side
     for side, words in (
@@ -109,8 +119,39 @@ def changed_detail(
         return ChangedDetail(terms=[term for term in claim if term not in STOP_WORDS][-1:], is_list=True)
     if names_one_of_two(claim, sentence):
         return ChangedDetail(terms=[term for term in claim if term in _ONLY], is_list=True)
-    run = replaced(claim, sentence, is_elsewhere)
+    run = exchanged_role(claim, sentence) or replaced(claim, sentence, is_elsewhere)
     return ChangedDetail(terms=run) if run else None
+
+
+def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The noun of *claim* after "to", "by" or "from", if *sentence* has it elsewhere and another one there; or empty."""
+    own, other = dict(_with_roles(claim)), dict(_with_roles(sentence))
+    for noun, role in own.items():
+        if noun in sentence and other.get(noun) != role:
+            for instead, its_role in other.items():
+                if its_role == role and instead in claim and own.get(instead) != role:
+                    return [noun]
+    return ()
+
+
+def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each content term after a preposition of `_ROLES`, with or without an article, and that role."""
+    for place, term in enumerate(terms):
+        if term in _ROLES:
+            noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
+            is_infinitive = term == "to" and terms[place + 1] == noun
+            if noun is not None and noun != END and not is_number(noun) and not is_infinitive:
+                yield noun, _ROLES[term]
+
+
+def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each content term before a "by", and the content terms after it: who did it."""
+    for place, term in enumerate(terms):
+        if _ROLES.get(term) == "by":
+            before = next((each for each in reversed(terms[max(0, place - 2) : place]) if each not in STOP_WORDS), None)
+            after = [each for each in terms[place + 1 : place + 2 + _LONGEST_AGENT] if each not in STOP_WORDS]
+            if before is not None and after:
+                yield before, after
 
 
 def other_quantity(

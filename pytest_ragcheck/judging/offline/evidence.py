@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     DATES,
     ChangedDetail,
     added_item,
+    agents,
     changed_detail,
     foreign_date,
     joined_items,
@@ -47,6 +48,8 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
+_MOST_OF_A_PHRASE = 4  # content terms
+_LEAST_ABOUT_QUESTION = 2  # of the question's content terms in two neighbouring sentences
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _LEAST_REPEATED = 3  # content terms of a context sentence that a part of a claim repeats
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED
@@ -72,7 +75,17 @@ class DenyingSentence:
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
-    __slots__ = ("_counted", "_quantities", "_sentence_ends", "denying", "distinct", "numbers", "pieces", "terms")
+    __slots__ = (
+        "_agents",
+        "_counted",
+        "_quantities",
+        "_sentence_ends",
+        "denying",
+        "distinct",
+        "numbers",
+        "pieces",
+        "terms",
+    )
 
     def __init__(self, text: str, terms: TermDictionary) -> None:
         self.terms = terms.with_ends(text)
@@ -259,6 +272,8 @@ class Evidence:
             return ChangedDetail(terms=[date])
         if item := added_item(claim, self.known):
             return ChangedDetail(terms=item, is_list=True)
+        if terms := self._other_agent(claim, plain) or self._apart_from_question(claim, plain):
+            return ChangedDetail(terms=terms)
         if not near_copy:
             return None
         change = None
@@ -271,6 +286,39 @@ class Evidence:
             if change is None:
                 return None
         return change
+
+    def _other_agent(self, claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
+        """The agent of *claim*, if the contexts name only others for it: "paid by the tenant"; empty without one."""
+        for deed, agent in agents(claim):
+            if agent[0] in self.known and not self._asked.issuperset(agent):
+                known = [
+                    others
+                    for sentence in self._nearest(plain.difference(agent), share=_COPY, apart=0.0)
+                    for its_deed, others in agents(sentence)
+                    if its_deed == deed
+                ]
+                if known and not any(set(agent).intersection(others) for others in known):
+                    return agent
+        return ()
+
+    def _apart_from_question(self, claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
+        """*claim* if it is a phrase from a sentence that has no word of the question, while others have; or empty."""
+        asked = self._asked - _WITHOUT_CONTENT
+        if len(plain) > _MOST_OF_A_PHRASE or not asked.isdisjoint(plain) or not plain <= self.known:
+            return ()
+        near: list[tuple[int, int]] = []
+        for passage in self._passages:
+            if passage.distinct.isdisjoint(asked) and passage.distinct.isdisjoint(plain):
+                continue
+            before = 0
+            for start, end in pairwise(passage.sentence_ends):
+                sentence = frozenset(passage.terms[start:end])
+                about = len(asked & sentence)
+                near.append((len(plain & sentence), about + before))
+                before = about
+        most = max((own for own, _ in near), default=0)
+        is_apart = most > 0 and all(about == 0 for own, about in near if own == most)
+        return claim if is_apart and any(about >= _LEAST_ABOUT_QUESTION for _, about in near) else ()
 
     @cached_property
     def _calendar(self) -> frozenset[str]:
