@@ -83,6 +83,7 @@ def _joined_words() -> dict[str, int]:
         by_tens = [_COUNTED_TENS[row][1].split()[place] for row in (0, 1, 5)]
         for value in range(1, 10):
             found[f"{german[value - 1]}und{by_tens[0]}"] = ten + value
+            found[f"{german[value - 1]}und{by_tens[0]}sten"] = ten + value
             found[f"{dutch[value - 1]}en{by_tens[1]}"] = ten + value
             vowel = italian[value - 1][0] in "uo"
             found[(by_tens[2][:-1] if vowel else by_tens[2]) + italian[value - 1]] = ten + value
@@ -103,7 +104,7 @@ NUMBER_WORDS: dict[str, float] = {
     **_counted(_COUNTED, 1),
     **_counted(_COUNTED_TENS, 10),
     **_counted(_COUNTED_HUNDREDS, 100),
-    **dict.fromkeys(("dozen", "dutzend", "dozijn"), 12),
+    **dict.fromkeys(("dozen", "dutzend", "dozijn", "douzaine", "docena", "dozzina", "duzia", "дюжина", "дюжины"), 12),
     **dict.fromkeys(("hundert", "honderd", "cento"), 100),
     **dict.fromkeys(("tausend", "duizend", "mille", "mil", "тысяча"), 1000),
     **dict.fromkeys(("anderthalb", "anderthalbe", "eineinhalb", "anderhalf", "anderhalve", "полтора", "полторы"), 1.5),
@@ -143,7 +144,7 @@ LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
     word: (value, frozenset(cues.split()))
     for words, cues in (
         ({"due": 2, "sei": 6, "otto": 8}, ("il lo gli di della dei del nel nella che sono ogni entro dopo prima si "
-                                          "con le alle dura vale ha")),
+                                          "con le alle dura vale ha mezza meno")),
         ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur"),
         ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
         ({"dos": 2, "once": 11}, "el los las un una y en es se por del al lo con para hay"),
@@ -160,6 +161,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
                 "secondi секунда секунды секунд секунду")),
     ("time", 60, "minute minutes min mins minuten minuto minutos minuti minuut minuten минута минуты минут минуту мин"),
     ("time", _HOUR / 4, "viertelstunde viertelstunden kwartier"),
+    ("time", 2700, "dreiviertelstunde dreiviertelstunden"),
     ("time", _HOUR, ("hour hours hr hrs h stunde stunden std heure heures hora horas ora ore uur uren час часа часов "
                     "часу часам ч")),
     ("clock", 60, "uhr oclock o'clock"),
@@ -171,6 +173,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("months", 1, "month months monat monate monaten mois mes meses mese mesi maand maanden месяц месяца месяцев"),
     ("months", 3, ("quarter quarters quartal quartale trimestre trimestres trimestri kwartaal kwartalen квартал "
                   "квартала кварталов")),
+    ("months", 6, "semester semesters semestre semestres semestri halbjahr halbjahre halfjaar полугодие полугодия"),
     ("months", 12, ("year years yr yrs jahr jahre jahren an ans annee annees ano anos anno anni jaar jaren год года "
                    "лет году")),
     ("months", 120, ("decade decades jahrzehnt jahrzehnte decennie decennies decada decadas decennio decenni "
@@ -178,6 +181,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("mass", 0.001, ("mg milligram milligrams milligramm milligramme milligrammes miligramo miligramos milligrammo "
                     "milligrammi мг миллиграмм")),
     ("mass", 1, "g gram grams gramm gramme grammes gramo gramos grammo grammi grama gramas gr грамм грамма граммов г"),
+    ("mass", 500, "pond ponden"),
     ("mass", 1000, ("kg kilogram kilograms kilogramme kilogrammes kilogramm kilo kilos kilogramo kilogramos chilo "
                    "chili chilogrammo chilogrammi quilo quilos quilograma quilogramas "
                    "кг килограмм килограмма килограммов")),
@@ -212,7 +216,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("area", 4046.86, "acre acres akr"),
     ("area", 10**6, "km2 qkm"),
     ("area", 10**4, "hectare hectares ha hektar hectarea hectareas ettaro ettari гектар гектара гектаров"),
-    ("times", 1, "times fois mal veces vez volte volta vezes раза раз keer"),
+    ("times", 1, "x times fois mal veces vez volte volta vezes раза раз keer"),
     ("percent", 1, "percent percentage % prozent pourcent procent процент процента процентов"),
     ("degree", 1, ("degree degrees grad degre degres grado grados gradi grau graus graad graden градус градуса "
                   "градусов celsius c")),
@@ -276,6 +280,51 @@ _WEEKDAYS = (
 MONTHS_BY_WORD = {word: number for number, listed in enumerate(_MONTHS, start=1) for word in listed.split()}
 WEEKDAYS_BY_WORD = {word: number for number, listed in enumerate(_WEEKDAYS, start=1) for word in listed.split()}
 
+FIXED_BY_WORD = {
+    word: (dimension, value)
+    for dimension, value, words in (
+        ("clock", 720, "noon midday mittags mediodia mezzogiorno полдень полудня"),
+        ("clock", 0, "midnight mitternacht minuit medianoche mezzanotte middernacht полночь полуночи"),
+        ("time", _HOUR / 2, "полчаса получаса"),
+        ("months", 6, "полгода полугода"),
+        ("mass", 500, "полкило полкилограмма"),
+        ("volume", 0.5, "поллитра"),
+        ("percent", 50, "halfte moitie mitad meta metade helft половина половину"),
+    )
+    for word in words.split()
+}
+"""Words that state a quantity, or a time of the day, by themselves."""
+
+DAYS_BY_WORD = {
+    word: day
+    for first, words in (
+        (
+            1,
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
+        ),
+        (
+            1,
+            "ersten zweiten dritten vierten funften sechsten siebten achten neunten zehnten elften zwolften "
+            "dreizehnten vierzehnten funfzehnten sechzehnten siebzehnten achtzehnten neunzehnten zwanzigsten",
+        ),
+        (1, "premier"),
+        (1, "primero"),
+        (1, "primo"),
+        (1, "primeiro"),
+        (1, "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde"),
+        (1, "первого второго"),
+        (
+            13,
+            "тринадцатого четырнадцатого пятнадцатого шестнадцатого семнадцатого восемнадцатого девятнадцатого "
+            "двадцатого",
+        ),
+        (30, "тридцатого"),
+    )
+    for day, word in enumerate(words.split(), start=first)
+}
+"""Ordinal numbers that are a day before a month."""
+
 TIMES_BY_WORD = {
     word: str(count)
     for count, listed in enumerate(
@@ -301,6 +350,9 @@ PERIODS_BY_WORD = {
         ("week", "weekly wochentlich hebdomadaire semanal settimanale wekelijks еженедельно"),
         ("month", "monthly monatlich monatliche mensuel mensuelle mensual mensile mensal maandelijks ежемесячно"),
         ("year", "yearly annual annually jahrlich annuel annuelle anual annuale jaarlijks ежегодно"),
+        ("quarter", "trimestriel trimestrielle trimestral trimestrale ежеквартально"),
+        ("fortnight", "fortnightly biweekly vierzehntaglich bimensuel quincenal quinzenal tweewekelijks"),
+        ("semester", "halbjahrlich semestriel semestrielle semestral semestrale halfjaarlijks"),
         ("hour", "hourly stundlich horaire"),
     )
     for word in listed.split()

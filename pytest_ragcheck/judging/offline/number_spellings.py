@@ -9,11 +9,18 @@ from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WO
 
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
-_HUNDREDS_INSIDE, _ONES = ("hundert", "honderd", "cento"), ("", "ein", "een")
+_HUNDREDS_INSIDE, _THOUSANDS_INSIDE = ("hundert", "honderd", "cento"), ("tausend", "duizend", "mila")
+INSIDE_LARGE_NUMBERS = (*_HUNDREDS_INSIDE, *_THOUSANDS_INSIDE)
+"""Parts of numbers above 100 that are written as one word."""
+_ONES = ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
 _BEFORE_HALF = _JOINING | {"с"}
 _HALVES = frozenset(
     ("half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "meia", "meio", "половинои")
+)
+_ROOM_AFTER_TENS = 10
+_ONE_AFTER_TENS = dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1) | dict.fromkeys(
+    ("second", "второго"), 2
 )
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
@@ -66,15 +73,27 @@ def other_reading(number: str) -> str | None:
     return whole + decimals.ljust(3, "0")
 
 
-def joined_hundreds(word: str) -> float | None:
+def joined_number(word: str) -> float | None:
     """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
+    for thousand in _THOUSANDS_INSIDE:
+        before, found, after = word.partition(thousand)
+        if found:
+            count = 1 if before in _ONES else _below_thousand(before)
+            rest = _below_thousand(after.removeprefix("und").removeprefix("en")) if after else 0
+            return None if count is None or rest is None else 1000 * count + rest
+    return _below_thousand(word)
+
+
+def _below_thousand(word: str) -> float | None:
+    if word in NUMBER_WORDS or word in LANGUAGE_OF:
+        return NUMBER_WORDS.get(word) or LANGUAGE_OF[word][0]
     for hundred in _HUNDREDS_INSIDE:
         before, found, after = word.partition(hundred)
-        if not found:
-            continue
-        count = 1 if before in _ONES else NUMBER_WORDS.get(before, 0)
-        rest = NUMBER_WORDS.get(after) or NUMBER_WORDS.get(after.removeprefix("und").removeprefix("en"), 0)
-        return 100 * count + rest if 0 < count < 10 and 0 < rest < 100 else None
+        if found:
+            count = 1 if before in _ONES else NUMBER_WORDS.get(before, 0)
+            rest = NUMBER_WORDS.get(after) or NUMBER_WORDS.get(after.removeprefix("und").removeprefix("en"), 0)
+            is_number = 0 < count < 100 and count % 10 and (not after or 0 < rest < 100)
+            return 100 * count + rest if is_number else None
     return None
 
 
@@ -149,7 +168,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             continue
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
-        value = NUMBER_WORDS.get(following)
+        value = NUMBER_WORDS.get(following) or (room == _ROOM_AFTER_TENS and _ONE_AFTER_TENS.get(following, 0))
         if not value or value >= room:
             break
         current += value

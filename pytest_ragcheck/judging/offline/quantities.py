@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.measure_words import (
     LOWER_BOUNDS,
+    DAYS_BY_WORD,
+    FIXED_BY_WORD,
     MONEY,
     MONTHS_BY_WORD,
     PER,
@@ -42,6 +44,8 @@ def _terms_of(words: Iterable[str]) -> frozenset[str]:
 UNITS = _by_term(UNITS_BY_WORD)
 MONTH_NUMBERS = _by_term(MONTHS_BY_WORD)
 _PERIODS = _by_term(PERIODS_BY_WORD)
+_FIXED = _by_term(FIXED_BY_WORD)
+_DAY_NUMBERS = _by_term(DAYS_BY_WORD)
 _PER = _terms_of(PER)
 _LOWER, _UPPER = _terms_of(LOWER_BOUNDS), _terms_of(UPPER_BOUNDS)
 BOUNDS = _LOWER | _UPPER
@@ -64,7 +68,7 @@ HALVES = _terms_of(
     )
 )
 _AND = _terms_of(listed("and y e et en und с"))
-_QUARTERS = _terms_of(listed("quarter kwart viertel quart cuarto quarto четверть четверти"))
+_QUARTERS = _terms_of(listed("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти"))
 _PAST, _BEFORE = _terms_of(listed("past after over nach na")), _terms_of(listed("to before voor vor"))
 _CENT = _terms_of(listed("cent ciento cento"))
 _SQUARE = _terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
@@ -72,8 +76,9 @@ _SQUARE = _terms_of(listed("square carre carres cuadrados cuadrado quadrati quad
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _HOURS_OF_A_CLOCK, _HOURS_OF_A_DAY, _DIGITS_OF_A_DAY, _NOON = 12, 24, 2, 720
-_THOUSAND = 1000.0
+_THOUSAND, _THOUSANDS = 1000.0, 3  # digits
 _REACH_OF_A_RATE = 4
+_HOUR, _DAY = 3600.0, 86400.0
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
@@ -85,7 +90,7 @@ _SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
 _RUSSIAN_ONCE = _TERMS["раз"]
 _QUARTERED = frozenset(("time", "volume", "mass"))
 _LONGEST_SYMBOL = 2  # "a m" is no metre
-_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | frozenset((*_PERIODS, _RUSSIAN_ONCE))
+_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
@@ -133,6 +138,8 @@ class Quantity:
             return _same_time(self, other)
         mine, its = self.dimension, other.dimension
         if mine == its or not mine or not its:
+            if mine == "time" and {self.value, other.value} == {14 * _DAY, 15 * _DAY}:  # "quinze jours"
+                return 7 * _DAY in (self.factor, other.factor)
             return (
                 _close(self.value, other.value)
                 or (self.other_value is not None and _close(self.other_value, other.value))
@@ -181,27 +188,25 @@ def _same_date(one: Quantity, other: Quantity) -> bool:
 
 
 def _same_time(one: Quantity, other: Quantity) -> bool:
-    minutes = []
-    for each in (one, other):
-        if each.dimension not in ("", "clock", "time"):
-            return False
-        minutes.append(
-            _minutes_of(each) if not each.dimension else each.value / 60 if each.dimension == "time" else each.value
-        )
     is_certain = all(
-        (each.is_certain and each.dimension == "clock") or at > 720
-        for each, at in zip((one, other), minutes, strict=True)
+        (each.is_certain and each.dimension == "clock") or any(at > _NOON for at in _minutes_of(each))
+        for each in (one, other)
     )
-    day = 1440 if is_certain else 720
-    return abs(minutes[0] - minutes[1]) % day < 0.01
+    day = 2 * _NOON if is_certain else _NOON
+    return any(abs(mine - its) % day < 0.01 for mine in _minutes_of(one) for its in _minutes_of(other))
 
 
-def _minutes_of(bare: Quantity) -> float:
-    """A bare number as minutes of the day: 18 is 18:00, and 22.3 is 22.30."""
-    if not 0 <= bare.value <= _HOURS_OF_A_DAY:
-        return float("nan")
-    hours = int(bare.value)
-    return 60 * hours + round(100 * (bare.value - hours))
+def _minutes_of(each: Quantity) -> Sequence[float]:
+    """The time of the day in minutes that *each* may be: 18 is 18:00, and 22.3 hours are 22:30 or 22:18."""
+    if each.dimension == "clock":
+        return (each.value,)
+    if each.dimension not in ("", "time"):
+        return ()
+    hours = each.value / _HOUR if each.dimension else each.value
+    if not 0 <= hours <= _HOURS_OF_A_DAY:
+        return ()
+    whole = int(hours)
+    return (60 * hours, 60 * whole + round(100 * (hours - whole)))
 
 
 def has_quantity(terms: Sequence[str]) -> bool:
@@ -230,10 +235,19 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
     """Half a unit, an interval, or a unit that an article counts, at *place*; *end* is that of the last quantity."""
-    if terms[place] in HALVES and (half := _half_of_a_unit(terms, place)):
+    term = terms[place]
+    if term in HALVES and (half := _half_of_a_unit(terms, place)):
         return half
-    if terms[place] in _QUARTERS:
+    if term in _QUARTERS:
         return _quarters_at(terms, place, 1)
+    if term in _FIXED:
+        dimension, value = _FIXED[term]
+        is_certain = dimension != "percent"
+        return Quantity(start=place, end=place + 1, value=value, dimension=dimension, is_certain=is_certain)
+    if term in _DAY_NUMBERS:
+        at = next((at for at in range(place + 1, len(terms)) if terms[at] not in _BETWEEN_DATE), len(terms))
+        is_day = at < len(terms) and terms[at] in MONTH_NUMBERS
+        return _date(MONTH_NUMBERS[terms[at]], _DAY_NUMBERS[term], place, at + 1) if is_day else None
     is_rate = end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]
     return None if is_rate else _interval(terms, place) or _counted_by_article(terms, place)  # not in "50 cents a day"
 
@@ -247,7 +261,7 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     )
     if not is_counted or is_quarter or _end_of_half(terms, place + 2):
         return None
-    found = Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False)
+    found = Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor)
     if terms[place + 1] in _CLOCK_UNITS and (one := _in_day(_clock(60, place, place + 2), terms)).is_certain:
         return one  # "une heure de l'après-midi"
     return _as_interval(found, terms) if dimension == "times" else found
@@ -281,10 +295,18 @@ def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
 
 
 def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
-    """*found* with the unit of a range at both ends, and pairs such as 4/5 as dates."""
+    """*found* with the unit of a range at both ends, pairs such as 4/5 as dates, and sums such as 1 hour 30 minutes."""
     kept: list[Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
+        if before is not None and _are_thousands(before, each, terms):
+            each.value += _THOUSAND * before.value * each.factor
+            each.start = before.start
+            kept[-1] = each
+            continue
+        if before is not None and _is_rest_of(before, each, terms):
+            before.value, before.end = before.value + each.value, each.end
+            continue
         kept.append(each)
         if before is None or before.dimension or each.start - before.end > 1:
             continue
@@ -302,6 +324,34 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
                 joined.is_certain = False
                 kept[-2:] = [joined]
     return kept
+
+
+def _are_thousands(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
+    """True if both are one number with a space before its last three digits: 2 500."""
+    return (
+        before.end == each.start == before.start + 1
+        and not before.dimension
+        and terms[before.start].isdigit()
+        and len(terms[before.start]) < _THOUSANDS
+        and terms[each.start].isdigit()
+        and len(terms[each.start]) == _THOUSANDS
+    )
+
+
+def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
+    """True if *each* is the rest of *before* in a smaller unit: the minutes after hours, the cents after euros."""
+    between = terms[before.end : each.start]
+    if between and (len(between) > 1 or between[0] not in _AND):
+        return False
+    if before.dimension in MONEY:
+        return each.dimension == "money" and each.value < 1
+    return (
+        before.dimension == each.dimension
+        and before.dimension in ("time", "months", "length", "mass")
+        and each.value < before.factor
+        and each.factor < before.factor
+        and not before.per
+    )
 
 
 def _read(terms: Sequence[str], place: int) -> Quantity:
@@ -579,6 +629,9 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     if before in _QUARTERS:
         is_until = place > 1 and terms[place - 2] == WITHOUT  # без четверти семь
         return (-15, place - 2) if is_until else (-45, place - 1) if before == _RUSSIAN_QUARTER else None
+    if before in _BEFORE_HOURS and place > 2 and terms[place - 2] == _PORTUGUESE_TO:  # um quarto para as oito
+        minutes = _minutes_at(terms, place - 3)
+        return None if minutes is None else (-minutes, place - 3)
     if before not in _PAST | _BEFORE or place < 2:
         return None
     at = place - 3 if _unit_at(terms, place - 2) == UNITS[_TERMS["minute"]] else place - 2
@@ -588,6 +641,7 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     return minutes if before in _PAST else -minutes, at
 
 
+_PORTUGUESE_TO = _TERMS["para"]
 _MINUTES_OF_HOUR, _RUSSIAN_QUARTER = _TERMS["минут"], _TERMS["четверть"]
 
 

@@ -25,10 +25,11 @@ from pytest_ragcheck.judging.offline.negation import (
 )
 from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
+    INSIDE_LARGE_NUMBERS,
     READ_TOGETHER,
     canonical_number,
     composed,
-    joined_hundreds,
+    joined_number,
     with_language_numbers,
 )
 
@@ -53,6 +54,7 @@ END = "¶"
 _SIGNS = frozenset("$€£")
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _TIMES = frozenset(TIMES_BY_WORD)
+_COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
 _SPECIAL = _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
 
@@ -74,7 +76,7 @@ class TermDictionary(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
             term = canonical_number(word)
-        elif ("hundert" in word or "honderd" in word or "cento" in word) and (value := joined_hundreds(word)):
+        elif any(map(word.__contains__, INSIDE_LARGE_NUMBERS)) and (value := joined_number(word)):
             term = canonical_number(str(value))
         elif word.endswith("n't"):
             term = NOT
@@ -109,7 +111,7 @@ class TermDictionary(dict[str, str]):
         if not _TIMES.isdisjoint(found):
             found = list(_with_times(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
-            found = with_language_numbers(found, UNIT_WORDS.__contains__)
+            found = with_language_numbers(found, _COUNTED.__contains__)
         if not _SIGNS.isdisjoint(found):
             found = _with_signs_after_numbers(found)
         if found is not given:
