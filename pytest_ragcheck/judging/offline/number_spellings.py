@@ -37,6 +37,7 @@ _HAN_NUMBER = re.compile(
     r"[一二三四五六七八九两十][〇零一二两三四五六七八九十百千万萬亿億]+|[二三四五六七八九两十](?=[天日年月周週小时個个次岁歲元块倍名位人])"
 )
 _GROUPED = re.compile(r"\d{1,3}(?:[,'’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?")
+_GROUPED_BY_DOT = re.compile(r"[1-9]\d{0,2}\.\d\d0")
 _LONGEST_NUMBER = 40  # digits; longer numbers are compared as text, because int() is quadratic
 _LARGEST_COMPOSED = 10.0**_LONGEST_NUMBER  # else "hundred hundred ..." becomes infinite
 
@@ -45,8 +46,9 @@ def canonical_number(written: str) -> str:
     """
     One spelling for a number in digits: `1,000` is `1000`, `2,50` is `2.5`, `007` is `7`, `09:00` is `9:00`.
 
-    A single dot is a decimal point (`1.000` is `1`). A comma before exactly three digits separates thousands. Text
-    that is not a decimal number (`1.2.3`) is returned unchanged.
+    A single dot is a decimal point, unless three digits that end in 0 follow: `1.500` is 1500, which outside English is
+    mostly meant. A comma before exactly three digits separates thousands. Text that is not a decimal number (`1.2.3`)
+    is returned unchanged.
     """
     if len(written) > _LONGEST_NUMBER:
         return written
@@ -54,6 +56,8 @@ def canonical_number(written: str) -> str:
         return str(int(written))
     if ":" in written:
         return written[1:] if written[0] == "0" and written[1] != ":" else written
+    if _GROUPED_BY_DOT.fullmatch(written):
+        return written.replace(".", "")
     if _GROUPED.fullmatch(written):
         comma_decimal = written.count(".") > 1
         written = re.sub(r"[.'’]" if comma_decimal else r"[,'’]", "", written)

@@ -140,10 +140,8 @@ class Quantity:
         if mine == its or not mine or not its:
             if mine == "time" and {self.value, other.value} == {14 * _DAY, 15 * _DAY}:  # "quinze jours"
                 return 7 * _DAY in (self.factor, other.factor)
-            return (
-                _close(self.value, other.value)
-                or (self.other_value is not None and _close(self.other_value, other.value))
-                or (other.other_value is not None and _close(self.value, other.other_value))
+            return _close(self.value, other.value) or (
+                self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
             )
         if {mine, its} == {"time", "months"}:
             return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
