@@ -23,7 +23,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import BOUNDS, DATED_OR_MEASURED, read_quantities
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, WITHOUT_POLARITY
 from pytest_ragcheck.judging.offline.terms import is_number, numbers_in
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class AnswerText:
         return self._polarity_of(self._text)
 
     def _polarity_of(self, text: str) -> Polarity:
-        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), STOP_WORDS)
+        return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
 
     @cached_property
     def _unasked(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from itertools import chain, pairwise, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity, periods_in, read_quantities
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, WITHOUT_POLARITY
 from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
 
 _TERMS = TermDictionary()
@@ -301,7 +301,7 @@ def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool)
 
 def _content(terms: Sequence[str]) -> list[tuple[str, bool]]:
     """The content terms, each with whether an article or a preposition is before it."""
-    return [(term, before in _BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in STOP_WORDS]
+    return [(term, before in _BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in WITHOUT_POLARITY]
 
 
 def _places(terms: Sequence[str], term: str) -> list[int]:

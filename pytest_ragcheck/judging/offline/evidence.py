@@ -18,10 +18,10 @@ from pytest_ragcheck.judging.offline.changed_details import (
     foreign_date,
     joined_items,
 )
-from pytest_ragcheck.judging.offline.negation import DIRECTIONS, IF, NEGATIVE, SIGNED, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import BUT, IF, NEGATIVE, SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import read_quantities
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
+from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, WITHOUT_POLARITY
 from pytest_ragcheck.judging.offline.terms import END, is_number, numbers_in
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _MOST_OF_A_PHRASE = 4  # content terms
 _LEAST_ABOUT_QUESTION = 2  # of the question's content terms in two neighbouring sentences
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _LEAST_REPEATED = 3  # content terms of a context sentence that a part of a claim repeats
-_WITHOUT_CONTENT = STOP_WORDS | SIGNED
+_WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
 class DenyingSentence:
@@ -64,7 +64,7 @@ class DenyingSentence:
 
     @cached_property
     def polarity(self) -> Polarity:
-        return polarity(self._terms, STOP_WORDS)
+        return polarity(self._terms, WITHOUT_POLARITY)
 
     @cached_property
     def foci(self) -> frozenset[str]:
@@ -392,13 +392,15 @@ class Evidence:
             return False
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS):
-            plain = frozenset(term for term in clause if term not in STOP_WORDS and term not in DIRECTIONS)
+            plain = frozenset(clause) - _WITHOUT_CONTENT
+            if len(plain - WITHOUT_POLARITY) > 1:
+                plain -= WITHOUT_POLARITY
             enough = max(2.0, _NEAR_COPY * len(plain))
             if len(plain) < enough or not (denies or any(len(plain & each.content) >= enough for each in denying)):
                 continue
             if nearest := self._nearest(plain, apart=0):
-                own = own or polarity(claim, STOP_WORDS)
-                if all(own.opposes(polarity(sentence, STOP_WORDS), about=plain) for sentence in nearest):
+                own = own or polarity(claim, WITHOUT_POLARITY)
+                if all(own.opposes(polarity(sentence, WITHOUT_POLARITY), about=plain) for sentence in nearest):
                     return True
         return self._repeats_with_other_polarity(claim)
 
@@ -418,9 +420,9 @@ class Evidence:
                 continue
             part = _part_with(claim, places, plain)
             if part and not (NEGATIVE.isdisjoint(part) and NEGATIVE.isdisjoint(sentence)):
-                own = polarity(part, STOP_WORDS)
+                own = polarity(part, WITHOUT_POLARITY)
                 repeated = self._nearest(plain, share=1.0, apart=0)
-                if all(own.opposes(polarity(each, STOP_WORDS), about=plain) for each in repeated):
+                if all(own.opposes(polarity(each, WITHOUT_POLARITY), about=plain) for each in repeated):
                     return True
         return False
 

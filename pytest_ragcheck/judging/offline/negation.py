@@ -51,7 +51,7 @@ _PAIRS = """
 allowed permitted ~ forbidden prohibited banned disallowed
 possible able ~ unable
 included ~ excluded
-open ~ =closed
+open opens ~ =closed =closes
 required mandatory compulsory obligatory necessary obliged ~ optional voluntary exempt
 valid ~ invalid
 enabled ~ disabled
@@ -68,38 +68,38 @@ likely ~ unlikely
 clear ~ unclear
 erlaubt gestattet zulassig ~ verboten untersagt
 inbegriffen enthalten ~ ausgeschlossen
-offen geoffnet ~ geschlossen
+offen geoffnet offnet frei ~ geschlossen gesperrt =schliesst
 erforderlich notwendig verpflichtend verpflichtet obligatorisch notig ~ freiwillig optional fakultativ befreit
 kostenlos kostenfrei unentgeltlich gratis ~ kostenpflichtig
 angenommen akzeptiert ~ abgelehnt
 autorise permis admis ~ interdit interdite defendu
-compris inclus ~ exclu exclus
-ouvert ouverte ~ fermee fermees
+compris inclus comprend inclut ~ exclu exclus
+ouvert ouverte ouvre ouvrent ~ ferme fermee fermes fermees =ferment
 obligatoire oblige ~ facultatif facultative exempte dispense
 gratuit ~ payant payante
 accepte ~ refuse
 allowed permitido autorizado admitido ~ prohibido proibido
 incluido ~ excluido
-abierto abierta ~ cerrado
+abierto abierta abre abren ~ cerrado =cierra =cierran
 obligatorio obligado requerido necesario ~ opcional voluntario exento exenta
 aceptado ~ rechazado
 valido ~ invalido
-aberto aberta ~ fechado
+aberto aberta abre abrem ~ fechado encerrado =encerra =encerram =fecha =fecham
 obrigatorio ~ facultativo isento isenta dispensado
 aceite aceito ~ recusado
 consentito permesso ammesso ~ vietato vietata vieta proibito
 accettato ~ rifiutato
 incluso inclusa compreso ~ escluso esclusa
-aperto aperta ~ chiuso chiusa
+aperto aperta apre aprono ~ chiuso chiusa =chiude =chiudono
 obbligatorio obbligato ~ facoltativo opzionale esente esonerato
 toegestaan ~ verboden
 inbegrepen ~ uitgesloten
-open geopend ~ gesloten
+open geopend opent ~ gesloten =sluit
 verplicht ~ vrijwillig optioneel vrijgesteld
 toegelaten ~ geweigerd
 разрешено разрешен можно ~ запрещено запрещен нельзя
 включено ~ исключено
-открыт открыто ~ закрыт закрыто
+открыт открыто открывается работает работают ~ закрыт закрыто закрывается
 обязательно обязателен обязан ~ необязательно необязателен освобожден
 возможно ~ невозможно
 действителен действительно ~ недействителен недействительно
@@ -168,7 +168,10 @@ _THAN = listed("than als que de di do dan a чем")
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
-_REACH = 4  # content terms that a negation denies at most
+_REACH, _REACH_BACK = 4, 2  # content terms after and before a negation that it denies at most
+
+OPEN = listed("open offen ouvert abiert abert apert открыт")
+"""The terms of `PAIRS` for what is open."""
 
 SIGNED = NEGATIVE | frozenset(DIRECTIONS)
 """The terms without which a text affirms everything."""
@@ -178,7 +181,9 @@ _UNPLAIN = SIGNED | {IF}
 SIGNS = {**{word: word for word in _MORE | _ONLY}, **_NEGATIONS, **_CLAUSES, **_CONDITIONS}
 """The term of each negation, of each word that begins a clause, and of the words that go with them."""
 
-YES = listed("yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet")
+YES = listed(
+    "sí yes yeah yep correct true right ja oui si sim sì да так 是 是的 对 はい ええ 네 예 예 نعم haan हाँ evet"
+)
 """Lower-case words that mean yes at the beginning of an answer."""
 
 NO = listed(
@@ -309,8 +314,8 @@ class _Reading:
     def end_clause(self, term: str) -> None:
         """End the clause at *term*, which begins the next one."""
         if self.negates and not self.reached and self.clause:
-            self._deny(self.clause[-1], self.clause[-_REACH:])
-            del self.clause[-_REACH:]
+            self._deny(self.clause[-1], self.clause[-_REACH_BACK:])
+            del self.clause[-_REACH_BACK:]
         self.found.affirmed.update(self.clause)
         self.negates = term == EXCEPT and not self.has_negation
         self._begin(is_condition=term == IF)
@@ -383,7 +388,17 @@ def split_clauses(terms: Sequence[str], silent: AbstractSet[str]) -> list[Sequen
 
 
 def _is_bound(terms: Sequence[str], place: int) -> bool:
-    """True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without"."""
+    """
+    True if the negation at *place* denies nothing: in "not more than 30", "not only", "with or without".
+
+    "Closed" is the negation of "open", but the two are no opposites with a time: "closes at 6", "open until 6".
+    """
+    if (
+        terms[place + 1 : place + 2]
+        and terms[place + 1] in OPEN
+        and any(term < ":" for term in terms[max(0, place - 5) : place + 6])
+    ):
+        return True
     if terms[place] == WITHOUT and place and terms[place - 1] in _OR:
         return True
     nearby = terms[place + 1 : place + 3]

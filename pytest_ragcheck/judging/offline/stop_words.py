@@ -25,7 +25,7 @@ STOP_WORDS = frozenset(
         "except without i'm you're we're they're i've we've i'll you'll we'll let's "
         # German, French, Spanish, Portuguese, Italian, Dutch
         "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden nicht auf mit von zu im "
-        "fur sich auch als nach bei aus wie sie er wir ihr kann "
+        "fur ins vom zum zur beim am im ans werden wurde sich auch als nach bei aus wie sie er wir ihr kann "
         "le la les un une des du de et ou est sont dans sur pour par avec que qui ne pas ce cette il elle nous vous au "
         "aux el los las unos unas y o es son en por para con se su sus lo al del como "
         "os um uma e em com ao aos na nas nos da das dos "
@@ -33,10 +33,25 @@ STOP_WORDS = frozenset(
         "het een van en op te zijn met voor niet "
         # Russian, as normalised
         "и в во на с со по к ко от до из за о об у не но а или что это как для при то он она они мы вы их его ее бы же "
-        "ли был была были быть есть может"
+        "ли был была были быть есть может "
+        # Modal verbs
+        "need needs darf durfen durfte kann konnen muss mussen soll sollen braucht "
+        "peut peuvent pouvez doit doivent devez faut puede pueden debe deben hay tiene tienen "
+        "puo possono deve devono bisogna occorre va vanno pode podem devem precisa precisam "
+        "kan kunnen mag mogen moet moeten hoeft hoeven можно нужно надо должен должна должны могут"
     )
 )
 """Terms of function words; scripts without word boundaries have none."""
+
+WITHOUT_POLARITY = STOP_WORDS | frozenset(
+    _terms(
+        "allowed permitted able required necessary mandatory needed erlaubt gestattet notig notwendig erforderlich "
+        "autorise permis admis necessaire obligatoire permite permiten permitido autorizado necesario obligatorio "
+        "consentito permesso ammesso necessario obbligatorio obrigatorio toegestaan nodig verplicht "
+        "разрешено разрешается требуется необходимо обязательно"
+    )
+)
+"""Terms of function words and of what is allowed or required: a negation beside them denies the rest."""
 
 FRAMING = frozenset(
     _terms(

@@ -56,7 +56,11 @@ _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
-_SPECIAL = _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
+_ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di", "con"))
+_NOT_ITALIAN = frozenset(("el", "los", "se", "que", "est", "une", "les", "vous", "y"))
+_FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
+_REACH_OF_NE = 4  # words
+_SPECIAL = _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
 
 
 class TermDictionary(dict[str, str]):
@@ -68,7 +72,7 @@ class TermDictionary(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__(_FIXED)
-        self._special = {*_SPECIAL, "no"}
+        self._special = {*_SPECIAL, "no", "si"}
         """Words that `of_words` does not only look up."""
         self._negative = {"no"}
         """Words that deny another one; and "no", which is no negation in Portuguese."""
@@ -83,12 +87,12 @@ class TermDictionary(dict[str, str]):
         else:  # l'hôtel, the hotel's, O'Brien: the longest part is the word
             plain = max(word.split("'"), key=len) if "'" in word else word
             term = stem(plain)
-            affirmed = _NEGATIVE.get(plain) or _NEGATIVE.get(term) or without_prefix(plain)
+            affirmed = _listed(_NEGATIVE, plain, term) or without_prefix(plain)
             if affirmed:
                 term = stem(affirmed)
                 self._special.add(word)
                 self._negative.add(word)
-            term = _BASES.get(term, term)
+            term = _listed(_BASES, affirmed or plain, term) or term
         self[word] = term
         return term
 
@@ -106,8 +110,12 @@ class TermDictionary(dict[str, str]):
         if self._special.isdisjoint(found):
             return terms
         given = found
+        if not _FRENCH_NEGATIONS.isdisjoint(found):
+            found = list(_with_french_negations(found))
         if not self._negative.isdisjoint(found):
             found = list(self._with_negations(found))
+        if "si" in found and not _ITALIAN.isdisjoint(found) and _NOT_ITALIAN.isdisjoint(found):
+            found = ["sich" if word == "si" else word for word in found]
         if not _TIMES.isdisjoint(found):
             found = list(_with_times(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
@@ -126,6 +134,22 @@ class TermDictionary(dict[str, str]):
                 yield NOT
             if word != "no" or not is_portuguese:
                 yield word
+
+
+def _with_french_negations(found: list[str]) -> Iterator[str]:
+    """*found* with "ne ... pas" as one negation before the verb: "ne comprend pas" becomes "not comprend"."""
+    closed: set[int] = set()
+    for place, word in enumerate(found):
+        if place in closed:
+            continue
+        if word == "ne" or word.startswith("n'"):
+            reach = found[place + 1 : place + 1 + _REACH_OF_NE]
+            end = next((at for at, each in enumerate(reach) if each in _FRENCH_NEGATIONS), None)
+            if end is not None:
+                closed.add(place + 1 + end)
+                yield "not"
+                word = word.removeprefix("n'")
+        yield word
 
 
 def _with_times(found: list[str]) -> Iterator[str]:
@@ -226,13 +250,30 @@ _FIXED = {
     **{word: canonical_number(str(value)) for word, value in NUMBER_WORDS.items()},
 }
 
-_BASES = {stem(word): stem(affirmative[0]) for affirmative, _ in PAIRS for word in affirmative}
-"""The term of each affirmative word, one for all synonyms."""
+_SHORTENED = 2  # letters that a form of a word may lack at the end
 
-_NEGATIVE = {
-    spelling: affirmative[0]
-    for affirmative, negative in PAIRS
-    for word in negative
-    for spelling in ((word[1:],) if word[0] == "=" else (word, stem(word)))
-}
-"""The word that a negative word or its stem denies."""
+
+def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for word, value in pairs:
+        found.setdefault(word[1:] if word[0] == "=" else stem(word), []).append((word, value))
+    return found
+
+
+def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
+    """The value of the listed word of which *word*, with the stem *own*, is a form; "unterschrieben" is no "untersagt"."""
+    for listed, value in (*by_stem.get(own, ()), *by_stem.get(word, ())):
+        if (
+            listed[1:] == word
+            if listed[0] == "="
+            else word.startswith(listed[: max(len(own), len(listed) - _SHORTENED)])
+        ):
+            return value
+    return None
+
+
+_BASES = _by_stem((word, stem(affirmative[0])) for affirmative, _ in PAIRS for word in affirmative)
+"""The term of each affirmative word by its stem, one for all synonyms."""
+
+_NEGATIVE = _by_stem((word, affirmative[0]) for affirmative, negative in PAIRS for word in negative)
+"""The word that a negative word denies, by its stem."""
