@@ -44,7 +44,7 @@ PORTUGUESE = listed(
 )
 """Words with which "no" is Portuguese for "in the", unless one of `NOT_PORTUGUESE` is near."""
 
-NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con")
+NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
 
 # What is affirmed, then its negatives. A word stands for all with its stem, except after "=".
 _PAIRS = """
@@ -207,8 +207,7 @@ def says_yes(text: str) -> bool | None:
 
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     """The terms of *text* without a first one that answers by itself, as in "No, it is closed"."""
-    said = says_yes(text) if terms else None
-    return terms if said is None or (said is False and terms[0] != NOT) else terms[1:]
+    return terms if says_yes(text) is None else terms[1:]
 
 
 @dataclass(slots=True)  # not frozen: filled term by term
@@ -313,7 +312,9 @@ class _Reading:
 
     def end_clause(self, term: str) -> None:
         """End the clause at *term*, which begins the next one."""
-        if self.negates and not self.reached and self.clause:
+        if self.has_negation and self.negates and not self.reached and not self.clause:
+            self._deny(NOT, (NOT,))  # "It isn't allowed."
+        elif self.negates and not self.reached and self.clause:
             self._deny(self.clause[-1], self.clause[-_REACH_BACK:])
             del self.clause[-_REACH_BACK:]
         self.found.affirmed.update(self.clause)
