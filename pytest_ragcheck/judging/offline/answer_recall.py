@@ -262,11 +262,14 @@ class AnswerText:
         if len(parts) == expected.count(", ") + 1:  # no list without "and"
             return False
         items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
-        return any(terms <= self._all for terms in items) and any(map(self._all.isdisjoint, items))
+        return any(terms <= self._all for terms in items) and any(
+            self._all.isdisjoint(terms) and not numbers_in(terms) and DATED_OR_MEASURED.isdisjoint(terms)
+            for terms in items
+        )
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""
-        if DATED_OR_MEASURED.isdisjoint(sought.distinct):
+        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and not any(":" in term for term in sought.distinct):
             if not sought.has_number:
                 return False
             has_bound = not BOUNDS.isdisjoint(sought.distinct)

@@ -18,6 +18,8 @@ _BEFORE_HALF = _JOINING | {"с"}
 _HALVES = frozenset(
     ("half", "halb", "halbe", "demi", "demie", "media", "medio", "mezza", "mezzo", "meia", "meio", "половинои")
 )
+_PERCENT = "percen"  # the term of percent
+_PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _ROOM_AFTER_TENS = 10
 _ONE_AFTER_TENS = dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1) | dict.fromkeys(
     ("second", "второго"), 2
@@ -134,6 +136,10 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
     joined: list[str] = []
     place = 0
     while place < len(words):
+        if words[place] in _PERCENT_AFTER and words[place - 1] in _PERCENT_BEFORE and place:  # por ciento
+            joined[-1] = _PERCENT
+            place += 1
+            continue
         if not terms[place][:1].isdigit():
             joined.append(terms[place])
             place += 1

@@ -54,7 +54,7 @@ _PARTS_OF_A_CLOCK = (
     "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
     "половинои половине pm am четверть четверти halve halber halben"
 )
-DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, "p")) | _terms_of(listed(_PARTS_OF_A_CLOCK))
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, "p")) | _terms_of(listed(_PARTS_OF_A_CLOCK))
 """Terms that make a number a quantity, a date or a clock time."""
 # Words between a bound and its number, a day and its month, a number and its unit.
 _BEFORE_NUMBER = _terms_of(
@@ -76,7 +76,7 @@ _SQUARE = _terms_of(listed("square carre carres cuadrados cuadrado quadrati quad
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _HOURS_OF_A_CLOCK, _HOURS_OF_A_DAY, _DIGITS_OF_A_DAY, _NOON = 12, 24, 2, 720
-_THOUSAND, _THOUSANDS = 1000.0, 3  # digits
+_THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _HOUR, _DAY = 3600.0, 86400.0
 _CALENDAR_SECONDS = 2629800.0  # a month
@@ -297,11 +297,6 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
     kept: list[Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
-        if before is not None and _are_thousands(before, each, terms):
-            each.value += _THOUSAND * before.value * each.factor
-            each.start = before.start
-            kept[-1] = each
-            continue
         if before is not None and _is_rest_of(before, each, terms):
             before.value, before.end = before.value + each.value, each.end
             continue
@@ -322,18 +317,6 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
                 joined.is_certain = False
                 kept[-2:] = [joined]
     return kept
-
-
-def _are_thousands(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
-    """True if both are one number with a space before its last three digits: 2 500."""
-    return (
-        before.end == each.start == before.start + 1
-        and not before.dimension
-        and terms[before.start].isdigit()
-        and len(terms[before.start]) < _THOUSANDS
-        and terms[each.start].isdigit()
-        and len(terms[each.start]) == _THOUSANDS
-    )
 
 
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
@@ -489,7 +472,8 @@ def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
         if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS:  # "neuf heures du matin"
             hour = _in_day(_clock(60 * int(terms[place]), place, place + 2), terms, is_after=True)
             return hour if hour.is_certain else None
-        if terms[place + 1 : place + 2] and terms[place + 1] in _PARTS_WITHOUT_HOUR:  # "в 7 вечера"
+        following = next((term for term in terms[place + 1 : place + 4] if term not in STOP_WORDS), END)
+        if following in _PARTS_WITHOUT_HOUR:  # "в 7 вечера", "at three in the afternoon"
             return _in_day(_clock(60 * int(terms[place]), place, place + 1), terms)
     return None if found is None else _in_day(found, terms)
 
@@ -584,7 +568,7 @@ _EVENING = _terms_of(
 )
 _AFTER_NOON = [_TERMS["apres"], _TERMS["midi"]]
 _PARTS_OF_A_DAY = _MORNING | _EVENING
-_PARTS_WITHOUT_HOUR = _terms_of(listed("утра вечера"))
+_PARTS_WITHOUT_HOUR = _PARTS_OF_A_DAY - _terms_of(["дня"])
 _MINUS = _terms_of(listed("menos moins meno"))
 
 
