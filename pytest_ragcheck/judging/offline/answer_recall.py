@@ -146,34 +146,49 @@ class AnswerText:
         sought, other_quantities, has_quantity = self._with_own_quantities(sought)
         lacking = (sought.distinct - self._all) | other_quantities
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
-        is_late = False
+        is_late = not missing and self._is_late(sought)
         if missing:
-            share = sought.share_without(missing, self._weights)
-            is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
-            least = self._least(sought, share, is_coarser=is_coarser)
-            if not has_quantity and _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
-                return None
-            raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
-            if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
-                raw = min(raw, _HIGHEST_WITHOUT_NUMBER)
-            elif has_quantity and len(missing - STOP_WORDS) <= _MOST_WORDS_BESIDE_QUANTITY:
-                raw = max(raw, _QUANTITY)
+            raw = self._raw_without(missing, sought, has_quantity=has_quantity, above=above)
         else:
-            is_late = self._is_late(sought)
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
-        agrees = None if wanted is None or self._says_yes is None else self._says_yes is wanted
-        if agrees and not other_quantities:
-            raw = max(raw, _QUANTITY)  # the rest of "No, the last train leaves at 22:40" explains it
-        opposed = self._opposes(expected, sought) if agrees is None else not agrees
-        if opposed:
-            raw = min(raw, _OPPOSED)
+        if raw is None:
+            return None
+        raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
         if raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected)):
             raw = _CHANGED
         score = _calibrated(raw)
         if score <= above:
             return None
         return Recall(score=score, expected=expected, missing=lacking, is_opposed=opposed, is_late=is_late)
+
+    def _raw_without(
+        self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float
+    ) -> float | None:
+        """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
+        share = sought.share_without(missing, self._weights)
+        is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
+        least = self._least(sought, share, is_coarser=is_coarser)
+        if not has_quantity and _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
+            return None
+        raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
+        if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
+            return min(raw, _HIGHEST_WITHOUT_NUMBER)
+        if has_quantity and len(missing - STOP_WORDS) <= _MOST_WORDS_BESIDE_QUANTITY:
+            return max(raw, _QUANTITY)
+        return raw
+
+    def _with_yes_or_no(
+        self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
+    ) -> tuple[float, bool]:
+        """*raw* less if the answer says the opposite, more if both begin with the same yes or no; and the first."""
+        if wanted is None or self._says_yes is None:
+            opposed = self._opposes(expected, sought)
+        else:
+            opposed = self._says_yes is not wanted
+            if not opposed and self._all.issuperset(numbers_in(sought.terms)):
+                raw = max(raw, _QUANTITY)  # the rest of "No, dogs may not enter" explains it
+        return (min(raw, _OPPOSED) if opposed else raw), opposed
 
     def _with_own_quantities(self, sought: ExpectedAnswer) -> tuple[ExpectedAnswer, frozenset[str], bool]:
         """

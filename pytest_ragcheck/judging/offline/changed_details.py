@@ -124,7 +124,7 @@ def changed_detail(
 
 
 def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The noun of *claim* after "to", "by" or "from", if *sentence* has it elsewhere and another one there; or empty."""
+    """The noun of *claim* after "to", "by" or "from", if *sentence* has another one there; or empty."""
     own, other = dict(_with_roles(claim)), dict(_with_roles(sentence))
     for noun, role in own.items():
         if noun in sentence and other.get(noun) != role:

@@ -271,10 +271,13 @@ _WEEKDAYS = (
     "thursday thursdays donnerstag donnerstags jeudi jeudis jueves giovedi donderdag четверг четверга четвергам",
     "friday fridays freitag freitags vendredi vendredis viernes venerdi vrijdag пятница пятницу пятницы пятницам",
     (
-        "saturday saturdays samstag samstags sonnabend samedi samedis sabado sabados sabato zaterdag суббота субботу субботы "
-        "субботам"
+        "saturday saturdays samstag samstags sonnabend samedi samedis sabado sabados sabato zaterdag "
+        "суббота субботу субботы субботам"
     ),
-    "sunday sundays sonntag sonntags dimanche dimanches domingo domingos domenica zondag воскресенье воскресенья воскресеньям",
+    (
+        "sunday sundays sonntag sonntags dimanche dimanches domingo domingos domenica zondag "
+        "воскресенье воскресенья воскресеньям"
+    ),
 )
 
 MONTHS_BY_WORD = {word: number for number, listed in enumerate(_MONTHS, start=1) for word in listed.split()}
@@ -298,31 +301,22 @@ FIXED_BY_WORD = {
 DAYS_BY_WORD = {
     word: day
     for first, words in (
-        (
-            1,
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
-        ),
-        (
-            1,
-            "ersten zweiten dritten vierten funften sechsten siebten achten neunten zehnten elften zwolften "
-            "dreizehnten vierzehnten funfzehnten sechzehnten siebzehnten achtzehnten neunzehnten zwanzigsten",
-        ),
+        (1, ("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth")),
+        (1, ("ersten zweiten dritten vierten funften sechsten siebten achten neunten zehnten elften zwolften "
+            "dreizehnten vierzehnten funfzehnten sechzehnten siebzehnten achtzehnten neunzehnten zwanzigsten")),
         (1, "premier"),
         (1, "primero"),
         (1, "primo"),
         (1, "primeiro"),
         (1, "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde"),
         (1, "первого второго"),
-        (
-            13,
-            "тринадцатого четырнадцатого пятнадцатого шестнадцатого семнадцатого восемнадцатого девятнадцатого "
-            "двадцатого",
-        ),
+        (13, ("тринадцатого четырнадцатого пятнадцатого шестнадцатого семнадцатого восемнадцатого девятнадцатого "
+             "двадцатого")),
         (30, "тридцатого"),
     )
     for day, word in enumerate(words.split(), start=first)
-}
+}  # fmt: skip
 """Ordinal numbers that are a day before a month."""
 
 TIMES_BY_WORD = {

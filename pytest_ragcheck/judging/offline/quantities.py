@@ -8,9 +8,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.measure_words import (
-    LOWER_BOUNDS,
     DAYS_BY_WORD,
     FIXED_BY_WORD,
+    LOWER_BOUNDS,
     MONEY,
     MONTHS_BY_WORD,
     PER,
@@ -64,7 +64,8 @@ _BETWEEN_DATE = _terms_of(listed("of the de di del st nd rd th er o a ten"))
 _TO = _terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
 HALVES = _terms_of(
     listed(
-        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio половинои половине"
+        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio "
+        "половинои половине"
     )
 )
 _AND = _terms_of(listed("and y e et en und с"))
@@ -80,6 +81,7 @@ _THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _HOUR, _DAY = 3600.0, 86400.0
 _CALENDAR_SECONDS = 2629800.0  # a month
+_NEAR_A_DEGREE = 0.6
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
@@ -138,16 +140,17 @@ class Quantity:
             return _same_time(self, other)
         mine, its = self.dimension, other.dimension
         if mine == its or not mine or not its:
-            if mine == "time" and {self.value, other.value} == {14 * _DAY, 15 * _DAY}:  # "quinze jours"
-                return 7 * _DAY in (self.factor, other.factor)
-            return _close(self.value, other.value) or (
-                self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
+            return (
+                _close(self.value, other.value)
+                or _is_fortnight(self, other)
+                or (
+                    self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
+                )
             )
         if {mine, its} == {"time", "months"}:
             return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
         if {mine, its} == {"degree", "fahrenheit"}:
-            celsius = [each.value if each.dimension == "degree" else (each.value - 32) / 1.8 for each in (self, other)]
-            return abs(celsius[0] - celsius[1]) < 0.6
+            return abs(self.celsius - other.celsius) < _NEAR_A_DEGREE
         return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
 
     def comparable(self, other: Quantity) -> bool:
@@ -167,8 +170,17 @@ class Quantity:
         return bool(self.dimension) or self.bound != 0
 
     @property
+    def celsius(self) -> float:
+        return self.value if self.dimension == "degree" else (self.value - 32) / 1.8
+
+    @property
     def seconds(self) -> float:
         return self.value * _CALENDAR_SECONDS if self.dimension == "months" else self.value
+
+
+def _is_fortnight(one: Quantity, other: Quantity) -> bool:
+    """True for "quinze jours" and two weeks."""
+    return {one.value, other.value} == {14 * _DAY, 15 * _DAY} and 7 * _DAY in (one.factor, other.factor)
 
 
 def _close(one: float, other: float) -> bool:
@@ -398,7 +410,7 @@ def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
 
 def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
     """The dimension and factor of the unit at *place*; an empty dimension without one."""
-    return UNITS.get(terms[place], ("", 1.0)) if place < len(terms) else ("", 1.0)
+    return UNITS.get(terms[place], ("", 1.0)) if 0 <= place < len(terms) else ("", 1.0)
 
 
 def _end_of_half(terms: Sequence[str], place: int) -> int:
@@ -592,8 +604,9 @@ def _minutes_at(terms: Sequence[str], at: int) -> int | None:
         return 15
     if term in HALVES:
         return 30
-    is_count = _is_small(term) and int(term) < 60 and int(term) % 5 == 0
-    return int(term) if is_count and not _unit_at(terms, at + 1)[0] else None
+    unit = _unit_at(terms, at + 1)
+    is_count = _is_small(term) and int(term) < 60 and (unit == _MINUTE or (int(term) % 5 == 0 and not unit[0]))
+    return int(term) if is_count else None
 
 
 def _is_minute(terms: Sequence[str]) -> bool:
@@ -611,18 +624,17 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     if before in _QUARTERS:
         is_until = place > 1 and terms[place - 2] == WITHOUT  # без четверти семь
         return (-15, place - 2) if is_until else (-45, place - 1) if before == _RUSSIAN_QUARTER else None
-    if before in _BEFORE_HOURS and place > 2 and terms[place - 2] == _PORTUGUESE_TO:  # um quarto para as oito
-        minutes = _minutes_at(terms, place - 3)
-        return None if minutes is None else (-minutes, place - 3)
-    if before not in _PAST | _BEFORE or place < 2:
-        return None
-    at = place - 3 if _unit_at(terms, place - 2) == UNITS[_TERMS["minute"]] else place - 2
-    minutes = int(terms[at]) if at == place - 3 and _is_minute(terms[at:]) else _minutes_at(terms, at)
+    is_portuguese = before in _BEFORE_HOURS and terms[place - 2 : place - 1] == [_PORTUGUESE_TO]
+    at = place - 3 if is_portuguese or _unit_at(terms, place - 2) == _MINUTE else place - 2
+    minutes = _minutes_at(terms, at)
     if minutes is None or (before == "to" and is_number(terms[at])):  # "5 to 8 guests"
         return None
-    return minutes if before in _PAST else -minutes, at
+    if is_portuguese:  # um quarto para as oito
+        return -minutes, at
+    return (minutes if before in _PAST else -minutes, at) if before in _PAST | _BEFORE else None
 
 
+_MINUTE = UNITS[_TERMS["minute"]]
 _PORTUGUESE_TO = _TERMS["para"]
 _MINUTES_OF_HOUR, _RUSSIAN_QUARTER = _TERMS["минут"], _TERMS["четверть"]
 

@@ -148,7 +148,6 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
             if end is not None:
                 closed.add(place + 1 + end)
                 yield "not"
-                word = word.removeprefix("n'")
         yield word
 
 
@@ -250,7 +249,8 @@ _FIXED = {
     **{word: canonical_number(str(value)) for word, value in NUMBER_WORDS.items()},
 }
 
-_SHORTENED = 2  # letters that a form of a word may lack at the end
+# Letters that a form of a listed word may lack at the end: "unterschrieben" has the stem of "untersagt".
+_SHORTENED = 2
 
 
 def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
@@ -261,7 +261,7 @@ def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]
 
 
 def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
-    """The value of the listed word of which *word*, with the stem *own*, is a form; "unterschrieben" is no "untersagt"."""
+    """The value of the listed word of which *word*, with the stem *own*, is a form."""
     for listed, value in (*by_stem.get(own, ()), *by_stem.get(word, ())):
         if (
             listed[1:] == word
