@@ -19,7 +19,7 @@ _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _HAN = re.compile(r"[〇一-九十百千万零两]")
 
-NUMBER_PATTERN = r"\d+(?:[.,:'’]\d+)*"
+NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
 _ASCII_WORDS = re.compile(rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
@@ -41,7 +41,7 @@ _ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|{_END}|[\n。！？।]
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u0652\u00ad\u200b-\u200f\u2060\ufeff]+")
-_SPACE_IN_NUMBER = re.compile("(\\d)(?<!\\d{4})[ \u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
+_DIGIT_SPACE = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _LETTERS_WITHOUT_DECOMPOSITION = (("ø", "o"), ("ł", "l"), ("đ", "d"), ("æ", "ae"), ("œ", "oe"), ("ı", "i"), ("’", "'"))
 # Most texts outside ASCII become ASCII by these alone, and skip the slower steps. A dash does not become a hyphen,
 # which could make a date.
@@ -76,11 +76,12 @@ def normalised(text: str) -> str:
 def _folded(text: str) -> str:
     if "-0" in text or "-1" in text:
         text = _ISO_DATE.sub(_date_in_words, text)
-    text = _SPACE_IN_NUMBER.sub(r"\1", text)
     if text.isascii():
         return text.lower()
     if "Â" in text or "Ã" in text or "â€" in text:
         text = _MISREAD.sub(_read_again, text)
+    if "\u00a0" in text or "\u2009" in text or "\u202f" in text:
+        text = _DIGIT_SPACE.sub("", text)
     for sign, written in _COMMON:
         text = text.replace(sign, written)
     if text.isascii():

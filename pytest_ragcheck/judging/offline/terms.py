@@ -25,7 +25,6 @@ from pytest_ragcheck.judging.offline.negation import (
 )
 from pytest_ragcheck.judging.offline.normalized_text import SENTENCE_ENDS, folded_words, normalised, words
 from pytest_ragcheck.judging.offline.number_spellings import (
-    INSIDE_LARGE_NUMBERS,
     READ_TOGETHER,
     canonical_number,
     composed,
@@ -53,6 +52,7 @@ END = "¶"
 
 _SIGNS = frozenset("$€£")
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
+_LEAST_OF_LARGE_NUMBER = 7  # letters
 _TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
@@ -80,19 +80,22 @@ class TermDictionary(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
             term = canonical_number(word)
-        elif any(map(word.__contains__, INSIDE_LARGE_NUMBERS)) and (value := joined_number(word)):
+        elif len(word) >= _LEAST_OF_LARGE_NUMBER and (value := joined_number(word)) is not None:
             term = canonical_number(str(value))
         elif word.endswith("n't"):
             term = NOT
         else:  # l'hôtel, the hotel's, O'Brien: the longest part is the word
             plain = max(word.split("'"), key=len) if "'" in word else word
             term = stem(plain)
-            affirmed = _listed(_NEGATIVE, plain, term) or without_prefix(plain)
+            affirmed = (
+                _listed(_NEGATIVE, plain, term) if term in _NEGATIVE or plain in _NEGATIVE else without_prefix(plain)
+            )
             if affirmed:
                 term = stem(affirmed)
                 self._special.add(word)
                 self._negative.add(word)
-            term = _listed(_BASES, affirmed or plain, term) or term
+            if term in _BASES:
+                term = _listed(_BASES, affirmed or plain, term) or term
         self[word] = term
         return term
 
@@ -262,7 +265,8 @@ def _by_stem(pairs: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]
 
 def _listed(by_stem: dict[str, list[tuple[str, str]]], word: str, own: str) -> str | None:
     """The value of the listed word of which *word*, with the stem *own*, is a form."""
-    for listed, value in (*by_stem.get(own, ()), *by_stem.get(word, ())):
+    listings: list[tuple[str, str]] = [*by_stem.get(own, ()), *by_stem.get(word, ())]
+    for listed, value in listings:
         if (
             listed[1:] == word
             if listed[0] == "="
