@@ -51,14 +51,18 @@ class Half:
         return sum(verdicts), len(verdicts)
 
     def area_under_curve(self, changes: Collection[str]) -> float:
-        """The chance that a right rewording has a higher groundedness than an answer with one of these changes."""
+        """
+        The chance that a right rewording has a higher groundedness than an ungrounded answer with one of these changes.
+
+        A list without one of its items is incomplete, but grounded.
+        """
         same, changed = (
             [
                 judged.groundedness or 0.0
                 for row, judged in zip(self.rows, self.judgements, strict=True)
-                if row["change"].partition("-")[0] in kinds
+                if row["change"].partition("-")[0] in kinds and row["label_grounded"] == is_grounded
             ]
-            for kinds in ({"same"}, changes)
+            for kinds, is_grounded in (({"same"}, 1), (changes, 0))
         )
         return sum((a > b) + (a == b) / 2 for a in same for b in changed) / (len(same) * len(changed))
 

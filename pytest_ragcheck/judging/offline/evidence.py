@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     foreign_date,
     joined_items,
 )
-from pytest_ragcheck.judging.offline.negation import BUT, IF, NEGATIVE, SIGNED, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import read_quantities
 from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, WITHOUT_POLARITY
@@ -51,7 +51,7 @@ _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _MOST_OF_A_PHRASE = 4  # content terms
 _LEAST_ABOUT_QUESTION = 2  # of the question's content terms in two neighbouring sentences
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
-_LEAST_REPEATED = 3  # content terms of a context sentence that a part of a claim repeats
+_LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
@@ -419,7 +419,7 @@ class Evidence:
             if IF in sentence or len(plain) < _LEAST_REPEATED or not plain <= words:
                 continue
             part = _part_with(claim, places, plain)
-            if part and not (NEGATIVE.isdisjoint(part) and NEGATIVE.isdisjoint(sentence)):
+            if part and (NOT in part) is not (NOT in sentence):
                 own = polarity(part, WITHOUT_POLARITY)
                 repeated = self._nearest(plain, share=1.0, apart=0)
                 if all(own.opposes(polarity(each, WITHOUT_POLARITY), about=plain) for each in repeated):

@@ -168,7 +168,7 @@ _THAN = listed("than als que de di do dan a чем")
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
-_REACH, _REACH_BACK = 4, 2  # content terms after and before a negation that it denies at most
+_REACH = 4  # content terms that a negation denies at most
 
 OPEN = listed("open offen ouvert abiert abert apert открыт")
 """The terms of `PAIRS` for what is open."""
@@ -315,8 +315,8 @@ class _Reading:
         if self.has_negation and self.negates and not self.reached and not self.clause:
             self._deny(NOT, (NOT,))  # "It isn't allowed."
         elif self.negates and not self.reached and self.clause:
-            self._deny(self.clause[-1], self.clause[-_REACH_BACK:])
-            del self.clause[-_REACH_BACK:]
+            self._deny(self.clause[-1], self.clause[-_REACH:])
+            del self.clause[-_REACH:]
         self.found.affirmed.update(self.clause)
         self.negates = term == EXCEPT and not self.has_negation
         self._begin(is_condition=term == IF)

@@ -233,6 +233,6 @@ def _without_marker(piece: str) -> str:
     piece = piece.strip()
     if piece[:1].isalpha() and piece[1:2] not in _AFTER_A_LETTER:
         return piece
-    if (markers := _MARKERS.match(piece)) and not _is_dated(piece, markers.end() - 2):
+    if (markers := _MARKERS.match(piece)) and not (piece[0].isdigit() and _is_dated(piece, markers.end() - 2)):
         piece = piece[markers.end() :]
     return piece if any(map(str.isalnum, piece)) else ""

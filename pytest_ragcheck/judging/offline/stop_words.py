@@ -35,7 +35,7 @@ STOP_WORDS = frozenset(
         "и в во на с со по к ко от до из за о об у не но а или что это как для при то он она они мы вы их его ее бы же "
         "ли был была были быть есть может "
         # Modal verbs
-        "need needs darf durfen durfte kann konnen muss mussen soll sollen braucht "
+        "darf durfen durfte kann konnen muss mussen soll sollen braucht "
         "peut peuvent pouvez doit doivent devez faut puede pueden debe deben hay tiene tienen "
         "puo possono deve devono bisogna occorre va vanno pode podem devem precisa precisam "
         "kan kunnen mag mogen moet moeten hoeft hoeven можно нужно надо должен должна должны могут"
@@ -45,7 +45,8 @@ STOP_WORDS = frozenset(
 
 WITHOUT_POLARITY = STOP_WORDS | frozenset(
     _terms(
-        "allowed permitted able required necessary mandatory needed erlaubt gestattet notig notwendig erforderlich "
+        "need needs allowed permitted able required necessary mandatory needed "
+        "erlaubt gestattet notig notwendig erforderlich "
         "autorise permis admis necessaire obligatoire permite permiten permitido autorizado necesario obligatorio "
         "consentito permesso ammesso necessario obbligatorio obrigatorio toegestaan nodig verplicht "
         "разрешено разрешается требуется необходимо обязательно"

@@ -56,11 +56,14 @@ _LEAST_OF_LARGE_NUMBER = 7  # letters
 _TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
+# "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
 _ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di", "con"))
 _NOT_ITALIAN = frozenset(("el", "los", "se", "que", "est", "une", "les", "vous", "y"))
+_NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
+_HOMOGRAPHS = frozenset(("si", "en"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
-_SPECIAL = _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
+_SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
 
 
 class TermDictionary(dict[str, str]):
@@ -72,7 +75,7 @@ class TermDictionary(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__(_FIXED)
-        self._special = {*_SPECIAL, "no", "si"}
+        self._special = {*_SPECIAL, "no"}
         """Words that `of_words` does not only look up."""
         self._negative = {"no"}
         """Words that deny another one; and "no", which is no negation in Portuguese."""
@@ -117,8 +120,8 @@ class TermDictionary(dict[str, str]):
             found = list(_with_french_negations(found))
         if not self._negative.isdisjoint(found):
             found = list(self._with_negations(found))
-        if "si" in found and not _ITALIAN.isdisjoint(found) and _NOT_ITALIAN.isdisjoint(found):
-            found = ["sich" if word == "si" else word for word in found]
+        if not _HOMOGRAPHS.isdisjoint(found):
+            found = list(_with_homographs(found))
         if not _TIMES.isdisjoint(found):
             found = list(_with_times(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
@@ -137,6 +140,15 @@ class TermDictionary(dict[str, str]):
                 yield NOT
             if word != "no" or not is_portuguese:
                 yield word
+
+
+def _with_homographs(found: list[str]) -> Iterator[str]:
+    """*found* with "in" for a Spanish or French "en", and with "oneself" for an Italian "si"."""
+    words_in = frozenset(found)
+    is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
+    is_dutch = _NOT_DUTCH.isdisjoint(words_in)
+    for word in found:
+        yield "sich" if word == "si" and is_italian else "in" if word == "en" and not is_dutch else word
 
 
 def _with_french_negations(found: list[str]) -> Iterator[str]:

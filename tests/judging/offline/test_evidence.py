@@ -9,7 +9,10 @@ from pytest_ragcheck.judging.offline.terms import TermDictionary
 def evidence(*contexts: str, wanted: str) -> Evidence:
     terms = TermDictionary()
     return Evidence(
-        map(ContextCache(terms).__getitem__, contexts), wanted=frozenset(terms.of(wanted)), asked=frozenset()
+        map(ContextCache(terms).__getitem__, contexts),
+        texts=contexts,
+        wanted=frozenset(terms.of(wanted)),
+        asked=frozenset(),
     )
 
 

@@ -41,6 +41,55 @@ O pequeno-almoço está incluído no preço. | O pequeno-almoço não está incl
 Пропуск действителен без фотографии. | Пропуск недействителен без фотографии.
 Het ontbijt is bij de prijs inbegrepen. | Het ontbijt is niet bij de prijs inbegrepen.
 Roken is verboden op het terras. | Roken is toegestaan op het terras.
+Dogs are not allowed in the restaurant. | Yes, dogs are allowed in the restaurant.
+The deposit is refundable until the course begins. | No, the deposit is not refundable.
+The deposit is refundable until the course begins. | The deposit is non-refundable.
+The deposit is refundable until the course begins. | The deposit cannot be refunded.
+You must switch off the device before cleaning. Do not use alcohol. | Switch off the device and use alcohol.
+Breakfast is included in the price. | No, breakfast is not included in the price.
+Breakfast is included in the price. | Breakfast is excluded from the price.
+Breakfast is included in the price. | The price does not include breakfast.
+Children under 12 are not admitted without an adult. | Children under 12 are admitted without an adult.
+Visitors need no ticket on Sundays. | Yes, visitors need a ticket on Sundays.
+Die Zufahrt ist für Lieferwagen gesperrt. | Ja, die Zufahrt ist für Lieferwagen frei.
+Die Zufahrt ist für Lieferwagen gesperrt. | Die Zufahrt ist für Lieferwagen nicht gesperrt.
+Hunde dürfen nicht ins Schwimmbad. | Ja, Hunde dürfen ins Schwimmbad.
+Hunde dürfen nicht ins Schwimmbad. | Hunde sind im Schwimmbad erlaubt.
+Der Antrag muss nicht unterschrieben werden. | Ja, der Antrag muss unterschrieben werden.
+Der Antrag muss nicht unterschrieben werden. | Der Antrag ist zu unterschreiben.
+Die Karte ist übertragbar. | Nein, die Karte ist nicht übertragbar.
+Die Karte ist übertragbar. | Die Karte ist unübertragbar.
+Les animaux ne sont pas admis dans le camping. | Oui, les animaux sont admis dans le camping.
+Le petit déjeuner n'est pas compris dans le prix. | Oui, le petit déjeuner est compris dans le prix.
+Le petit déjeuner n'est pas compris dans le prix. | Le prix comprend le petit déjeuner.
+Il faut éteindre l'appareil avant de le nettoyer. | Il ne faut pas éteindre l'appareil avant de le nettoyer.
+La carte n'est plus valable après un an. | Oui, la carte est toujours valable après un an.
+No se permite fumar en la terraza. | Se permite fumar en la terraza.
+El seguro cubre los daños por agua. | No, el seguro no cubre los daños por agua.
+È vietato dare da mangiare agli animali. | Sì, si può dare da mangiare agli animali.
+È vietato dare da mangiare agli animali. | È permesso dare da mangiare agli animali.
+Il modulo non va firmato. | Sì, il modulo va firmato.
+Il modulo non va firmato. | Il modulo deve essere firmato.
+La garanzia copre la batteria. | No, la garanzia non copre la batteria.
+O elevador não pode ser usado em caso de incêndio. | Sim, o elevador pode ser usado em caso de incêndio.
+A inscrição é obrigatória. | Não, a inscrição não é obrigatória.
+O museu não abre à segunda-feira. | Sim, o museu abre à segunda-feira.
+Honden zijn niet toegestaan op het strand. | Ja, honden zijn toegestaan op het strand.
+Honden zijn niet toegestaan op het strand. | Honden mogen op het strand.
+De factuur hoeft niet te worden bewaard. | Ja, de factuur moet worden bewaard.
+Het ticket kan worden omgeruild. | Nee, het ticket kan niet worden omgeruild.
+В зале запрещено фотографировать. | Да, в зале можно фотографировать.
+В зале запрещено фотографировать. | В зале разрешено фотографировать.
+Справку не нужно заверять. | Да, справку нужно заверять.
+Бассейн работает по воскресеньям. | Нет, по воскресеньям бассейн не работает.
+Бассейн работает по воскресеньям. | По воскресеньям бассейн закрыт.
+The tablets can be taken with food. | No, the tablets must not be taken with food.
+The tablets can be taken with food. | The tablets cannot be taken with food.
+The tablets can be taken with food. | Take the tablets without food.
+Never store the battery below 0 °C. | The battery can be stored below 0 °C.
+Never store the battery below 0 °C. | Always store the battery below 0 °C.
+Guests do not have to vacate their rooms before noon. | Guests have to vacate their rooms before noon.
+Guests do not have to vacate their rooms before noon. | Guests must vacate their rooms before noon.
 """
 
 # The context, and an answer that says the same with other words of polarity.
@@ -63,6 +112,52 @@ Não é permitido fumar no terraço. | É proibido fumar no terraço.
 A recolha é possível no primeiro domingo. | A recolha é possível ao primeiro domingo.
 На террасе не разрешено курить. | На террасе курить запрещено.
 Roken is niet toegestaan op het terras. | Roken is verboden op het terras.
+Dogs are not allowed in the restaurant. | Dogs are forbidden in the restaurant.
+Dogs are not allowed in the restaurant. | You cannot bring a dog into the restaurant.
+The deposit is refundable until the course begins. | Yes, you get the deposit back until the course begins.
+The deposit is refundable until the course begins. | The deposit can be refunded before the course begins.
+You must switch off the device before cleaning. Do not use alcohol. | Switch the device off first and avoid alcohol.
+Breakfast is included in the price. | Yes, the price includes breakfast.
+Breakfast is included in the price. | Breakfast does not cost extra.
+Children under 12 are not admitted without an adult. | No, children under 12 need to be with an adult.
+Children under 12 are not admitted without an adult. | Children under 12 must come with an adult.
+Visitors need no ticket on Sundays. | No, a ticket is not needed on Sundays.
+Visitors need no ticket on Sundays. | No ticket is required on Sundays.
+Die Zufahrt ist für Lieferwagen gesperrt. | Nein, Lieferwagen dürfen nicht einfahren, die Zufahrt ist gesperrt.
+Hunde dürfen nicht ins Schwimmbad. | Nein, Hunde sind im Schwimmbad verboten.
+Der Antrag muss nicht unterschrieben werden. | Nein, eine Unterschrift ist nicht nötig.
+Der Antrag muss nicht unterschrieben werden. | Der Antrag braucht keine Unterschrift.
+Die Karte ist übertragbar. | Ja, die Karte ist übertragbar.
+Das Gerät darf nur von Fachleuten geöffnet werden. | Nur Fachleute dürfen das Gerät öffnen.
+Les animaux ne sont pas admis dans le camping. | Non, le camping n'accepte pas les animaux.
+Le petit déjeuner n'est pas compris dans le prix. | Non, le petit déjeuner est en supplément.
+Le petit déjeuner n'est pas compris dans le prix. | Non, le prix ne comprend pas le petit déjeuner.
+Il faut éteindre l'appareil avant de le nettoyer. | Éteignez d'abord l'appareil.
+Il faut éteindre l'appareil avant de le nettoyer. | L'appareil doit être éteint avant le nettoyage.
+La carte n'est plus valable après un an. | Non, elle n'est valable qu'un an.
+No se permite fumar en la terraza. | No, está prohibido fumar en la terraza.
+El seguro cubre los daños por agua. | Sí, los daños por agua están cubiertos.
+Los socios no pagan entrada. | No, los socios entran gratis.
+Los socios no pagan entrada. | Los socios están exentos de pago.
+È vietato dare da mangiare agli animali. | No, dare da mangiare agli animali non è permesso.
+La garanzia copre la batteria. | Sì, la batteria è coperta dalla garanzia.
+O elevador não pode ser usado em caso de incêndio. | Não, em caso de incêndio é proibido usar o elevador.
+A inscrição é obrigatória. | Sim, é preciso inscrever-se.
+A inscrição é obrigatória. | Sim, a inscrição é obrigatória.
+O museu não abre à segunda-feira. | Não, está fechado à segunda-feira.
+O museu não abre à segunda-feira. | Não, o museu encerra à segunda-feira.
+Honden zijn niet toegestaan op het strand. | Nee, honden zijn verboden op het strand.
+Honden zijn niet toegestaan op het strand. | Nee, honden mogen niet op het strand.
+De factuur hoeft niet te worden bewaard. | Nee, bewaren van de factuur is niet nodig.
+Het ticket kan worden omgeruild. | Ja, omruilen van het ticket kan.
+В зале запрещено фотографировать. | Нет, фотографировать в зале нельзя.
+В зале запрещено фотографировать. | Фотографировать в зале не разрешается.
+Справку не нужно заверять. | Нет, заверять справку не требуется.
+Справку не нужно заверять. | Справка не требует заверения.
+Бассейн работает по воскресеньям. | Да, по воскресеньям бассейн открыт.
+Not all rooms have air conditioning. | No, only some rooms have air conditioning.
+The tablets can be taken with food. | Yes, the tablets may be taken with food.
+Guests do not have to vacate their rooms before noon. | You can keep your room until noon.
 """
 
 # The question, an accepted answer, and an answer that is right.
