@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files
-from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN
+from pytest_ragcheck.plugin.configuration import is_dry_run, is_question_of, opening_files, settings_of
+from pytest_ragcheck.plugin.run_state import OVER_BUDGET, RUN, run_of
 from pytest_ragcheck.plugin.workers.transport import (
     NO_DOCUMENTS,
     NOT_STARTED,
@@ -24,6 +24,7 @@ from pytest_ragcheck.plugin.workers.transport import (
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.ending.gate_item import GateItem
     from pytest_ragcheck.plugin.run_state import Run
+    from pytest_ragcheck.report.files.rows_ahead import RowsAhead
     from pytest_ragcheck.verdict.record import Record
 
 JUDGE_ID = "ragcheck::judge"
@@ -67,6 +68,9 @@ class Recorder:
 
         self._not_passed: set[str] = set()
         """Node ids of items that did not pass, and of files that were skipped."""
+
+        self._rows: RowsAhead | None = None
+        """The rows of the records so far; None before the first."""
 
         self._crashed: list[pytest.TestReport] = []
         self._uncollected: list[str] = []
@@ -132,6 +136,7 @@ class Recorder:
             from pytest_ragcheck.report.terminal.run_lines import score_words
 
             records = records_of(report, self._config)
+            self._encode(records)
             self._scores[report.nodeid] = ", ".join(filter(None, map(score_words, records)))
             self._records.setdefault(report.nodeid, []).extend(records)
             if report.when == "setup" and report.failed and records:
@@ -140,6 +145,17 @@ class Recorder:
                 equal.append(records[0].question.id)
         if report.failed and report.nodeid in self._records:
             self._failed.append((report, self._records[report.nodeid]))
+
+    def _encode(self, records: Iterable[Record]) -> None:
+        """Encode the rows of the records now, while pytest would wait for replies."""
+        if self._rows is None:
+            from pytest_ragcheck.report.files.rows_ahead import RowsAhead
+
+            settings = settings_of(self._config)
+            self._rows = RowsAhead(settings.run.output, settings.redactor)
+            self._config.add_cleanup(self._rows.close)
+        for record in records:
+            self._rows.add(run_of(self._config).results.records[record.question.key])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -212,7 +228,9 @@ class Recorder:
         else:
             from pytest_ragcheck.plugin.ending.session_end import finish
 
-            self._lines = finish(session, run, not_passed=self._not_passed)
+            rows = self._rows
+            encoded = (lambda _: None) if rows is None else rows.row_of
+            self._lines = finish(session, run, not_passed=self._not_passed, encoded=encoded)
         # JUnit and the other reports already have the whole texts.
         if shown := [(report, records) for report, records in self._failed if report.nodeid not in self._equal_errors]:
             from pytest_ragcheck.plugin.ending.failure_display import shorten_failures

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.plugin.run_state import GateOutcome, Run
     from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
 
 
-def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) -> list[str]:
+def finish(
+    session: pytest.Session, run: Run, *, not_passed: Collection[str], encoded: Callable[[Record], Any]
+) -> list[str]:
     """
     Write the result files, and return the lines of the terminal report; empty if no question was asked.
 
@@ -45,6 +48,7 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
         session: The session, whose exit status turns red.
         run: The run, after its last item.
         not_passed: Node ids of the items that did not pass, and of skipped files.
+        encoded: Returns the row of a record that was encoded while the run waited; None to encode it now.
     """
     config = session.config
     settings = settings_of(config)
@@ -78,7 +82,12 @@ def finish(session: pytest.Session, run: Run, *, not_passed: Collection[str]) ->
     try:
         scope = CollectionScope(config, run, complete=outcomes.complete, not_passed=not_passed)
         written = write_results(
-            outcomes, summary, settings.run.output, settings.redactor, would_collect=scope.would_collect
+            outcomes,
+            summary,
+            settings.run.output,
+            settings.redactor,
+            would_collect=scope.would_collect,
+            encoded=encoded,
         )
         if settings.run.shard is not None:
             whole = CollectionScope(config, run, complete=True, not_passed=not_passed)

@@ -28,16 +28,29 @@ JUDGEMENT = "judgement"
 """The key of the judgement, from which a run can be decided again."""
 
 
-def predictions_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
+def predictions_document(
+    outcomes: Outcomes,
+    *,
+    rows: Callable[[Iterable[Any]], Any] = list,
+    encoded: Callable[[Record], Any] = lambda _: None,
+) -> dict[str, Any]:
     """
     Return `{agent}_predictions.json`: a row for each PASS and FAIL, and a separate list of the ERRORs.
 
-    *rows* turns the generator of rows into an array, or leaves it, for a document that is written row by row.
+    Args:
+        outcomes: The outcomes of the run.
+        rows: Turns the generator of rows into an array, or leaves it, for a document that is written row by row.
+        encoded: Returns the row of a record if it was encoded before; None to make it now.
     """
     return {
         **_head(outcomes),
         "complete": outcomes.complete,
-        "predictions": rows(_prediction(record, outcomes) for record in outcomes.measured),
+        "predictions": rows(
+            prediction_row(record, tolerated=outcomes.tolerated[key])
+            if (key := record.question.key) in outcomes.tolerated
+            else encoded(record) or prediction_row(record)
+            for record in outcomes.measured
+        ),
         "errors": rows(map(_error, outcomes.errors)),
     }
 
@@ -91,9 +104,9 @@ def _documents(documents: Documents) -> dict[str, Any]:
     return {**asdict(documents), "left": [asdict(left) for left in documents.left]}
 
 
-def _prediction(record: Record, outcomes: Outcomes) -> dict[str, Any]:
+def prediction_row(record: Record, *, tolerated: str = "") -> dict[str, Any]:
+    """Return the row of a PASS or a FAIL; *tolerated* is why the FAIL does not turn the run red."""
     measured = _measured(record)
-    tolerated = outcomes.tolerated.get(record.question.key)
     return {
         "question_id": record.question.id,
         "dataset_name": record.question.dataset_name,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.file_names import safe_name, unique_names
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.redaction import Redactor
     from pytest_ragcheck.summary.aggregate import Summary
     from pytest_ragcheck.summary.run_outcomes import Outcomes
+    from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ def write_results(
     redactor: Redactor,
     *,
     would_collect: Callable[[str], bool] = lambda _: False,
+    encoded: Callable[[Record], Any] = lambda _: None,
 ) -> Written:
     """
     Write the question files, the predictions and the summary of a run.
@@ -65,6 +67,7 @@ def write_results(
         redactor: Removes the secrets.
         would_collect: Whether the run would have a dataset if its file still existed. The absence of such a dataset
             does not make the run partial.
+        encoded: Returns the row of a record that was encoded while the run waited; None to encode it now.
 
     Raises:
         ResultsError: A file cannot be written.
@@ -81,7 +84,7 @@ def write_results(
         )
         for name, questions in zip(names, outcomes.sets, strict=True)
     )
-    predictions = predictions_document(outcomes, rows=partial(map, rounded))
+    predictions = predictions_document(outcomes, rows=partial(map, rounded), encoded=encoded)
     written = Written(
         predictions=writer.write(f"{prefix}_predictions.json", rounded(predictions)),
         summary=writer.write(f"{prefix}_summary.json", rounded(summary_document(outcomes, summary))),

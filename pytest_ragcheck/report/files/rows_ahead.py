@@ -1,0 +1,82 @@
+"""Encodes the rows of the predictions while a run waits for replies."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from pytest_ragcheck.report.files.json_writer import EncodedRow, JsonWriter, rounded
+from pytest_ragcheck.report.files.result_documents import prediction_row
+from pytest_ragcheck.verdict.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_ragcheck.redaction import Redactor
+    from pytest_ragcheck.verdict.record import Record
+
+
+class RowsAhead:
+    """
+    The rows of the predictions, encoded as their records come, so that little is left to do after the last reply.
+
+    The rows wait in a file without a name, because those of 50,000 questions have 150 MB. Without such a file, as on a
+    full disk, all rows are encoded at the end.
+
+    Args:
+        folder: The output folder, which the first row creates.
+        redactor: Removes the secrets.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self._folder = folder
+        self._writer = JsonWriter(folder, redactor)
+        self._file: IO[bytes] | None = None
+        self._is_usable = True
+        self._numbers: dict[tuple[str, str], int] = {}
+        """By dataset name and question id, the number of the row in the file."""
+
+        self._records: list[Record] = []
+        """The record of each row."""
+
+        self._ends = array("Q", [0])
+        """Where each row begins in the file, and where the last one ends."""
+
+    def add(self, record: Record) -> None:
+        """Encode the row of a record, unless it is an ERROR; it replaces an earlier one of the same question."""
+        if record.verdict is Verdict.ERROR or not self._is_usable:
+            return
+        row = self._writer.row(rounded(prediction_row(record))).encode()
+        try:
+            if self._file is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed by `close`
+            self._file.write(row)
+        except OSError:
+            self._is_usable = False
+            return
+        self._numbers[record.question.key] = len(self._records)
+        self._records.append(record)
+        self._ends.append(self._ends[-1] + len(row))
+
+    def row_of(self, record: Record) -> EncodedRow | None:
+        """Return the row of the very record that was added; None for another one."""
+        number = self._numbers.get(record.question.key)
+        if number is None or self._records[number] is not record or self._file is None or not self._is_usable:
+            return None
+        start, end = self._ends[number : number + 2]
+        try:
+            if self._file.tell() != start:
+                self._file.seek(start)
+            return EncodedRow(self._file.read(end - start), "utf-8")
+        except OSError:
+            return None
+
+    def close(self) -> None:
+        """Delete the rows."""
+        self._is_usable = False
+        if self._file is not None:
+            with suppress(OSError):  # rows that a full disk did not take
+                self._file.close()
