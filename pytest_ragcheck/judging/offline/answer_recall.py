@@ -77,6 +77,9 @@ class Recall:
     is_opposed: bool = False
     """True if the answer says the opposite: no for yes, "not Paris" for "Paris"."""
 
+    has_other_figure: bool = False
+    """True if the answer has another number or date instead."""
+
     is_late: bool = False
     """True if the answer contains everything expected, but after much else."""
 
@@ -147,8 +150,12 @@ class AnswerText:
         lacking = (sought.distinct - self._all) | other_quantities
         missing = lacking - self._rounded(sought, lacking) if sought.has_number else lacking
         is_late = not missing and self._is_late(sought)
+        has_other_figure = False
         if missing:
             raw = self._raw_without(missing, sought, has_quantity=has_quantity, above=above)
+            has_other_figure = (
+                raw is not None and raw <= _HIGHEST_WITHOUT_NUMBER and self._has_other_figure(sought, missing)
+            )
         else:
             order = 1.0 if sought.stands_in(self._spelt) else sought.order_in(self._content)
             raw = (1 - _FORM) + _FORM * order - _LATE * is_late
@@ -160,7 +167,22 @@ class AnswerText:
         score = _calibrated(raw)
         if score <= above:
             return None
-        return Recall(score=score, expected=expected, missing=lacking, is_opposed=opposed, is_late=is_late)
+        return Recall(
+            score=score,
+            expected=expected,
+            missing=lacking,
+            is_opposed=opposed,
+            has_other_figure=has_other_figure,
+            is_late=is_late,
+        )
+
+    def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
+        """True if the answer lacks the expected numbers and has others, besides those of the question."""
+        return (
+            sought.has_number
+            and missing >= set(numbers_in(sought.distinct - self._asked))
+            and any(number not in sought.distinct and number not in self._asked for number in self._own_numbers)
+        )
 
     def _raw_without(
         self, missing: AbstractSet[str], sought: ExpectedAnswer, *, has_quantity: bool, above: float

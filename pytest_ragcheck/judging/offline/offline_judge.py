@@ -80,21 +80,16 @@ class OfflineJudge:
             # Correctness parses the whole answer anyway, which usually rules out a refusal.
             cache[text] = Sentence(text)
         abstained = is_refusal(text, cache)
-        correctness, wrong = self._correctness(question, text, cache, abstained=abstained)
+        correctness, wrong, recall = self._correctness(question, text, cache, abstained=abstained)
         if abstained and wrong != DECLINED and correctness is not None and question.answerable:
             abstained = any(map(_declines, question.acceptable_answers))  # else it holds an accepted answer
         # Without contexts only a refusal is grounded, though "Yes." has no words that could be compared.
         if not abstained and not any(map(str.strip, contexts)):
             score, complaint, unsupported = 0.0, NO_CONTEXTS, cache.sentences
         else:
-            grounded = groundedness(
-                text,
-                question=question.question,
-                contexts=contexts,
-                terms=self._terms,
-                contexts_read=self._passages,
-                cache=cache,
-            )
+            grounded = self._grounded(text, question, contexts, cache)
+            if recall is not None:
+                grounded = self._with_expected(grounded, recall, question, contexts)
             score, complaint = grounded.score, _ungrounded(grounded)
             unsupported = tuple(each.sentence for each in grounded.sentences if each.score < PASS_LINE)
             if (correctness or 0.0) >= PASS_LINE and self._is_of_another(question, grounded):
@@ -109,6 +104,36 @@ class OfflineJudge:
             unsupported_claims=unsupported,
         )
 
+    def _grounded(
+        self, text: str, question: Question, contexts: Sequence[str], cache: SentenceCache | None = None
+    ) -> Groundedness:
+        return groundedness(
+            text,
+            question=question.question,
+            contexts=contexts,
+            terms=self._terms,
+            contexts_read=self._passages,
+            cache=cache,
+        )
+
+    def _with_expected(
+        self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
+    ) -> Groundedness:
+        """
+        *grounded*, given what an expected answer says that *contexts* support.
+
+        They contradict a short answer that denies it, and support one that says the same in few other words.
+        """
+        is_grounded = grounded.score >= PASS_LINE
+        denies = is_grounded and (recall.is_opposed or recall.has_other_figure)
+        agrees = not is_grounded and recall.score >= PASS_LINE and grounded.is_plain
+        if grounded.is_long or not (denies or agrees):
+            return grounded
+        expected = self._grounded(recall.expected, question, contexts)
+        if not expected.sentences or expected.score < PASS_LINE:
+            return grounded
+        return grounded.denied() if denies else grounded.affirmed()
+
     def _is_of_another(self, question: Question, grounded: Groundedness) -> bool:
         """True if the answer gives an accepted answer, but to something else than the passage that it nearly copies."""
         accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
@@ -121,24 +146,24 @@ class OfflineJudge:
 
     def _correctness(
         self, question: Question, text: str, cache: SentenceCache, *, abstained: bool
-    ) -> tuple[float | None, str]:
-        """The score, None if it does not apply, and the weakness, empty if there is none."""
+    ) -> tuple[float | None, str, Recall | None]:
+        """The score, None if it does not apply; the weakness, empty if there is none; the recall, None without one."""
         if not question.answerable:
-            return (1.0, "") if abstained else (0.0, NOT_DECLINED)
+            return (1.0, "", None) if abstained else (0.0, NOT_DECLINED, None)
         acceptable = question.acceptable_answers
         if not acceptable:
-            return None, ""
+            return None, "", None
         if abstained and any(map(_declines, acceptable)):
-            return 1.0, ""
+            return 1.0, "", None
         claims = _without_refusals(cache.sentences) if abstained else text
         if not claims.strip():
-            return 0.0, DECLINED
+            return 0.0, DECLINED, None
         recall = AnswerText(
             claims, found=cache[claims].words, question=question.question, terms=self._terms
         ).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
-            return recall.score, DECLINED
-        return recall.score, _incorrect(recall, self._terms)
+            return recall.score, DECLINED, None
+        return recall.score, _incorrect(recall, self._terms), recall
 
 
 def _beginnings(contexts: Sequence[str]) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,8 @@ _KNOWN_QUANTITIES, _MOST_TERMS_OF_A_SHORT_ANSWER = 0.2, 20
 _HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
 # Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
+
+_MOST_ABSENT_OF_A_PARAPHRASE = 2  # terms
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -98,6 +100,24 @@ class Groundedness:
 
     sentences: tuple[Support, ...]
     """The sentences that claim something, in the answer's order."""
+
+    is_long: bool = False
+    """True for more than 20 content terms."""
+
+    is_plain: bool = False
+    """True if the contexts contradict nothing in it and have nearly all its words, perhaps apart from each other."""
+
+    def denied(self) -> Groundedness:
+        """As if the contexts contradicted the worst sentence."""
+        if self.worst is None:
+            return self
+        worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=True)
+        return replace(self, score=min(self.score, _HIGHEST_WITH_CHANGE), sentences=(worst,))
+
+    def affirmed(self) -> Groundedness:
+        """As if the contexts had its words beside each other."""
+        sentences = tuple(replace(each, score=max(each.score, PASS_LINE)) for each in self.sentences)
+        return replace(self, score=max(self.score, PASS_LINE), sentences=sentences)
 
     @property
     def worst(self) -> Support | None:
@@ -158,6 +178,10 @@ def groundedness(
             is_contradicted=any(each.fault for each in measured),
             is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
+        is_long=size > _MOST_TERMS_OF_A_SHORT_ANSWER,
+        is_plain=not any(each.fault or each.change or each.is_opposed for each in measured)
+        and len([term for claim in claims for term in claim.content if term not in evidence.known])
+        <= _MOST_ABSENT_OF_A_PARAPHRASE,
         sentences=tuple(_supported(each) for each in measured),
     )
 
