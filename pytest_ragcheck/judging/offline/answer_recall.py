@@ -55,6 +55,8 @@ _DIGITS_OF_A_YEAR = 4
 _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
 # The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE, _PASS_LINE = 0.67, 0.7
+# The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
+_LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
@@ -162,9 +164,11 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        if raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected)):
+        is_changed = raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected))
+        if is_changed:
             raw = _CHANGED
-        score = _calibrated(raw)
+        is_plain = not (opposed or is_changed) and self._all.issuperset(numbers_in(sought.terms))
+        score = _calibrated(raw, line=self._line_of(sought) if is_plain else _LINE)
         if score <= above:
             return None
         return Recall(
@@ -175,6 +179,10 @@ class AnswerText:
             has_other_figure=has_other_figure,
             is_late=is_late,
         )
+
+    def _line_of(self, sought: ExpectedAnswer) -> float:
+        """The raw recall that becomes `_PASS_LINE`: less of a long expected answer, which has more other wordings."""
+        return _LINES_OF_LONG.get(min(len(sought.distinct - STOP_WORDS), max(_LINES_OF_LONG)), _LINE)
 
     def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
         """True if the answer lacks the expected numbers and has others, besides those of the question."""
@@ -191,7 +199,8 @@ class AnswerText:
         share = sought.share_without(missing, self._weights)
         is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
         least = self._least(sought, share, is_coarser=is_coarser)
-        if not has_quantity and _calibrated(max(least, (1 - _FORM) * share + _FORM)) <= above:
+        most = _calibrated(max(least, (1 - _FORM) * share + _FORM), line=self._line_of(sought))
+        if not has_quantity and most <= above:
             return None
         raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
         if sought.has_number and not is_coarser and lacks_figure(sought.distinct, missing - self._asked, self._own):
@@ -381,8 +390,8 @@ def _may_be_measured(term: str) -> bool:
     return is_number(term) and not (term.isdigit() and len(term) == _DIGITS_OF_A_YEAR)
 
 
-def _calibrated(raw: float) -> float:
-    """*raw* on the scale of scores: linear from 0 to `_LINE`, which becomes `_PASS_LINE`, and from there to 1."""
-    if raw < _LINE:
-        return _PASS_LINE * raw / _LINE
-    return min(1.0, _PASS_LINE + (1 - _PASS_LINE) * (raw - _LINE) / (1 - _LINE))
+def _calibrated(raw: float, *, line: float) -> float:
+    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `_PASS_LINE`, and from there to 1."""
+    if raw < line:
+        return _PASS_LINE * raw / line
+    return min(1.0, _PASS_LINE + (1 - _PASS_LINE) * (raw - line) / (1 - line))
