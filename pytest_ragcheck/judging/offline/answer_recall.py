@@ -58,6 +58,7 @@ _LINE, _PASS_LINE = 0.67, 0.7
 # The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
 _LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
+_LEAST_OF_A_LIST = 3  # items
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
@@ -304,8 +305,9 @@ class AnswerText:
 
     def _lacks_item(self, expected: str) -> bool:
         """True if the answer has an item of the expected list, and nothing of another one."""
-        parts = [item for part in expected.split(", ") for item in _CONJUNCTION.split(part)]
-        if len(parts) == expected.count(", ") + 1:  # no list without "and"
+        by_commas = expected.split(", ")
+        parts = [item for part in by_commas for item in _CONJUNCTION.split(part)]
+        if len(parts) == len(by_commas) < _LEAST_OF_A_LIST:  # without "and"
             return False
         items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
         return any(terms <= self._all for terms in items) and any(

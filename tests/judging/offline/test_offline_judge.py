@@ -63,8 +63,34 @@ class TestCorrectness:
         # Two of five words of weight 1: 0.4. " colour size weight age finish " has 29 groups of three characters; the
         # answer " the fee depends on colour and size " has 11 of them: " co", "col", "olo", "lou", "our", "ur ",
         # " si", "siz", "ize", "ze ", and "e f" of "the fee".
-        assert judgement.answer_correctness == pytest.approx(calibrated(0.9 * 0.4 + 0.1 * 11 / 29, 0.67))
+        assert judgement.answer_correctness == pytest.approx(calibrated(0.9 * 0.4 + 0.1 * 11 / 29, 0.5))
         assert judgement.error_message == 'the answer does not have "colour, size, weight, age, finish"'
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("Colour, size and weight.", "colour, size, weight, age, finish"),
+            ("Bikes and leashed dogs.", "bikes, handcarts and leashed dogs"),
+            ("El pasaporte y la foto.", "el pasaporte, el recibo y la foto"),
+        ],
+    )
+    def test_a_list_without_an_item_is_wrong(self, answer: str, expected: str):
+        correctness = judged(answer, expected).answer_correctness
+        assert correctness is not None
+        assert correctness < 0.7
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("In well-closed bottles made of plastic.", "in tightly closed plastic bottles"),
+            ("No. Remaining in the car is prohibited.", "No, passengers may not stay in their vehicles"),
+            ("Nein, ab 22 Uhr ist Essen verboten.", "Nein, nach 22 Uhr darf nichts mehr gegessen werden"),
+        ],
+    )
+    def test_a_long_expected_answer_in_other_words_is_right(self, answer: str, expected: str):
+        correctness = judged(answer, expected).answer_correctness
+        assert correctness is not None
+        assert correctness >= 0.7
 
     def test_takes_the_best_of_the_acceptable_answers(self):
         assert judged("30 days", "a month", "30 days", "four weeks").answer_correctness == 1.0
@@ -138,7 +164,7 @@ class TestCorrectness:
 
     def test_a_part_of_a_short_expected_answer_is_right(self):
         # A third of the words and nothing else: 0.8.
-        assert judged("Beardsley", "Peter Andrew Beardsley").answer_correctness == pytest.approx(calibrated(0.8, 0.67))
+        assert judged("Beardsley", "Peter Andrew Beardsley").answer_correctness == pytest.approx(calibrated(0.8, 0.55))
 
     def test_a_part_of_a_long_expected_answer_is_not(self):
         expected = "Refunds are possible within 30 days of the purchase when the receipt is shown at the desk."
@@ -355,8 +381,23 @@ class TestGroundedness:
         answer = "The warranty of model 77 is: a receipt is needed."
         assert judged(answer, question="What is the warranty of model 77?").groundedness == pytest.approx(
             # warranty, model, 77, receipt, need: all known, in one window only two; of four pairs one.
-            calibrated((1 + 2 / 5 + 1 / 4) / 3, 0.39)
+            calibrated((1 + 2 / 5 + 1 / 4) / 3, 0.36)
         )
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("Yes, it can be used without asking a doctor.", "No, a doctor has to be asked first"),
+            ("With direct debit the last day is 30 June.", "until 25 June"),
+        ],
+    )
+    def test_an_answer_that_denies_a_supported_expected_answer_is_not_grounded(self, answer: str, expected: str):
+        contexts = (
+            "It can be used after a doctor has to be asked first. Direct debit ends on 25 June, all on 30 June.",
+        )
+        judgement = judged(answer, expected, contexts=contexts, question="?")
+        assert judgement.groundedness == 0.4
+        assert judgement.unsupported_claims == (answer,)
 
     def test_an_answer_that_claims_nothing_is_grounded(self):
         assert judged("Yes.").groundedness == 1.0
@@ -403,7 +444,7 @@ class TestRefusals:
     def test_a_refusal_in_words_of_its_own_is_grounded_with_a_doubt(self):
         # Raw support 0.5 for up to four words that are neither the question's nor a refusal's.
         judgement = judged("The documents do not say how long customers have to return items.", "30 days")
-        assert judgement.groundedness == pytest.approx(calibrated(0.5, 0.39))
+        assert judgement.groundedness == pytest.approx(calibrated(0.5, 0.36))
 
     def test_a_refusal_that_claims_much_is_judged_by_its_claims(self):
         judgement = judged("I do not know, Martian elephants in purple trousers ate every filing cabinet.", "30 days")
