@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
 from pytest_ragcheck.rag.conversation_state import Dialogue
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.questions.question import Question
 
 EARLIER_TURN = "earlier_turn"
 """The `error_kind` of the record of a turn that was not asked because an earlier turn was an ERROR."""
@@ -30,3 +36,33 @@ class Conversation:
         """Return the first turn without an answer in each dialogue; None if all turns that were begun have one."""
         answered = min(len(dialogue.history) for dialogue in self.dialogues)
         return answered + 1 if answered < self.begun else None
+
+
+class Asked(Protocol):
+    """A question with what it is asked with."""
+
+    @property
+    def question(self) -> Question: ...
+
+
+T = TypeVar("T", bound=Asked)
+
+
+def conversation_of(question: Question) -> tuple[str, str] | None:
+    """Return the dataset name and id of the question's conversation; None if it is no turn."""
+    return None if question.turn is None else (question.dataset_name, question.conversation)
+
+
+def by_conversation(asked: Sequence[T]) -> Sequence[T]:
+    """Return the questions with the turns of a conversation together, in their order, in the place of the first."""
+    places: dict[tuple[str, str], int] = {}
+    for number, each in enumerate(asked):
+        if (name := conversation_of(each.question)) is not None:
+            places.setdefault(name, number)
+
+    def place(number: int) -> tuple[int, int]:
+        question = asked[number].question
+        name = conversation_of(question)
+        return (number, 0) if name is None else (places[name], question.turn or 0)
+
+    return [asked[number] for number in sorted(range(len(asked)), key=place)] if places else asked

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.check import NO_LIMIT, blank_record
-from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation
+from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, by_conversation, conversation_of
 from pytest_ragcheck.engine.limits.request_limiter import PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.prefetch import Job, Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
@@ -149,25 +147,26 @@ async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings)
     # As in a pytest run: enough to keep both limiters full while some requests take long.
     most = asking.most + judging.most + 2 * max(asking.most, judging.most)
     reader = Prefetcher(room=lambda under_way: most - under_way)
-    jobs = jobs_of(enumerate(prepared), evaluator)
+    in_order = by_conversation(list(prepared))
     try:
-        await reader.add(jobs)
-        taken = [await reader.take(job.key) for job in jobs]
+        await reader.add(jobs_of(enumerate(in_order), evaluator))
+        taken = [await reader.take(number) for number in range(len(in_order))]
     finally:
         await reader.close()
     return tuple(record for record in taken if record is not None and record.error_kind != EARLIER_TURN)
 
 
-def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Evaluator) -> list[Job]:
-    """Return a job for each question with its key; the turns of a conversation are a unit, in their order."""
-    units: dict[Hashable, list[tuple[int, Job]]] = {}
-    conversations: defaultdict[Hashable, Conversation] = defaultdict(Conversation)
+def jobs_of(prepared: Iterable[tuple[Hashable, PreparedQuestion]], evaluator: Evaluator) -> Iterator[Job]:
+    """
+    Yield a job for each question with its key; the turns of a conversation are a unit.
+
+    Args:
+        prepared: The questions in the order of `by_conversation`, each prepared only when its job is needed.
+        evaluator: Evaluates the questions.
+    """
+    unit, conversation = None, None
     for key, each in prepared:
-        question = each.question
-        if question.turn is None:
-            units[key] = [(0, Job(key=key, evaluate=partial(evaluator.evaluate, each)))]
-        else:
-            unit = (question.dataset_name, question.conversation)
-            evaluate = partial(evaluator.evaluate, each, conversations[unit])
-            units.setdefault(unit, []).append((question.turn, Job(key=key, evaluate=evaluate, unit=unit)))
-    return [job for unit in units.values() for _, job in sorted(unit, key=itemgetter(0))]
+        if conversation_of(each.question) != unit:
+            unit = conversation_of(each.question)
+            conversation = Conversation() if unit else None
+        yield Job(key=key, evaluate=partial(evaluator.evaluate, each, conversation), unit=unit)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.private_loop import end_tasks
@@ -49,7 +49,7 @@ class Job:
 class _Unit:
     """Jobs that one process evaluates one after the other: the turns of a conversation, or a single question."""
 
-    jobs: list[Job]
+    jobs: tuple[Job, ...]
 
     claimed: Hashable = None
     """The key that this process has claimed in the store: that of the last job without a record."""
@@ -104,11 +104,15 @@ class Prefetcher:
         self._room_beside = room
         self._ahead = ahead
         self._store: Store = MemoryStore() if store is None else store
+        self._source: Iterator[_Unit] = iter(())
+        """The units that are made only when they can begin or an item wants one, to save memory."""
         self._waiting: dict[Hashable, _Unit] = {}
         self._under_way: dict[Hashable, _Unit] = {}
         self._units: dict[Hashable, _Unit] = {}
-        """The unit of each job whose record was not taken."""
+        """The unit of each job that was made and whose record was not taken."""
         self._raised: dict[Hashable, BaseException] = {}
+        self._is_finished = False
+        """True if no further job begins ahead of its item."""
         self._is_ended = False
         self._producer: asyncio.Task[None] | None = None
         self._stopped = stopped
@@ -116,15 +120,15 @@ class Prefetcher:
         self._room = asyncio.Event()
 
     async def add(self, jobs: Iterable[Job]) -> None:
-        """Add jobs and units, which begin in their order as there is room. An ended prefetcher begins none."""
-        units: dict[Hashable, _Unit] = {}
-        for job in jobs:
-            unit = units.setdefault(job.key if job.unit is None else (job.unit,), _Unit([]))
-            unit.jobs.append(job)
-            self._units[job.key] = unit
-        if self._is_ended:
+        """
+        Add jobs, which begin in their order as there is room. A finished prefetcher begins none ahead of its item.
+
+        Args:
+            jobs: The jobs, read as they are needed; those of a unit follow one another.
+        """
+        self._source = chain(self._source, _units_of(jobs))
+        if self._is_finished:
             return
-        self._waiting |= {unit.key: unit for unit in units.values()}
         if self._producer is None or self._producer.done():
             self._producer = asyncio.create_task(self._produce())
         if self._watcher is None and self._stopped is not None:
@@ -139,7 +143,7 @@ class Prefetcher:
         Raises:
             PrefetchEnded: The prefetcher was ended before the record existed.
         """
-        unit = self._units.pop(key, None)
+        unit = self._unit_of(key)
         if unit is None:
             return None
         self._waiting.pop(unit.key, None)
@@ -175,7 +179,7 @@ class Prefetcher:
 
     async def drop(self, key: Hashable) -> None:
         """Forget a job in any state. The other jobs of its unit stay."""
-        unit = self._units.pop(key, None)
+        unit = self._unit_of(key)
         if unit is not None and unit.task is not None and (unit.current == key or len(unit.jobs) == 1):
             unit.cancel()
             await end_tasks({unit.task})
@@ -188,6 +192,7 @@ class Prefetcher:
     async def finish(self, seconds: float) -> None:
         """Begin no further jobs ahead of their items; wait up to *seconds* for those that other processes need."""
         until = asyncio.get_running_loop().time() + seconds
+        self._is_finished = True
         self._waiting.clear()
         if self._producer is not None:
             self._producer.cancel()
@@ -220,7 +225,7 @@ class Prefetcher:
         await self._end()
 
     async def _end(self) -> None:
-        self._is_ended = True
+        self._is_finished = self._is_ended = True
         self._waiting.clear()
         tasks = {*self._tasks(), *([self._producer] if self._producer else [])}
         for unit in self._under_way.values():
@@ -231,7 +236,7 @@ class Prefetcher:
         return [unit.task for unit in self._under_way.values() if unit.task is not None]
 
     async def _produce(self) -> None:
-        while self._waiting and self._store.claims_ahead:
+        while self._fill(1) and self._store.claims_ahead:
             room = self._room_beside(len(self._under_way))
             if self._ahead is not None:
                 of_next = len(next(iter(self._waiting.values())).jobs)
@@ -245,9 +250,28 @@ class Prefetcher:
             else:
                 await self._wait_for_room()
 
+    def _fill(self, number: int) -> bool:
+        """Let up to *number* units wait, and return True if any unit does."""
+        for unit in islice(self._source, max(0, number - len(self._waiting))):
+            self._made(unit)
+        return bool(self._waiting)
+
+    def _unit_of(self, key: Hashable) -> _Unit | None:
+        """Return the unit of a job that is taken or dropped; None if it was before, or there is no such job."""
+        while key not in self._units and (unit := next(self._source, None)) is not None:
+            self._made(unit)
+        return self._units.pop(key, None)
+
+    def _made(self, unit: _Unit) -> None:
+        self._units |= dict.fromkeys((job.key for job in unit.jobs), unit)
+        if not self._is_finished:
+            self._waiting[unit.key] = unit
+
     async def _claim(self, room: int) -> None:
         """Begin as many units as there is room for, and skip those that other processes have."""
-        keys = list(islice(self._waiting, max(room, _CLAIMED_AT_ONCE if self._store.shared else room)))
+        most = max(room, _CLAIMED_AT_ONCE) if self._store.shared else room
+        self._fill(most)
+        keys = list(islice(self._waiting, most))
         claimed = await self._store.claim(keys, room)
         seen = keys[: keys.index(claimed[-1]) + 1] if len(claimed) == room else keys
         units = {key: self._waiting.pop(key, None) for key in seen}
@@ -326,3 +350,8 @@ class Prefetcher:
                 if not unit.ends[key].done():
                     unit.cancel()
                 raise
+
+
+def _units_of(jobs: Iterable[Job]) -> Iterator[_Unit]:
+    for _, group in groupby(jobs, key=lambda job: job.key if job.unit is None else (job.unit,)):
+        yield _Unit(tuple(group))

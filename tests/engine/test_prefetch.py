@@ -103,6 +103,42 @@ def test_no_more_are_under_way_than_may_be() -> None:
     asyncio.run(scenario())
 
 
+def test_jobs_are_read_as_they_can_begin_or_their_records_are_wanted() -> None:
+    async def scenario() -> None:
+        work = Work(10, ends=False)
+        jobs = iter(work.jobs)
+        reader = Prefetcher(room=beside(2))
+        await reader.add(jobs)
+        await settle()
+        assert work.begun == [0, 1]
+        wanted = asyncio.create_task(take(reader, 4))
+        await settle()
+        assert work.begun == [0, 1, 4]
+        assert len(list(jobs)) == 4  # job 5 was read to see where the unit of job 4 ends
+        work.may_end.set()
+        assert await wanted == "record 4"
+        await settle()
+        assert sorted(work.ended) == [0, 1, 2, 3, 4, 5]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_finished_prefetcher_begins_a_job_only_for_its_item() -> None:
+    async def scenario() -> None:
+        work = Work(10)
+        reader = Prefetcher(room=beside(0))
+        await reader.add(work.jobs)
+        await reader.finish(0)
+        await reader.add(Turns(2).jobs)
+        assert await take(reader, 6) == "record 6"
+        await settle()
+        assert work.ended == [6]
+        await reader.close()
+
+    asyncio.run(scenario())
+
+
 def test_no_more_are_begun_and_not_handed_out_than_may_be() -> None:
     async def scenario() -> None:
         work = Work(10)

@@ -155,10 +155,8 @@ class SharedStore:
 
     async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
         """Return the keys without a record that are not discarded."""
-        known = {*self._unstored, *self._used}
-        if self._works:
-            known.update(key for (key,) in await self._read(_KNOWN, json.dumps(keys)))
-        return [key for key in keys if key not in known]
+        known = {key for (key,) in await self._read(_KNOWN, json.dumps(keys))} if self._works else set()
+        return [key for key in keys if key not in known and key not in self._unstored and key not in self._used]
 
     def _lock(self, key: Hashable) -> bool:
         try:

@@ -51,7 +51,7 @@ class Asker:
         self._prefetcher = Prefetcher(room=room, ahead=ahead, store=store, stopped=stopped)
 
     async def begin(self, questions: Iterable[tuple[str, PreparedQuestion]]) -> None:
-        """Begin the questions, each with its key, as there is room."""
+        """Begin the questions, each with its key, in the order of `by_conversation`, as there is room."""
         await self._prefetcher.add(jobs_of(questions, self._evaluator))
 
     async def take(self, key: str) -> Evaluated | None:

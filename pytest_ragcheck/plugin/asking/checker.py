@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -84,17 +84,19 @@ class Checker:
         )
         return await self.evaluator.evaluate(anew)
 
-    def prepared(self, question: Question, backends: Backends, *, lasting: bool = False) -> PreparedQuestion:
+    def preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
         """
-        Return the question with its backends, its metrics, and the verdicts that the baseline has on its answers.
+        Return a function that adds to a question the backends, the metrics, and the baseline's verdicts on its answers.
+
+        The private loop may call the function.
 
         Args:
-            question: The question.
-            backends: The backends of its item.
+            backends: The backends of the question's item.
             lasting: True if the backends last until the end of the run.
         """
         metrics = self.metrics_of(backends, lasting=lasting)
-        return self._prepared(question, backends, self._known(question, backends.judge), metrics)
+        asked = replace(backends, client=as_client(backends.client, backends.settings))
+        return lambda question: self._prepared(question, asked, self._known(question, asked.judge), metrics)
 
     def metrics_of(self, backends: Backends, *, lasting: bool = False) -> tuple[Metric, ...]:
         """

@@ -123,8 +123,8 @@ class QuestionSession:
     def _evaluated(self, item: pytest.Item, question: Question, backends: Backends) -> Evaluated:
         step = self._schedule.step(item, question, backends)
         if step.begin:
-            prepared = [(key, self._prepared(each, backends, lasting=True)) for key, each in step.begin]
-            self._loop.run(self._asker.begin, prepared)
+            prepare = self._preparer(backends, lasting=True)
+            self._loop.run(self._asker.begin, ((key, prepare(each)) for key, each in step.begin))
             # In a thread, because an import of the main thread can swallow Ctrl-C.
             threading.Thread(target=_import_later, args=[backends.judge], daemon=True).start()
         if step.on_demand:
@@ -181,7 +181,7 @@ class QuestionSession:
         )
 
     def _asked_now(self, question: Question, backends: Backends, why: str) -> Evaluated:
-        prepared = self._prepared(question, backends)
+        prepared = self._preparer(backends)(question)
         key = store_key(question, means_digest(backends.client, backends.judge, backends.settings))
         to_go = self._schedule.to_go
         conversation = self._conversation_of(question, backends)
@@ -214,9 +214,9 @@ class QuestionSession:
         self._on_demand = (backends.client, (question.dataset_name, question.conversation), conversation)
         return conversation
 
-    def _prepared(self, question: Question, backends: Backends, *, lasting: bool = False) -> PreparedQuestion:
-        prepared = self._checker.prepared(question, backends, lasting=lasting)
-        return replace(prepared, complete=self._evidence(backends))
+    def _preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
+        prepare, complete = self._checker.preparer(backends, lasting=lasting), self._evidence(backends)
+        return lambda question: replace(prepare(question), complete=complete)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:
         """Return the function that adds the evidence of the gate; None without a baseline to compare with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.engine.conversation import by_conversation, conversation_of
 from pytest_ragcheck.engine.fingerprint import means_digest, store_key
 from pytest_ragcheck.plugin.asking.plan import AGAIN, NARROW, OTHER_BACKENDS
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.plugin.asking.live_fixtures import LiveFixtures
-    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan, Prefetchable
+    from pytest_ragcheck.plugin.asking.plan import Backends, FixtureHome, Plan
     from pytest_ragcheck.questions.question import Question
 
 
@@ -64,10 +65,11 @@ class Schedule:
             same = [planned, *(each for each in self._ahead.values() if each.home == planned.home)]
             if self._fixtures.in_last_item:
                 # The last item of a worker prefetches no other item, except the turns of its own conversation.
-                same = [each for each in same if each is planned or _are_one_conversation(each, planned)]
+                unit = conversation_of(question)
+                same = [each for each in same if each is planned or (unit and conversation_of(each.question) == unit)]
             for each in same:
                 each.key = store_key(each.question, digest)
-            begin = tuple((each.key, each.question) for each in same)
+            begin = tuple((each.key, each.question) for each in by_conversation(same))
         if planned.home not in self._begun:
             return Step(on_demand=NARROW)
         begun, digest = self._begun[planned.home]
@@ -77,8 +79,3 @@ class Schedule:
     def clear(self) -> None:
         """Forget the questions whose items have not run, because none of these items will."""
         self._ahead.clear()
-
-
-def _are_one_conversation(one: Prefetchable, other: Prefetchable) -> bool:
-    names = {(each.question.dataset_name, each.question.conversation) for each in (one, other)}
-    return bool(other.question.conversation) and len(names) == 1
