@@ -193,7 +193,13 @@ def _judge(name: str | None, settings: Settings) -> Judge | None:
     from pytest_ragcheck.cli.judge_measurement import own_judge
     from pytest_ragcheck.judging.judge_choice import choose_judge
 
-    return own_judge(name) if name is not None and _is_own(name) else choose_judge(settings)
+    if name is not None and _is_own(name):
+        return own_judge(name)
+    try:
+        return choose_judge(settings)
+    except UsageError as error:
+        # Its options have the names of pytest's without the prefix.
+        raise UsageError(str(error).replace("--rag-", "--")) from None
 
 
 def _check_writable(path: Path, labels: Path) -> None:

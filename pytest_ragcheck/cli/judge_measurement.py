@@ -21,6 +21,7 @@ from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_i
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.usage import metered
+from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
 from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.rag.body.excerpt import shown_error
@@ -74,7 +75,7 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
         timestamp=datetime.now(timezone.utc),
         calibration=calibrate(list(judged.values()), threshold=settings.gate.threshold),
         judged=judged,
-        cost=Cost(judge_usd=0.0) if identity.kind in {"offline", "local"} else with_judge(Cost(), uses, {}),
+        cost=Cost(judge_usd=0.0) if _is_free(judge) else with_judge(Cost(), uses, {}),
         n_unscored=n_unscored,
         errors=errors,
         disagreements=_disagreements(list(scored.values()), settings),
@@ -84,6 +85,12 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
 def identity_of(judge: Judge | None) -> JudgeIdentity:
     """Return the identity of the judge; its kind is `none` without one."""
     return judge_identity(judge) or JudgeIdentity(kind="none")
+
+
+def _is_free(judge: Judge | None) -> bool:
+    if isinstance(judge, Panel):
+        return all(map(_is_free, judge.judges))
+    return identity_of(judge).kind in {"offline", "local"}
 
 
 def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:

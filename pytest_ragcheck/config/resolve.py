@@ -152,8 +152,8 @@ def _models(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if (name := values.get("judge.embedding_model", "")).startswith(LOCAL):
         found["judge.embedding_model"] = LOCAL + _model(name.removeprefix(LOCAL), folder)
     model = values.get("judge.model") if values.get("judge.name") == "local" else None
-    if model and (folder / model).is_dir():
-        found["judge.model"] = str(folder / model)
+    if model:
+        found["judge.model"] = _folder_or_name(model, folder)
     if re.search(r"[./\\]", prompt := values.get("judge.prompt", "")):
         found["judge.prompt"] = str(folder / prompt)  # a packaged prompt has a plain name
     return found
@@ -177,9 +177,13 @@ def _group(group: str, folder: Path) -> str:
 def _model(text: str, folder: Path) -> str:
     """Return the model's folder if there is one with that name; otherwise its name on the hub."""
     name, at, layer = text.rpartition("@")
-    if not at:
-        return str(folder / text) if (folder / text).is_dir() else text
-    return f"{folder / name if (folder / name).is_dir() else name}@{layer}"
+    return f"{_folder_or_name(name, folder)}@{layer}" if at else _folder_or_name(text, folder)
+
+
+def _folder_or_name(text: str, folder: Path) -> str:
+    # Shells expand no `~` within an option, and ini files none at all.
+    place = folder / os.path.expanduser(text)  # noqa: PTH111 - Path's raises an error for an unknown user
+    return str(place) if place.is_dir() else text
 
 
 def _headers(

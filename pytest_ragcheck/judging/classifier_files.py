@@ -56,8 +56,8 @@ def _folder(name: str) -> Path:
         return Path(hub.snapshot_download(name, allow_patterns=files))
     except Exception as error:
         raise OSError(
-            "there is no such folder, and the hub has no such model or cannot be reached. Name a folder, or a model on "
-            f"the hub such as {EXAMPLE} ({_words(error)})"
+            f"there is no such folder, and the hub gave no such model ({type(error).__name__}: {_words(error)[:80]}). "
+            f"Name a folder, or download a model such as {EXAMPLE} once with a network"
         ) from error
 
 

@@ -227,7 +227,9 @@ def test_a_judge_prompt_that_looks_like_a_path_is_relative_to_the_folder(given: 
     assert read(rag_judge_prompt=ini(given)).judge.prompt == prompt
 
 
-def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub(tmp_path: Path) -> None:
+def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "models").mkdir()
 
     def model(text: str) -> str | None:
@@ -244,6 +246,15 @@ def test_a_model_that_is_a_folder_is_that_folder_and_any_other_a_name_on_the_hub
     assert embedding("local: models") == f"local:{tmp_path / 'models'}"
     assert embedding("local:org/model") == "local:org/model"
     assert embedding("models") == "models", "a server's"
+
+    def judge(text: str) -> str | None:
+        given = {"rag_judge": ini("local"), "rag_judge_model": ini(text)}
+        return read_settings(given, environment={}, folder=tmp_path).judge.model
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert judge("models") == judge("~/models") == str(tmp_path / "models")
+    assert judge("~/nothing") == "~/nothing"
+    assert judge("~nobody-of-that-name/models") == "~nobody-of-that-name/models"
     with pytest.raises(UsageError, match="names no model"):
         Settings.of(embedding_model="local:")
 

@@ -474,7 +474,7 @@ def test_a_model_with_other_labels_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_identity_names_the_model_and_both_versions_and_the_fingerprint_follows_the_files(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "tiny"))
     judge = LocalJudge(str(copy))
@@ -487,7 +487,18 @@ def test_the_identity_names_the_model_and_both_versions_and_the_fingerprint_foll
     assert LocalJudge(str(copy)).fingerprint == judge.fingerprint
     edit_config(copy, changed=True)
     assert LocalJudge(str(copy)).fingerprint != judge.fingerprint
-    assert LocalJudge("nobody/not-downloaded").fingerprint == ""
+    missing = LocalJudge("nobody/not-downloaded")
+    assert missing.fingerprint == ""
+    monkeypatch.setattr(import_module("huggingface_hub.constants"), "HF_HUB_OFFLINE", True)
+    with pytest.raises(JudgeError) as caught:
+        judged(missing, "You have 30 days.")
+    assert str(caught.value).startswith(
+        "the model 'nobody/not-downloaded' of rag_judge_model cannot be loaded: there is no such folder, and the hub "
+        "gave no such model (LocalEntryNotFoundError: Cannot find "
+    )
+    assert str(caught.value).endswith(
+        "). Name a folder, or download a model such as KRLabsOrg/lettucedect-base-modernbert-en-v1 once with a network"
+    )
 
 
 OFFLINE_RUN = """
@@ -505,10 +516,11 @@ print(bool(judge.fingerprint), judge.identity.model, asyncio.run(judge.judge(que
 """
 
 
-def test_a_name_whose_model_was_downloaded_needs_no_network(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [lambda _: None, sharded])
+def test_a_name_whose_model_was_downloaded_needs_no_network(folder: Path, tmp_path: Path, change: Any) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     cache = tmp_path / "hub" / "models--someone--tiny"
-    shutil.copytree(folder, cache / "snapshots" / commit)
+    change(Path(shutil.copytree(folder, cache / "snapshots" / commit)))
     (cache / "refs").mkdir()
     (cache / "refs" / "main").write_text(commit, encoding="utf-8")
     environment = {"HF_HUB_CACHE": str(tmp_path / "hub"), "HF_ENDPOINT": "http://127.0.0.1:9", "PATH": ""}

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -100,6 +101,22 @@ def test_a_folder_that_is_no_token_classifier_ends_the_run_before_the_system_is_
     assert [line.partition(" - ")[0] for line in ran.short_summary] == ["ERROR ragcheck::judge"]
     assert f"the judge local (spoilt, {VERSION}) was tried out before the first question: " in ran.text
     assert f"the model {str(spoilt)!r} of rag_judge_model cannot be loaded: " in ran.text
+
+
+@needs_torch
+def test_a_model_whose_labels_are_the_other_way_round_is_refused(
+    project: Project, endpoint: FakeEndpoint, model: Path
+) -> None:
+    swapped = shutil.copytree(model, project.folder / "swapped")
+    safetensors: Any = import_module("safetensors.torch")
+    weights = safetensors.load_file(swapped / "model.safetensors")
+    for name in ("classifier.weight", "classifier.bias"):
+        weights[name] = weights[name].flip(0).contiguous()
+    safetensors.save_file(weights, swapped / "model.safetensors", metadata={"format": "pt"})
+    ran = run(project, endpoint, "swapped")
+    assert endpoint.requests == []
+    assert "it cannot tell good answers from bad ones\ngroundedness: right 0, ungrounded 0, contradicted 0" in ran.text
+    assert "Choose another judge model, or run with this one by rag_disable = preflight." in ran.text
 
 
 @needs_torch

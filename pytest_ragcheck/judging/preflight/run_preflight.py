@@ -97,9 +97,9 @@ async def usable_trial(
         advice = "No question was asked. Run again later." if later else "No question was asked."
         raise StepFailed(f"{error}\n{advice}", name="preflight") from None
     if problem := why_useless(trial, scores):
+        prompt = " or rag_judge_prompt" if hasattr(judge, "prompt") else ""
         raise StepFailed(
-            f"{problem}\nNo question was asked. Choose another judge model or rag_judge_prompt, "
-            f"or run with this one by {switch}.",
+            f"{problem}\nNo question was asked. Choose another judge model{prompt}, or run with this one by {switch}.",
             name="preflight",
         )
     return trial

@@ -80,12 +80,13 @@ def windows(claimed: ClaimedAnswer, offsets: Offsets, *, room: int) -> list[Wind
     Raises:
         JudgeError: The question leaves too little room.
     """
-    left = room - len(offsets(classifier_prompt(claimed.question, [""])))
+    taken = len(offsets(classifier_prompt(claimed.question, [""])))
+    left = room - taken
     if left < room // 4:
         raise JudgeError(
             f"the local judge cannot read a question of {len(offsets(claimed.question))} tokens: its model takes "
-            f"{room} tokens at once, and answer and contexts need a quarter of them. Choose a model with a longer "
-            "input as rag_judge_model"
+            f"{room} tokens at once, and the prompt with the question has {taken}, but answer and contexts need a "
+            "quarter. Choose a model with a longer input as rag_judge_model"
         )
     found = []
     for start, end in _pieces(claimed.answer, offsets, most=max(1, left // 2), repeated=0):

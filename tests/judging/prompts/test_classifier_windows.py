@@ -71,8 +71,9 @@ def test_a_question_that_leaves_too_little_room_is_an_error() -> None:
     with pytest.raises(JudgeError) as caught:
         windows(claimed("Within 30 days.", question="why " * 200), offsets, room=200)
     assert str(caught.value) == (
-        "the local judge cannot read a question of 200 tokens: its model takes 200 tokens at once, and answer and "
-        "contexts need a quarter of them. Choose a model with a longer input as rag_judge_model"
+        "the local judge cannot read a question of 200 tokens: its model takes 200 tokens at once, and the prompt "
+        f"with the question has {FRAME + 200}, but answer and contexts need a quarter. Choose a model with a longer "
+        "input as rag_judge_model"
     )
 
 
