@@ -52,6 +52,7 @@ _ROLES = {
     )
     for term in _terms_of(words)
 }
+_BY = frozenset(term for term, role in _ROLES.items() if role == "by")
 _LONGEST_AGENT = 6  # terms
 _ORDINAL = {
     term: side
@@ -146,6 +147,8 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Each content term before a "by", and the content terms after it: who did it."""
+    if _BY.isdisjoint(terms):
+        return
     for place, term in enumerate(terms):
         if _ROLES.get(term) == "by":
             before = next((each for each in reversed(terms[max(0, place - 2) : place]) if each not in STOP_WORDS), None)

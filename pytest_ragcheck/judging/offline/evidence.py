@@ -410,21 +410,30 @@ class Evidence:
             return False
         places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
         words = frozenset(claim)
-        held, where = self._sentences
-        for bits, (passage, start, end) in zip(held, where, strict=True):
-            if bits.bit_count() < _LEAST_REPEATED or end - start > _LONGEST_SENTENCE:
-                continue
-            sentence = frozenset(passage.terms[start:end])
-            plain = sentence.difference(_WITHOUT_CONTENT, (END,))
-            if IF in sentence or len(plain) < _LEAST_REPEATED or not plain <= words:
+        own = self._bits_of(words)
+        for bits, has_not, plain in self._repeatable:
+            if bits & own != bits or not plain <= words:
                 continue
             part = _part_with(claim, places, plain)
-            if part and (NOT in part) is not (NOT in sentence):
-                own = polarity(part, WITHOUT_POLARITY)
+            if part and (NOT in part) is not has_not:
+                read = polarity(part, WITHOUT_POLARITY)
                 repeated = self._nearest(plain, share=1.0, apart=0)
-                if all(own.opposes(polarity(each, WITHOUT_POLARITY), about=plain) for each in repeated):
+                if all(read.opposes(polarity(each, WITHOUT_POLARITY), about=plain) for each in repeated):
                     return True
         return False
+
+    @cached_property
+    def _repeatable(self) -> list[tuple[int, bool, frozenset[str]]]:
+        """The wanted terms of each short sentence without a condition, whether it has a negation, and its content."""
+        found: list[tuple[int, bool, frozenset[str]]] = []
+        held, where = self._sentences
+        for bits, (passage, start, end) in zip(held, where, strict=True):
+            if bits.bit_count() >= _LEAST_REPEATED and end - start <= _LONGEST_SENTENCE:
+                sentence = frozenset(passage.terms[start:end])
+                plain = sentence.difference(_WITHOUT_CONTENT, (END,))
+                if len(plain) >= _LEAST_REPEATED and plain <= self._wanted and IF not in sentence:
+                    found.append((bits, NOT in sentence, plain))
+        return found
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
         """The sentences of the contexts with at least *share* of *plain*; empty if there are none."""
