@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.verdict.record import sharing
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.questions.collected_questions import CollectedQuestions
     from pytest_ragcheck.verdict.record import Record
 
 
 @dataclass(slots=True, eq=False)
 class ItemResults:
     """The results of the items so far. An item that asks no question has an outcome and no record."""
+
+    questions: CollectedQuestions
 
     records: dict[tuple[str, str], Record] = field(default_factory=dict)
     """Records by dataset name and question id, in the order of arrival."""
@@ -46,7 +49,8 @@ class ItemResults:
     """The money spent when the limit was reached, as the last of these items reported it."""
 
     _last: Record | None = field(default=None, init=False)
-    _keys: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
+    _called: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
+    """By node id the keys of the records of `rag_check`; most items have none."""
 
     def add_record(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
         """
@@ -66,7 +70,8 @@ class ItemResults:
             self.on_demand[key] = on_demand
         if resumed:
             self.resumed.add(key)
-        self._keys[node_id] = (*self.keys_of(node_id), key)
+        if key != self._own_key(node_id):
+            self._called[node_id] = (*self._called.get(node_id, ()), key)
 
     def add_outcome(
         self,
@@ -93,9 +98,15 @@ class ItemResults:
     def forget(self, node_id: str) -> None:
         """Drop the records of an item that is run again."""
         self.own_failures.discard(node_id)
-        for key in self._keys.pop(node_id, ()):
+        for key in self.keys_of(node_id):
             self.records.pop(key, None)
+        self._called.pop(node_id, None)
 
     def keys_of(self, node_id: str) -> tuple[tuple[str, str], ...]:
         """Return the dataset name and id of each question that the item recorded."""
-        return self._keys.get(node_id, ())
+        own, called = self._own_key(node_id), self._called.get(node_id, ())
+        return (own, *called) if own in self.records else called
+
+    def _own_key(self, node_id: str) -> tuple[str, str] | None:
+        question = self.questions.selected.get(node_id)
+        return None if question is None else question.key

@@ -117,7 +117,7 @@ def run_of(config: pytest.Config) -> Run:
         from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 
         questions = CollectedQuestions(config.rootpath, suffix=own_suffix(config))
-        config.stash[RUN] = Run(questions, ItemResults())
+        config.stash[RUN] = Run(questions, ItemResults(questions))
     return config.stash[RUN]
 
 

@@ -31,7 +31,8 @@ def reach(
     for folder in ("evals/inner", "tests"):
         (pytester.path / folder).mkdir(parents=True, exist_ok=True)
     config = pytester.parseconfig(*arguments)
-    run = Run(CollectedQuestions(config.rootpath), ItemResults())
+    questions = CollectedQuestions(config.rootpath)
+    run = Run(questions, ItemResults(questions))
     if read:
         run.questions.sets[read] = a_set(read, a_question(dataset_name=read))
     run.questions.selected = dict.fromkeys(selected, a_question(dataset_name=read))

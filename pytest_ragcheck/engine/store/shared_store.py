@@ -61,6 +61,7 @@ class SharedStore:
         self._works = True
         self._unstored: dict[Hashable, Record] = {}
         self._used: set[Hashable] = set()
+        """Taken and discarded questions that the file may not know as such, because it failed."""
         try:
             self._locks = RunLocks(folder)
             try:
@@ -121,9 +122,10 @@ class SharedStore:
                 self._fail(error)
                 return None
             marked = await self._write("update questions set taken = 1 where key = ? and taken = 0", key)
-            if self._works and not marked:
+            if not self._works:
+                self._used.add(key)
+            elif not marked:
                 return None
-            self._used.add(key)
             self.resumed += resumed
             return record
         return None
@@ -135,8 +137,8 @@ class SharedStore:
 
     async def discard(self, key: Hashable) -> None:
         self._unstored.pop(key, None)
-        self._used.add(key)
-        await self._write(_DISCARD, key)
+        if not await self._write(_DISCARD, key):
+            self._used.add(key)
 
     async def is_used(self, key: Hashable) -> bool:
         return key in self._used or bool(await self._read("select 1 from questions where key = ? and taken = 1", key))
@@ -155,7 +157,9 @@ class SharedStore:
 
     async def _unknown(self, keys: Sequence[Hashable]) -> list[Hashable]:
         """Return the keys without a record that are not discarded."""
-        known = {key for (key,) in await self._read(_KNOWN, json.dumps(keys))} if self._works else set()
+        # A file that failed may hold records that cannot be read.
+        query = _KNOWN if self._works else f"{_KNOWN} and taken = 1"
+        known = {key for (key,) in await self._read(query, json.dumps(keys))}
         return [key for key in keys if key not in known and key not in self._unstored and key not in self._used]
 
     def _lock(self, key: Hashable) -> bool:

@@ -249,13 +249,15 @@ class TestTrouble:
     ) -> None:
         run(failing.claim(["a", "b"], 2))
         run(failing.finish("a", a_record("a")))
+        run(failing.finish("taken before", a_record("taken before")))
+        assert run(failing.take("taken before")) == a_record("taken before")
         break_writing(failing)
         run(failing.finish("b", a_record("b")))
         run(failing.keep("c", a_record("c")))
         assert run(failing.take("b")) == a_record("b")
         assert run(failing.take("a")) == a_record("a")
         assert run(failing.take("a")) is None
-        assert run(failing.claim(["a", "d"], 2)) == ["d"]
+        assert run(failing.claim(["a", "taken before", "d"], 3)) == ["d"]
         assert (failing.resumed, run(failing.take_resumed("a"))) == (0, None)
         assert [str(error).rpartition(": ")[2] for error in told] == ["attempt to write a readonly database"]
         assert failing.claims_ahead
