@@ -245,7 +245,7 @@ def sharing(record: Record, other: Record) -> Record:
     for name in _OFTEN_ALIKE:
         own, theirs = getattr(record, name), getattr(other, name)
         # 1 and 1.0 are equal but differ in JSON.
-        if own == theirs and repr(own) == repr(theirs):
+        if own is not theirs and own == theirs and repr(own) == repr(theirs):
             shared[name] = theirs
     return replace(record, **shared)
 

@@ -60,6 +60,8 @@ class SharedStore:
         self._on_failure = on_failure
         self._works = True
         self._unstored: dict[Hashable, Record] = {}
+        self._stored: dict[Hashable, Record] = {}
+        """The records on disk that this process is about to take, as no other process can."""
         self._used: set[Hashable] = set()
         """Taken and discarded questions that the file may not know as such, because it failed."""
         try:
@@ -98,6 +100,8 @@ class SharedStore:
     async def finish(self, key: Hashable, record: Record) -> None:
         if not await self._store(key, record, taken=False):
             self._unstored[key] = record
+        elif not self.shared:
+            self._stored[key] = record
         self.release(key)
 
     async def keep(self, key: Hashable, record: Record) -> None:
@@ -113,22 +117,28 @@ class SharedStore:
         if key in self._unstored:
             self._used.add(key)
             return self._unstored.pop(key)
-        for text, resumed in await self._read(
-            "select record, resumed from questions where key = ? and taken = 0 and record is not null", key
-        ):
-            try:
-                record = Record.from_json(text)
-            except (ValueError, KeyError, TypeError) as error:
-                self._fail(error)
-                return None
-            marked = await self._write("update questions set taken = 1 where key = ? and taken = 0", key)
-            if not self._works:
-                self._used.add(key)
-            elif not marked:
-                return None
-            self.resumed += resumed
-            return record
-        return None
+        record, resumed = self._stored.pop(key, None), 0
+        if record is None:
+            record, resumed = await self._read_record(key)
+        if record is None:
+            return None
+        marked = await self._write("update questions set taken = 1 where key = ? and taken = 0", key)
+        if not self._works:
+            self._used.add(key)
+        elif not marked:
+            return None
+        self.resumed += resumed
+        return record
+
+    async def _read_record(self, key: Hashable) -> tuple[Record | None, int]:
+        """Return the record on disk that was not taken, and 1 if an earlier run made it; None and 0 without one."""
+        query = "select record, resumed from questions where key = ? and taken = 0 and record is not null"
+        rows = await self._read(query, key)
+        try:
+            return (Record.from_json(rows[0][0]), rows[0][1]) if rows else (None, 0)
+        except (ValueError, KeyError, TypeError) as error:
+            self._fail(error)
+            return None, 0
 
     async def take_resumed(self, key: Hashable) -> Record | None:
         """Return the record that an earlier run left for an unclaimed question; None without one."""
@@ -137,6 +147,7 @@ class SharedStore:
 
     async def discard(self, key: Hashable) -> None:
         self._unstored.pop(key, None)
+        self._stored.pop(key, None)
         if not await self._write(_DISCARD, key):
             self._used.add(key)
 

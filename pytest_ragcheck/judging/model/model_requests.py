@@ -86,6 +86,9 @@ class HttpRequests:
         self._base = urlsplit(url)
         self._headers = dict(headers)
         self._timeout_seconds = timeout_seconds
+        self._urls: dict[str, Any] = {}
+        """By text, the URLs whose secrets are not logged."""
+
         self._connections: Connections | None = None
         self._connecting = threading.Lock()
 
@@ -126,16 +129,17 @@ class HttpRequests:
         left = _MOST_REDIRECTS
         while True:
             async with connections.client(tls=url.startswith("https:")) as client:
-                request = request or client.build_request(
-                    "POST",
-                    url,
-                    content=content,
-                    headers=_OF_JSON | self._headers,
-                    timeout=None,  # the limit is on the whole
-                    # Tracing costs 5 % of a request's CPU, and only TLS needs it.
-                    extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
-                )
-                request.url = unlogged(library, shown_url(str(request.url)))(request.url)
+                if request is None:
+                    request = client.build_request(
+                        "POST",
+                        self._unlogged(library, url),
+                        content=content,
+                        headers=_OF_JSON | self._headers,
+                        timeout=None,  # the limit is on the whole
+                        # Tracing costs 5 % of a request's CPU, and only TLS needs it.
+                        extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
+                    )
+                    request.url = self._unlogged(library, url)
                 try:
                     response = await client.send(request, stream=True, follow_redirects=False)
                 except asyncio.CancelledError:
@@ -150,6 +154,12 @@ class HttpRequests:
                 return response, body
             left -= 1
             request, url = further, str(further.url)
+            request.url = unlogged(library, shown_url(url))(url)
+
+    def _unlogged(self, library: Any, url: str) -> Any:
+        if url not in self._urls:
+            self._urls[url] = unlogged(library, shown_url(url))(url)
+        return self._urls[url]
 
     def _connect(self) -> Connections:
         with self._connecting:

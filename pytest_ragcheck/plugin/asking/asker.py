@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def with_question(stored: Record, question: Question) -> Record:
     """Return a stored record, which has no secrets, with the question as it is in its file today."""
+    if stored.question is question:
+        return stored
     history = stored.question.history
     return replace(stored, question=replace(question, history=history) if history else question)
 

@@ -138,7 +138,8 @@ class QuestionSession:
             return self._asked_now(question, backends, AGAIN)
         if taken.record.error_kind == EARLIER_TURN:
             return self._after_reruns(question, backends) or taken
-        return self._with_evidence(replace(taken, record=with_question(taken.record, question)), backends)
+        record = with_question(taken.record, question)
+        return self._with_evidence(taken if record is taken.record else replace(taken, record=record), backends)
 
     def called(self, question: Question, backends: Backends) -> Evaluated:
         """Return the record of a question that no item runs."""
@@ -216,6 +217,8 @@ class QuestionSession:
 
     def _preparer(self, backends: Backends, *, lasting: bool = False) -> Callable[[Question], PreparedQuestion]:
         prepare, complete = self._checker.preparer(backends, lasting=lasting), self._evidence(backends)
+        if complete is None:
+            return prepare
         return lambda question: replace(prepare(question), complete=complete)
 
     def _evidence(self, backends: Backends) -> Callable[[Record], Awaitable[Record]] | None:

@@ -279,12 +279,21 @@ class TestTrouble:
             assert other("claim", "a") == "a"
         assert run(failing.take("a")) == a_record("a")
 
-    def test_where_nothing_can_be_read_any_more_the_question_is_free(self, failing: SharedStore) -> None:
+    def test_where_nothing_can_be_read_any_more_the_question_is_free(self, tmp_path: Path) -> None:
+        store = SharedStore(tmp_path, Redactor(), alone=False, on_failure=lambda _: None)
+        run(store.claim(["a"], 1))
+        run(store.finish("a", a_record("a")))
+        store._database.execute("drop table questions")
+        assert run(store.take("a")) is None
+        assert run(store.claim(["a"], 1)) == ["a"]
+        store.close()
+
+    def test_a_process_alone_needs_no_file_to_take_what_it_has_finished(self, failing: SharedStore) -> None:
         run(failing.claim(["a"], 1))
-        run(failing.finish("a", a_record("a")))
+        run(failing.finish("a", record := a_record("a")))
         failing._database.execute("drop table questions")
+        assert run(failing.take("a")) is record
         assert run(failing.take("a")) is None
-        assert run(failing.claim(["a"], 1)) == ["a"]
 
     def test_where_locks_fail_the_questions_are_asked_all_the_same(
         self, failing: SharedStore, told: list[StoreError], tmp_path: Path
