@@ -12,6 +12,7 @@ import pytest
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.questions.question import Question
 from pytest_ragcheck.rag.client import RagClient
+from pytest_ragcheck.rag.http.connections import http_library
 from tests.docs.error_pages import shown_on
 from tests.rag.misbehaviours import MISBEHAVIOURS, Misbehaviour
 
@@ -128,7 +129,7 @@ def test_the_page_shows_what_an_endpoints_error_says(name: str, misbehaviour: Mi
     for variable in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file", "ssl_cert_dir"):
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.delenv(variable.upper(), raising=False)
-    error = asyncio.run(misbehaviour.fail(None, monkeypatch, tmp_path))
+    error = asyncio.run(misbehaviour.fail(http_library(), monkeypatch, tmp_path))
     assert SHOWN[name] == shown(error)
 
 

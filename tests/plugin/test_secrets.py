@@ -167,9 +167,6 @@ def test_no_secret_is_in_any_output_the_store_included(
 def test_what_a_judge_s_server_says_of_its_key_is_nowhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in IN_ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    # With a proxy, the library sends the requests, and logs the headers of the replies.
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     key = IN_ENVIRONMENT["RAGCHECK_JUDGE_API_KEY"]
     question = project.write("leaks.rag.yaml", "questions:\n  - {id: leaks, question: What is set?}\n")
 

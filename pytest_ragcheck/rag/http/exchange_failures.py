@@ -35,10 +35,6 @@ class AppFailure(Exception):
     """An ASGI app raised the cause, or did not reply; the text says which."""
 
 
-class MalformedReply(Exception):
-    """A reply is not HTTP; the text says where."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentRequest:
     """A request as the text of a failure names it."""
@@ -214,8 +210,8 @@ def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
     log = "See the server's log: it, or a proxy before it, broke off."
     if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
         return _Failure(f"connection reset while {phase.value}", log, transient=True)
-    # An exception of a parser (ours, h11 or h2) means a malformed reply; a closed connection has no such cause.
-    parser = next((each for each in causes if isinstance(each, MalformedReply) or _is_of_parser(each)), None)
+    # An exception of the parser (h11 or h2) means a malformed reply; httpx itself reports a closed connection.
+    parser = next((cause for cause in causes if type(cause).__module__.startswith(("h11", "h2"))), None)
     if phase is Phase.READING:
         words = excerpt(str(parser or causes[0]), 120)
         return _Failure(f"the reply's body broke off: {words}", log, transient=True)
@@ -226,10 +222,6 @@ def _broken_off(causes: Sequence[BaseException], phase: Phase) -> _Failure:
         )
     to_do = f"See the server's log, and check {https}"
     return _Failure("the connection was closed without an HTTP reply", to_do, transient=True)
-
-
-def _is_of_parser(error: BaseException) -> bool:
-    return type(error).__module__.startswith(("h11", "h2"))
 
 
 def causes_of(error: BaseException, before: BaseException | None = None) -> Iterator[BaseException]:
