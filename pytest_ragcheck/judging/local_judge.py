@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +66,9 @@ class LocalJudge:
         self._offline = OfflineJudge()
         self._model = LocalModel(model, setting="rag_judge_model", load=TokenClassifier)
         self._batches = Batches(self._tokens)
-        self._is_closed = False
+        self._closed = threading.Event()
+        # A fixture's judge is not closed; called before the model's own finalizer, which waits for the forward pass.
+        weakref.finalize(self, self._closed.set)
         rules = f"{VERSION}+{self._offline.identity.prompt_version}"
         self.identity = JudgeIdentity(
             kind="local",
@@ -125,13 +129,13 @@ class LocalJudge:
 
     async def aclose(self) -> None:
         """Ends the judging after the forward pass that runs, so that an interrupted run need not wait for more."""
-        self._is_closed = True
+        self._closed.set()
 
     def _tokens(self, answers: Sequence[ClaimedAnswer]) -> Sequence[list[AnswerToken] | Exception]:
-        if self._is_closed:
+        if self._closed.is_set():
             raise JudgeError(CLOSED)
         return self._model.in_turn(
-            partial(TokenClassifier.tokens, answers=answers, is_wanted=lambda: not self._is_closed)
+            partial(TokenClassifier.tokens, answers=answers, is_wanted=lambda: not self._closed.is_set())
         )
 
 
