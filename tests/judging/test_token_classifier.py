@@ -28,6 +28,7 @@ from pytest_ragcheck.judging.token_classifier import AnswerToken, TokenClassifie
 from pytest_ragcheck.rag.answer import RagAnswer
 from tests.judging.tiny_classifier import SPECIAL, make_classifier, make_modernbert, make_roberta, needs_torch
 from tests.making import a_question
+from tests.servers.fake_hub import FakeHub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -532,6 +533,39 @@ def test_a_name_whose_model_was_downloaded_needs_no_network(folder: Path, tmp_pa
     )
     assert ran.stdout == "1\nTrue someone/tiny ('60',)\n"
     assert ran.stderr == ""
+
+
+DOWNLOADING_RUN = """
+import asyncio, os
+from pathlib import Path
+from pytest_ragcheck.judging.local_judge import LocalJudge
+from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.rag.answer import RagAnswer
+
+question = Question(dataset_name="d", id="q", question="How long?")
+answer = RagAnswer(text="You have 60 days.", contexts=("Within 30 days.",))
+for _ in range(2):
+    judge = LocalJudge("someone/tiny")
+    print(bool(judge.fingerprint), asyncio.run(judge.judge(question, answer)).unsupported_claims)
+    for file in Path(os.environ["HF_HUB_CACHE"]).rglob("tokenizer.json"):
+        file.unlink()
+"""
+
+
+def test_a_model_is_downloaded_without_pickles_and_code_and_a_lost_file_again(folder: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "someone"))
+    sharded(copy)
+    files = {file.name for file in copy.iterdir()}
+    for name in ("pytorch_model.bin", "modeling_tiny.py", "README.md"):
+        (copy / name).write_bytes(b"")
+    with FakeHub(copy) as hub:
+        environment = {"HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub"), "HF_ENDPOINT": hub.url}
+        command = [sys.executable, "-c", DOWNLOADING_RUN]
+        ran = subprocess.run(
+            command, env={**environment, "PATH": ""}, capture_output=True, text=True, check=False, timeout=120
+        )
+    assert (ran.stdout, ran.stderr) == ("False ('60',)\nTrue ('60',)\n", "")
+    assert set(hub.downloaded) == files
 
 
 ENDING_RUN = """
