@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.verdict.record import sharing
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.collected_questions import CollectedQuestions
+    from pytest_ragcheck.questions.question import EarlierTurn
     from pytest_ragcheck.verdict.record import Record
 
 
@@ -52,6 +53,9 @@ class ItemResults:
     _called: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict, init=False)
     """By node id the keys of the records of `rag_check`; most items have none."""
 
+    _turns: dict[tuple[str, str], tuple[EarlierTurn, ...]] = field(default_factory=dict, init=False)
+    """By dataset name and conversation the earlier turns of its last record."""
+
     def add_record(self, record: Record, node_id: str, *, on_demand: str = "", resumed: bool = False) -> None:
         """
         Add a record; it replaces an earlier one of the same question.
@@ -72,6 +76,17 @@ class ItemResults:
             self.resumed.add(key)
         if key != self._own_key(node_id):
             self._called[node_id] = (*self._called.get(node_id, ()), key)
+
+    def with_known_turns(self, record: Record) -> Record:
+        """Return the record with the known objects of equal earlier turns, since a record has all turns before it."""
+        question = record.question
+        if not question.history:
+            return record
+        name = (question.dataset_name, question.conversation)
+        known = self._turns.get(name, ())
+        shared = [theirs if own == theirs else own for own, theirs in zip(question.history, known, strict=False)]
+        self._turns[name] = history = (*shared, *question.history[len(known) :])
+        return replace(record, question=replace(question, history=history))
 
     def add_outcome(
         self,

@@ -66,7 +66,7 @@ def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]
         run.results.own_failures.add(place)
     for one in luggage.get("records", ()):
         evaluated = one if isinstance(one, Evaluated) else _received(*one)
-        records.append(record := evaluated.record)
+        records.append(record := run.results.with_known_turns(evaluated.record))
         question = run.questions.selected.get(place)
         if question is not record.question and question == record.question:
             # A worker sends a copy of the question; keep one in memory.
