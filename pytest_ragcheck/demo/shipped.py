@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
-from zipfile import ZipFile
 
 _PACKAGE = Path(__file__).parents[1]
 _CHECKOUT = _PACKAGE.parent
@@ -15,10 +16,10 @@ def shipped_pages() -> dict[str, str]:
 
     The pages are those of the installed package, or of a checkout; empty without both.
     """
-    archive, docs = _PACKAGE / "pages.zip", _CHECKOUT / "docs"
+    archive, docs = _PACKAGE / "pages.json.gz", _CHECKOUT / "docs"
     if archive.is_file():
-        with ZipFile(archive) as pages:
-            return {name: pages.read(name).decode() for name in sorted(pages.namelist())}
+        pages: dict[str, str] = json.loads(gzip.decompress(archive.read_bytes()))
+        return pages
     if not (docs / "index.md").is_file():
         return {}
     return {path.relative_to(docs).as_posix(): path.read_text(encoding="utf-8") for path in sorted(docs.rglob("*.md"))}
