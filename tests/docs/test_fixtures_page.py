@@ -28,7 +28,7 @@ ANSWER = {"answer": "Refunds are possible within 30 days.", "contexts": ["Refund
 PRINTED = {
     "rag_client": "1 PASS",
     "rag_judge": "judge: LengthJudge",
-    "rag_settings": "groundedness 0.84 < 0.90",
+    "rag_settings": "groundedness 0.85 < 0.90",
     "rag_check": "test_refunds.py .",
     "The marker rag_questions": "test_billing.py .",
 }

@@ -51,6 +51,7 @@ _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _MOST_OF_A_PHRASE = 4  # content terms
 _LEAST_ABOUT_QUESTION = 2  # of the question's content terms in two neighbouring sentences
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
+_MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
@@ -259,20 +260,23 @@ class Evidence:
                 return frames[before, after], term
         return None
 
-    def changed_detail(self, claim: Sequence[str], plain: frozenset[str], *, near_copy: bool) -> ChangedDetail | None:
+    def changed_detail(
+        self, claim: Sequence[str], plain: frozenset[str], *, is_whole: bool, near_copy: bool
+    ) -> ChangedDetail | None:
         """
         The detail in which *claim* differs from the contexts; None if there is none.
 
         Args:
             claim: The terms of a sentence.
             plain: Its content terms.
+            is_whole: True if it is the whole answer.
             near_copy: True if a window of the contexts has most of them.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
         if item := added_item(claim, self.known):
             return ChangedDetail(terms=item, is_list=True)
-        if terms := self._other_agent(claim, plain) or self._apart_from_question(claim, plain):
+        if terms := self._other_agent(claim, plain) or (is_whole and self._apart_from_question(claim, plain)):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
@@ -424,16 +428,18 @@ class Evidence:
 
     @cached_property
     def _repeatable(self) -> list[tuple[int, bool, frozenset[str]]]:
-        """The wanted terms of each short sentence without a condition, whether it has a negation, and its content."""
-        found: list[tuple[int, bool, frozenset[str]]] = []
+        """The wanted terms of the first short sentences without conditions, whether they deny, and their content."""
+        found: dict[tuple[int, bool, frozenset[str]], None] = {}
         held, where = self._sentences
         for bits, (passage, start, end) in zip(held, where, strict=True):
             if bits.bit_count() >= _LEAST_REPEATED and end - start <= _LONGEST_SENTENCE:
                 sentence = frozenset(passage.terms[start:end])
                 plain = sentence.difference(_WITHOUT_CONTENT, (END,))
                 if len(plain) >= _LEAST_REPEATED and plain <= self._wanted and IF not in sentence:
-                    found.append((bits, NOT in sentence, plain))
-        return found
+                    found[bits, NOT in sentence, plain] = None
+                    if len(found) == _MOST_REPEATABLE:
+                        break
+        return list(found)
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
         """The sentences of the contexts with at least *share* of *plain*; empty if there are none."""

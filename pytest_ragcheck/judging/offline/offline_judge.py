@@ -129,6 +129,8 @@ class OfflineJudge:
         agrees = not is_grounded and recall.score >= PASS_LINE and grounded.is_plain
         if grounded.is_long or not (denies or agrees):
             return grounded
+        if all(any(each.sentence in context for context in contexts) for each in grounded.sentences):
+            return grounded  # verbatim, if about another thing
         expected = self._grounded(recall.expected, question, contexts)
         if not expected.sentences or expected.score < PASS_LINE:
             return grounded

@@ -88,6 +88,7 @@ _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
 _ARTICLES = _terms_of(listed("a an one un une una uma ein eine einen einem einer een uno"))
 _EVERY = _terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
+_BEFORE_INTERVALS = _EVERY | _terms_of(listed("alle tous toutes каждые om"))
 _SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
 _RUSSIAN_ONCE = _TERMS["раз"]
 _QUARTERED = frozenset(("time", "volume", "mass"))
@@ -126,6 +127,9 @@ class Quantity:
     noun: str = ""
     """The content term after a bare number."""
 
+    recurs: int = 0
+    """2 for an interval between occasions ("weekly"), 1 for one that may be a duration ("every 6 hours"), else 0."""
+
     factor: float = 1.0
     """How many base units its unit is."""
 
@@ -138,6 +142,10 @@ class Quantity:
             return _same_date(self, other)
         if "clock" in (self.dimension, other.dimension):
             return _same_time(self, other)
+        # A monthly fee is no fee after 30 days.
+        return {self.recurs, other.recurs} != {0, 2} and self._same_amount(other)
+
+    def _same_amount(self, other: Quantity) -> bool:
         mine, its = self.dimension, other.dimension
         if mine == its or not mine or not its:
             return (
@@ -271,7 +279,9 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     )
     if not is_counted or is_quarter or _end_of_half(terms, place + 2):
         return None
-    found = Quantity(start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor)
+    found = Quantity(
+        start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor, recurs=1
+    )
     if terms[place + 1] in _CLOCK_UNITS and (one := _in_day(_clock(60, place, place + 2), terms)).is_certain:
         return one  # "une heure de l'après-midi"
     return _as_interval(found, terms) if dimension == "times" else found
@@ -282,7 +292,8 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
     term = terms[place]
     if term in _PERIODS:
         dimension, factor = UNITS[_TERMS[_PERIODS[term]]]
-        return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False)
+        recurs = 1 if term in UNITS else 2  # "trimestral" has the term of "trimestre"
+        return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False, recurs=recurs)
     if term == _RUSSIAN_ONCE:
         once = _as_interval(Quantity(start=place, end=place + 1, value=1.0, dimension="times"), terms)
         return once if once.dimension != "times" else None
@@ -292,7 +303,9 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
     dimension, factor = _unit_at(terms, place + count)
     if dimension not in ("time", "months"):
         return None
-    return Quantity(start=place, end=place + count + 1, value=count * factor, dimension=dimension, is_certain=count > 1)
+    return Quantity(
+        start=place, end=place + count + 1, value=count * factor, dimension=dimension, is_certain=count > 1, recurs=2
+    )
 
 
 def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
@@ -301,6 +314,7 @@ def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
     if found.dimension == "times" and found.per in _LASTING and found.value:
         found.dimension, length = UNITS[_TERMS[found.per]]
         found.value, found.factor, found.per, found.end = length / found.value, length, "", end
+        found.recurs = 2
     return found
 
 
@@ -365,6 +379,8 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         found.other_value = float(reading) * found.factor
     if found.dimension:
         found = _as_interval(found, terms)
+        if found.dimension in ("time", "months") and not _BEFORE_INTERVALS.isdisjoint(terms[max(0, place - 2) : place]):
+            found.recurs = 1
     found.bound = _bound_of(terms, found.start, found.end)
     return found
 

@@ -276,6 +276,7 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         change=evidence.changed_detail(
             claim.terms,
             distinct,
+            is_whole=len(content) == size,
             near_copy=window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED),
         ),
     )

@@ -173,6 +173,7 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("las ocho y media", "las nueve y media"),
         ("двадцать минут седьмого", "двадцать минут восьмого"),
         ("twice a day", "twice a week"),
+        ("a monthly fee", "after 30 days"),
         ("jeden zweiten Tag", "jeden Tag"),
         ("three times a day", "every twelve hours"),
         ("the first of May", "the second of May"),
