@@ -86,7 +86,7 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
-_ARTICLES = _terms_of(listed("a an one un une una uma ein eine einen einem einer een uno"))
+_ARTICLES = _terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
 _EVERY = _terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _BEFORE_INTERVALS = _EVERY | _terms_of(listed("alle tous toutes каждые om"))
 _SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
@@ -290,10 +290,9 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
 def _interval(terms: Sequence[str], place: int) -> Quantity | None:
     """The interval that begins at *place*: "weekly", "every week", "every other day", "раз в неделю"."""
     term = terms[place]
-    if term in _PERIODS:
+    if term in _PERIODS and term not in UNITS:  # "trimestral" has the term of "trimestre"
         dimension, factor = UNITS[_TERMS[_PERIODS[term]]]
-        recurs = 1 if term in UNITS else 2  # "trimestral" has the term of "trimestre"
-        return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False, recurs=recurs)
+        return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False, recurs=2)
     if term == _RUSSIAN_ONCE:
         once = _as_interval(Quantity(start=place, end=place + 1, value=1.0, dimension="times"), terms)
         return once if once.dimension != "times" else None

@@ -118,10 +118,7 @@ vingt-quatre mois | deux ans
 twice a day | two times a day | every twelve hours | 2x daily
 alle zwei Tage | jeden zweiten Tag
 every three months | once a quarter
-trimestriel | tous les trois mois
-trimestral | cada tres meses
 fortnightly | every two weeks | every 14 days
-halbjährlich | alle sechs Monate | zweimal im Jahr
 3 pm | 15:00 | three in the afternoon | 15 Uhr
 neun Uhr morgens | 9 Uhr | 9:00
 halb neun | 8:30 | 8.30 Uhr
