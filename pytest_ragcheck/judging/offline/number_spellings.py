@@ -20,9 +20,10 @@ _HALVES = frozenset(
 _PERCENT = "percen"  # the term of percent
 _PERCENT_BEFORE, _PERCENT_AFTER = frozenset(("por", "per", "pour")), frozenset(("ciento", "cento", "cent"))
 _ROOM_AFTER_TENS = 10
-_ONE_AFTER_TENS = dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1) | dict.fromkeys(
-    ("second", "второго"), 2
-)
+_ONE_AFTER_TENS: dict[str, int] = {
+    **dict.fromkeys(("un", "une", "uno", "una", "um", "uma", "first", "первого"), 1),
+    **dict.fromkeys(("second", "второго"), 2),
+}
 _BEFORE_HOURS = frozenset(("las", "la", "as", "alle", "le", "dalle"))  # "a las seis y media" is 6:30
 _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
@@ -180,7 +181,7 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
             continue
         step = 2 if room and word in _JOINING and (word != "and" or room >= 100) and end + 1 < len(words) else 1
         following = words[end + step - 1]
-        value = NUMBER_WORDS.get(following) or (room == _ROOM_AFTER_TENS and _ONE_AFTER_TENS.get(following, 0))
+        value = NUMBER_WORDS.get(following) or (_ONE_AFTER_TENS.get(following, 0) if room == _ROOM_AFTER_TENS else 0)
         if not value or value >= room:
             break
         current += value
