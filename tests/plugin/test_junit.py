@@ -225,3 +225,24 @@ def parts(case: ET.Element) -> list[tuple[str, dict[str, str], str]]:
         attributes = {name: value for name, value in part.attrib.items() if name != "time"}
         found.append((part.tag, attributes, (part.text or "").strip()))
     return found
+
+
+PHASES = """
+def pytest_runtest_logreport(report):
+    with open("phases.txt", "a") as file:
+        file.write(f"{report.nodeid.rpartition('::')[2]} {report.when} {len(report.user_properties) > 0}\\n")
+"""
+
+
+def test_the_report_of_a_passed_setup_has_no_properties(project: Project) -> None:
+    project.ask(good("terms"), broken("hours"))
+    conftest = project.folder / "conftest.py"
+    conftest.write_text(conftest.read_text() + PHASES)
+    run = project.run()
+    assert (run.folder / "phases.txt").read_text().splitlines() == [
+        "terms setup False",
+        "terms call True",
+        "terms teardown True",
+        "hours setup True",
+        "hours teardown True",
+    ]

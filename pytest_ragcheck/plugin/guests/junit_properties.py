@@ -58,9 +58,11 @@ def add_properties(item: pytest.Item, report: pytest.TestReport, records: Sequen
     if report.when == "call":
         attempt.failed = report.failed
     # If call and teardown fail, the JUnit file has a test case for each.
-    if attempt.properties and not (attempt.failed and report.when == "teardown" and report.failed):
-        # A list of the exact size: pytest keeps all reports, and `+=` would leave room for more.
-        report.user_properties = [*report.user_properties, *attempt.properties]
+    # pytest keeps all reports, and a passed setup has others after it.
+    if not (report.when == "setup" and report.passed) and not (
+        attempt.failed and report.when == "teardown" and report.failed
+    ):
+        report.user_properties += attempt.properties
     if report.when == "teardown":
         del attempts[item]
     return attempt.records
