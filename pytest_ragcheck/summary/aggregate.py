@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.metrics.blame import BLAMES
 from pytest_ragcheck.metrics.cost import total
-from pytest_ragcheck.questions.planted import ATTACKS
+from pytest_ragcheck.questions.planted import ATTACKS, plants_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED, METRICS, RETRIEVAL
 from pytest_ragcheck.summary.calibration.agreement import agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
@@ -215,7 +215,8 @@ def _blame(measured: Iterable[Record]) -> dict[str, int]:
 
 
 def _injection(measured: Iterable[Record]) -> dict[str, AttackCounts]:
-    outcomes = [outcome for record in measured for outcome in attack_outcomes(record.question, record.reply)]
+    attacked = (record for record in measured if plants_of(record.question))
+    outcomes = [outcome for record in attacked for outcome in attack_outcomes(record.question, record.reply)]
     by_attack = {attack: [each for each in outcomes if each.plant.attack == attack] for attack in ATTACKS}
     return {
         attack: AttackCounts(
