@@ -140,9 +140,9 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
     for place, term in enumerate(terms):
         if term in _ROLES:
             noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
-            is_infinitive = term == "to" and terms[place + 1] == noun
-            if noun is not None and noun != END and not is_number(noun) and not is_infinitive:
-                yield noun, _ROLES[term]
+            if noun is None or noun == END or is_number(noun) or (term == "to" and terms[place + 1] == noun):
+                continue  # none, or an infinitive
+            yield noun, _ROLES[term]
 
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -318,6 +318,8 @@ class Evidence:
             for start, end in pairwise(passage.sentence_ends):
                 sentence = frozenset(passage.terms[start:end])
                 about = len(asked & sentence)
+                if sentence.difference(_WITHOUT_CONTENT, (END,)) == plain:
+                    return ()  # a whole sentence
                 near.append((len(plain & sentence), about + before))
                 before = about
         most = max((own for own, _ in near), default=0)

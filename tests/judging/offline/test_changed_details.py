@@ -139,3 +139,49 @@ def test_a_long_answer_is_not_failed_by_one_changed_noun() -> None:
 def test_another_weekday_in_a_long_answer_is_listed() -> None:
     judgement = judged(f"{POOL} {CAMP} The hall is closed on Friday.", f"{POOL} {CAMP} The hall is closed on Sunday.")
     assert judgement.unsupported_claims == ("The hall is closed on Friday.",)
+
+
+LEAVE = "Requests for leave go to Ada Berg. The canteen opens late. Parking permits are kept by Tom Lund. Ask for visitor badges there too."
+
+
+@pytest.mark.parametrize("answer", ["Tom Lund", "It is Tom Lund."])
+def test_a_phrase_from_a_sentence_apart_from_the_question_is_not_grounded(answer: str) -> None:
+    asked = Question(dataset_name="d", id="q", question="Who handles requests for leave?")
+    judgement = asyncio.run(OfflineJudge().judge(asked, RagAnswer(text=answer, contexts=(LEAVE,))))
+    assert judgement.groundedness == 0.4
+
+
+def test_a_whole_sentence_apart_from_the_question_is_grounded() -> None:
+    asked = Question(dataset_name="d", id="q", question="Who handles requests for leave?")
+    for answer in ("Ask for visitor badges there too.", "Parking permits are kept by Tom Lund."):
+        judgement = asyncio.run(OfflineJudge().judge(asked, RagAnswer(text=answer, contexts=(LEAVE,))))
+        assert judgement.groundedness == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The doctor sends the letter to the secretary.", "The secretary sends the letter to the doctor."),
+        ("Der Hausarzt schickt den Brief an das Sekretariat.", "Den Brief schickt das Sekretariat an den Hausarzt."),
+        ("Le train part de Vienne et arrive à Lyon.", "Le train part de Lyon et arrive à Vienne."),
+        ("The prizes are presented by Moira Pell.", "The prizes are presented by Colin Astbury. Moira Pell is out."),
+        ("La giuria è presieduta da Paola Derossi.", "La giuria è presieduta da Luigi Manfrin. Paola Derossi decide."),
+    ],
+)
+def test_an_exchanged_role_is_not_grounded(answer: str, context: str) -> None:
+    assert grounded(answer, context) < 0.7
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The letter is sent to the doctor by the secretary.", "The secretary sends the letter to the doctor."),
+        ("Colin Astbury presents the prizes.", "The prizes are presented by Colin Astbury. Moira Pell is out."),
+        (
+            "The letter to the doctor is what the secretary attends to.",
+            "The secretary attends to the letter to the doctor.",
+        ),
+    ],
+)
+def test_a_role_in_other_words_is_grounded(answer: str, context: str) -> None:
+    assert grounded(answer, context) >= 0.7
