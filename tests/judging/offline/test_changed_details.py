@@ -141,7 +141,10 @@ def test_another_weekday_in_a_long_answer_is_listed() -> None:
     assert judgement.unsupported_claims == ("The hall is closed on Friday.",)
 
 
-LEAVE = "Requests for leave go to Ada Berg. The canteen opens late. Parking permits are kept by Tom Lund. Ask for visitor badges there too."
+LEAVE = (
+    "Requests for leave go to Ada Berg. The canteen opens late. Parking permits are kept by Tom Lund. "
+    "Ask for visitor badges there too."
+)
 
 
 @pytest.mark.parametrize("answer", ["Tom Lund", "It is Tom Lund."])
