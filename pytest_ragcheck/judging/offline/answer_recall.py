@@ -59,6 +59,7 @@ _LINE, _PASS_LINE = 0.67, 0.7
 _LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
 _LEAST_OF_A_LIST = 3  # items
+_WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
@@ -214,6 +215,9 @@ class AnswerText:
         self, raw: float, wanted: bool | None, expected: str, sought: ExpectedAnswer
     ) -> tuple[float, bool]:
         """*raw* less if the answer says the opposite, more if both begin with the same yes or no; and the first."""
+        if wanted is not None and self._says_yes is None and sought.distinct <= _WITHOUT_PLACE:
+            agreement = self._agreement(expected, yes=wanted)  # "No, it is forbidden" adds nothing to "No"
+            return (_OPPOSED if agreement.is_opposed else max(raw, _QUANTITY)), agreement.is_opposed
         if wanted is None or self._says_yes is None:
             opposed = self._opposes(expected, sought)
         else:

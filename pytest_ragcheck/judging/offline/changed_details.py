@@ -73,6 +73,7 @@ _DATES = {
 DATES = frozenset(_DATES)
 CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
+_WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
 _BEFORE_MONTHS = _terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 _ORDER = frozenset(_ORDINAL)
 
@@ -140,9 +141,9 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
     for place, term in enumerate(terms):
         if term in _ROLES:
             noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
-            if noun is None or noun == END or is_number(noun) or (term == "to" and terms[place + 1] == noun):
-                continue  # none, or an infinitive
-            yield noun, _ROLES[term]
+            is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
+            if noun is not None and not (is_infinitive or noun in _WITHOUT_ROLE or is_number(noun)):
+                yield noun, _ROLES[term]
 
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -369,7 +370,8 @@ class KnownQuantities:
                 continue
             other = same or [(known, spelt) for known, spelt in self._known.values() if known.comparable(each)]
             if other or each.dimension:
-                compared.unknown.append(UnknownQuantity(terms=own, instead=other[0][1] if other else None))
+                instead = other[0][1] if other else None
+                compared.unknown.append(UnknownQuantity(terms=own, instead=instead, is_other_rate=bool(same)))
         rewritten += terms[end:]
         return compared
 
@@ -396,6 +398,9 @@ class UnknownQuantity:
 
     instead: Sequence[str] | None
     """The terms of a known quantity that measures the same; None without one."""
+
+    is_other_rate: bool
+    """True if the amount is known, but with another rate or bound: per week and not per day."""
 
     def names(self) -> tuple[str, str | None]:
         """The quantity and the one instead; only their numbers if their other terms are equal."""

@@ -398,7 +398,7 @@ class Evidence:
             return False
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS):
-            plain = frozenset(clause) - _WITHOUT_CONTENT
+            plain = self._wanted.intersection(clause) - _WITHOUT_CONTENT
             if len(plain - WITHOUT_POLARITY) > 1:
                 plain -= WITHOUT_POLARITY
             enough = max(2.0, _NEAR_COPY * len(plain))

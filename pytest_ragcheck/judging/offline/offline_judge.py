@@ -141,7 +141,7 @@ class OfflineJudge:
         accepted = [frozenset(self._terms.of(each)) for each in question.acceptable_answers]
         return question.answerable and any(
             not (terms - STOP_WORDS).isdisjoint(each.terms)
-            and (each.is_opposed or (each.changed is not None and each.changed.concerns(terms)))
+            and (each.is_opposed or each.has_other_rate or (each.changed is not None and each.changed.concerns(terms)))
             for each in grounded.sentences
             for terms in accepted
         )

@@ -17,6 +17,7 @@ from pytest_ragcheck.judging.offline.measure_words import (
     PERIODS_BY_WORD,
     UNITS_BY_WORD,
     UPPER_BOUNDS,
+    WEEKDAYS_BY_WORD,
 )
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, WITHOUT
 from pytest_ragcheck.judging.offline.normalized_text import listed
@@ -89,6 +90,7 @@ _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "l
 _ARTICLES = _terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
 _EVERY = _terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _BEFORE_INTERVALS = _EVERY | _terms_of(listed("alle tous toutes каждые om"))
+_WEEKDAYS = _terms_of(WEEKDAYS_BY_WORD)
 _SECOND = _terms_of(listed("other second zweite zweiten andere tweede"))
 _RUSSIAN_ONCE = _TERMS["раз"]
 _QUARTERED = frozenset(("time", "volume", "mass"))
@@ -300,6 +302,8 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
         return None
     count = 2 if terms[place + 1 : place + 2] and terms[place + 1] in _SECOND else 1
     dimension, factor = _unit_at(terms, place + count)
+    if terms[place + count : place + count + 1] and terms[place + count] in _WEEKDAYS:  # every second Wednesday
+        dimension, factor = "time", 7 * _DAY
     if dimension not in ("time", "months"):
         return None
     return Quantity(
@@ -326,6 +330,9 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
             before.value, before.end = before.value + each.value, each.end
             continue
         kept.append(each)
+        if before is not None and _is_range_of_times(before, each, terms):
+            before.value += _NOON * (before.value < _NOON <= each.value)
+            before.is_certain = True
         if before is None or before.dimension or each.start - before.end > 1:
             continue
         between = terms[before.end : each.start]
@@ -342,6 +349,12 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
                 joined.is_certain = False
                 kept[-2:] = [joined]
     return kept
+
+
+def _is_range_of_times(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
+    """True for "a quarter past two to four in the afternoon"."""
+    is_range = each.start == before.end + 1 and terms[before.end] in _TO
+    return is_range and before.dimension == each.dimension == "clock" and each.is_certain and not before.is_certain
 
 
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:

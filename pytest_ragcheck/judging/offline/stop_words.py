@@ -25,6 +25,8 @@ STOP_WORDS = frozenset(
         "except without i'm you're we're they're i've we've i'll you'll we'll let's "
         # German, French, Spanish, Portuguese, Italian, Dutch
         "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden nicht auf mit von zu im "
+        "gibt es man dann dort hier da noch schon sehr dass wenn hat haben dieser diese dieses "
+        "hinein darin dazu davon dafur "
         "fur ins vom zum zur beim am im ans werden wurde sich auch als nach bei aus wie sie er wir ihr kann "
         "le la les un une des du de et ou est sont dans sur pour par avec que qui ne pas ce cette il elle nous vous au "
         "aux el los las unos unas y o es son en por para con se su sus lo al del como "

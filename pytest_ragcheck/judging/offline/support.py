@@ -93,6 +93,9 @@ class Support:
     is_opposed: bool = False
     """True if the contexts deny what the sentence affirms, or affirm what it denies."""
 
+    has_other_rate: bool = False
+    """True if it has an amount of the contexts with another rate or bound: per week and not per day."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groundedness:
@@ -326,6 +329,7 @@ def _supported(each: _Measured, line: float) -> Support:
         number_instead=instead,
         is_opposed=each.is_opposed,
         changed=each.change,
+        has_other_rate=each.claim.compared is not None and any(it.is_other_rate for it in each.claim.compared.unknown),
         terms=each.claim.terms,
     )
 

@@ -260,6 +260,7 @@ def _without_s(word: str) -> str:
 _FIXED = {
     **dict.fromkeys(SENTENCE_ENDS, END),
     **{word: stem(long) for word, long in _SHORT_FORMS.items()},
+    **dict.fromkeys(("centime", "centimes", "centimo", "centimos", "centesimo", "centesimi"), "cent"),  # no centimetre
     **{word: word for word in ("daily", "weekly", "fortnightly", "monthly", "yearly", "hourly")},  # not "day", "week"
     **SIGNS,
     **{word: canonical_number(str(value)) for word, value in NUMBER_WORDS.items()},
