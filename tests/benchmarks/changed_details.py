@@ -2,9 +2,8 @@
 How often the offline judge sees one changed detail: `python -m tests.benchmarks.changed_details`.
 
 The examples in `changed_details.jsonl` are in eight languages. Half of the answers are right in other words; the others
-are wrong in one number, unit, date, negation, list item, name, role or condition. They were written before the rules of
-version 4 of the judge. The rows with `half` "read" were used while the rules were written, those with "sealed" only
-afterwards.
+are wrong in one number, unit, date, negation, list item, name, role or condition. Nobody who wrote them had seen the
+rules. The rows of the set "read" were read while the rules were written, those of "sealed" were only judged afterwards.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judgement
 
 EXAMPLES = Path(__file__).with_suffix(".jsonl")
-HALVES = ("read", "sealed")
+SETS = ("read", "sealed")
 LINE = 0.7
 SEEN_BY_RULES = ("number", "unit", "date", "negation", "list")
 """The changes that rules can see. A name, a role or a condition takes a model's reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Half:
-    """The judge's verdicts on one half of the examples."""
+class Examples:
+    """The judge's verdicts on one set of the examples."""
 
     rows: Sequence[dict[str, Any]]
     judgements: Sequence[Judgement]
@@ -67,16 +66,16 @@ class Half:
         return sum((a > b) + (a == b) / 2 for a in same for b in changed) / (len(same) * len(changed))
 
 
-def judged(half: str) -> Half:
-    """The judge's verdicts on the examples of that half."""
+def judged(name: str) -> Examples:
+    """The judge's verdicts on the examples of that set."""
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
-    rows = [row for row in rows if row["half"] == half]
+    rows = [row for row in rows if row["set"] == name]
 
     async def judge_all() -> list[Judgement]:
         judge = OfflineJudge()
         return [await judge.judge(_question(row), _answer(row)) for row in rows]
 
-    return Half(rows=rows, judgements=asyncio.run(judge_all()))
+    return Examples(rows=rows, judgements=asyncio.run(judge_all()))
 
 
 def _question(row: dict[str, Any]) -> Question:
@@ -89,15 +88,15 @@ def _answer(row: dict[str, Any]) -> RagAnswer:
 
 
 def main() -> None:
-    """Prints the figures of both halves."""
-    for name in HALVES:
-        half = judged(name)
-        right, of = half.right
-        kinds = sorted({row["change"] for row in half.rows if not row["change"].startswith("same")})
+    """Prints the figures of both sets."""
+    for name in SETS:
+        examples = judged(name)
+        right, of = examples.right
+        kinds = sorted({row["change"] for row in examples.rows if not row["change"].startswith("same")})
         sys.stdout.write(
-            f"{name:<7} n={len(half.rows)}, right {right} of {of} ({right / of:.1%}), "
-            f"AUC {half.area_under_curve(SEEN_BY_RULES):.3f}: "
-            + ", ".join(f"{kind} {half.area_under_curve({kind}):.2f}" for kind in kinds)
+            f"{name:<7} n={len(examples.rows)}, right {right} of {of} ({right / of:.1%}), "
+            f"AUC {examples.area_under_curve(SEEN_BY_RULES):.3f}: "
+            + ", ".join(f"{kind} {examples.area_under_curve({kind}):.2f}" for kind in kinds)
             + "\n"
         )
 

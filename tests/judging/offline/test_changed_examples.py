@@ -7,9 +7,9 @@ import pytest
 from tests.benchmarks.changed_details import SEEN_BY_RULES, judged
 
 
-@pytest.mark.parametrize(("half", "least_right", "least_area"), [("read", 0.90, 0.87), ("sealed", 0.83, 0.84)])
-def test_changed_details_are_seen_as_often_as_before(half: str, least_right: float, least_area: float) -> None:
-    found = judged(half)
+@pytest.mark.parametrize(("name", "least_right", "least_area"), [("read", 0.87, 0.86), ("sealed", 0.80, 0.85)])
+def test_changed_details_are_seen_as_often_as_before(name: str, least_right: float, least_area: float) -> None:
+    found = judged(name)
     right, of = found.right
     assert right / of >= least_right
     assert found.area_under_curve(SEEN_BY_RULES) >= least_area
