@@ -10,8 +10,14 @@ from itertools import chain, pairwise, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity, periods_in, read_quantities
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS, WITHOUT_POLARITY
-from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number, numbers_in
+from pytest_ragcheck.judging.offline.terms import (
+    END,
+    STOP_WORDS,
+    WITHOUT_POLARITY,
+    TermDictionary,
+    is_number,
+    numbers_in,
+)
 
 _TERMS = TermDictionary()
 _MOST_KNOWN = 2000

@@ -8,15 +8,15 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
-from pytest_ragcheck.judging.offline.stop_words import (
+from pytest_ragcheck.judging.offline.terms import (
     ABOUT,
     CENTURY,
     LOWER_BOUNDS,
     STOP_WORDS,
     TO,
     UPPER_BOUNDS,
+    is_number,
 )
-from pytest_ragcheck.judging.offline.terms import is_number
 
 # Weights of terms other than words, which weigh 1. Stop words at 1: -0.002 of the area under the curve on each set.
 # The other two let "30" answer "how many days?", and reject "45 days" for "30 days".

@@ -13,9 +13,8 @@ from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.normalized_text import beginning
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.rag.citation_markers import MAY_CITE
 from pytest_ragcheck.rag.cited_answer import cited_answer
 

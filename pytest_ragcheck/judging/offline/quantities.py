@@ -22,8 +22,7 @@ from pytest_ragcheck.judging.offline.measure_words import (
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, WITHOUT
 from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
-from pytest_ragcheck.judging.offline.terms import END, TermDictionary, is_number
+from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, TermDictionary, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

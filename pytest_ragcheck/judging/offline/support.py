@@ -15,8 +15,7 @@ from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity, read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
-from pytest_ragcheck.judging.offline.stop_words import FRAMING, REFUSING, STOP_WORDS
-from pytest_ragcheck.judging.offline.terms import numbers_in
+from pytest_ragcheck.judging.offline.terms import FRAMING, REFUSING, STOP_WORDS, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,8 @@ from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.offline.evidence import ContextCache
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.refusals import is_refusal
-from pytest_ragcheck.judging.offline.stop_words import STOP_WORDS
 from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
-from pytest_ragcheck.judging.offline.terms import TermDictionary
+from pytest_ragcheck.judging.offline.terms import STOP_WORDS, TermDictionary
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, cosine_similarity, factuality, faithfulness
 from pytest_ragcheck.rag.cited_answer import cited_answer
 from pytest_ragcheck.scores.catalogue import RAGAS_STAND_INS
