@@ -22,7 +22,8 @@ from pytest_ragcheck.judging.offline.expected_answer import (
 )
 from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
-from pytest_ragcheck.judging.offline.quantities import BOUNDS, DATED_OR_MEASURED, read_quantities
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
+from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
 from pytest_ragcheck.judging.offline.terms import STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from functools import cached_property
 from itertools import chain, pairwise, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
-from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity, periods_in, read_quantities
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity
+from pytest_ragcheck.judging.offline.quantity_reader import periods_in, read_quantities
 from pytest_ragcheck.judging.offline.terms import (
     END,
     STOP_WORDS,

@@ -13,7 +13,8 @@ from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
-from pytest_ragcheck.judging.offline.quantities import has_quantity, read_quantities
+from pytest_ragcheck.judging.offline.quantities import has_quantity
+from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.refusals import SentenceCache
 from pytest_ragcheck.judging.offline.terms import FRAMING, REFUSING, STOP_WORDS, numbers_in
 

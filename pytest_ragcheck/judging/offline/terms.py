@@ -33,7 +33,10 @@ from pytest_ragcheck.judging.offline.number_spellings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 # Units and months that are often abbreviated in only one of answer and source.
@@ -298,6 +301,16 @@ _NEGATIVE = _by_stem((word, affirmative[0]) for affirmative, negative in PAIRS f
 
 
 _PLAIN_TERMS = TermDictionary()
+
+
+def terms_of(words: Iterable[str]) -> frozenset[str]:
+    """The term of each word by itself."""
+    return frozenset(map(_PLAIN_TERMS.__getitem__, words))
+
+
+def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
+    """The values of *by_word* by term; of words with one term the first one counts."""
+    return {_PLAIN_TERMS[word]: value for word, value in reversed(list(by_word.items()))}
 
 
 def _terms(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_ragcheck.judging.offline.changed_details import ComparedQuantities, KnownQuantities
-from pytest_ragcheck.judging.offline.quantities import read_quantities
+from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 TERMS = TermDictionary()

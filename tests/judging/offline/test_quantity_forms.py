@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from pytest_ragcheck.judging.offline.quantities import read_quantities
+from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 TERMS = TermDictionary()
