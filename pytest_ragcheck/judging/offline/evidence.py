@@ -47,8 +47,6 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
-_MOST_OF_A_PHRASE = 4  # content terms
-_LEAST_ABOUT_QUESTION = 2  # of the question's content terms in two neighbouring sentences
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
@@ -259,23 +257,20 @@ class Evidence:
                 return frames[before, after], term
         return None
 
-    def changed_detail(
-        self, claim: Sequence[str], plain: frozenset[str], *, is_whole: bool, near_copy: bool
-    ) -> ChangedDetail | None:
+    def changed_detail(self, claim: Sequence[str], plain: frozenset[str], *, near_copy: bool) -> ChangedDetail | None:
         """
         The detail in which *claim* differs from the contexts; None if there is none.
 
         Args:
             claim: The terms of a sentence.
             plain: Its content terms.
-            is_whole: True if it is the whole answer.
             near_copy: True if a window of the contexts has most of them.
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
         if item := added_item(claim, self.known):
             return ChangedDetail(terms=item, is_list=True)
-        if terms := self._other_agent(claim, plain) or (is_whole and self._apart_from_question(claim, plain)):
+        if terms := self._other_agent(claim, plain):
             return ChangedDetail(terms=terms)
         if not near_copy:
             return None
@@ -303,27 +298,6 @@ class Evidence:
                 if known and not any(set(agent).intersection(others) for others in known):
                     return agent
         return ()
-
-    def _apart_from_question(self, claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
-        """*claim* if it is a phrase from a sentence that has no word of the question, while others have; or empty."""
-        asked = self._asked - _WITHOUT_CONTENT
-        if len(plain) > _MOST_OF_A_PHRASE or not asked.isdisjoint(plain) or not plain <= self.known:
-            return ()
-        near: list[tuple[int, int]] = []
-        for passage in self._passages:
-            if passage.distinct.isdisjoint(asked) and passage.distinct.isdisjoint(plain):
-                continue
-            before = 0
-            for start, end in pairwise(passage.sentence_ends):
-                sentence = frozenset(passage.terms[start:end])
-                about = len(asked & sentence)
-                if sentence.difference(_WITHOUT_CONTENT, (END,)) == plain:
-                    return ()  # a whole sentence
-                near.append((len(plain & sentence), about + before))
-                before = about
-        most = max((own for own, _ in near), default=0)
-        is_apart = most > 0 and all(about == 0 for own, about in near if own == most)
-        return claim if is_apart and any(about >= _LEAST_ABOUT_QUESTION for _, about in near) else ()
 
     @cached_property
     def _calendar(self) -> frozenset[str]:

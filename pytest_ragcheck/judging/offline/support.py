@@ -56,7 +56,6 @@ _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 _MOST_ABSENT_OF_A_PARAPHRASE = 2  # terms
 
 _SILENT = STOP_WORDS | FRAMING
-_ENDS_OF_SENTENCES = (".", "!", ":", "。")
 _QUESTION_MARKS = ("?", "？", "؟")
 _DIGIT = re.compile(r"\d")
 _CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
@@ -167,10 +166,8 @@ def groundedness(
     if not measured:
         return Groundedness(score=1.0, sentences=())
     for each in measured:
-        if (each.is_opposed or each.change) and any(each.claim.sentence in context for context in contexts):
+        if each.is_opposed and any(each.claim.sentence in context for context in contexts):
             each.is_opposed = False
-            if each.claim.sentence.endswith(_ENDS_OF_SENTENCES):  # else it may be a name
-                each.change = None
     sizes = [len(each.claim.content) for each in measured]
     if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         for each in measured:
@@ -282,7 +279,6 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         change=evidence.changed_detail(
             claim.terms,
             distinct,
-            is_whole=len(content) == size,
             near_copy=window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED),
         ),
     )

@@ -141,26 +141,6 @@ def test_another_weekday_in_a_long_answer_is_listed() -> None:
     assert judgement.unsupported_claims == ("The hall is closed on Friday.",)
 
 
-LEAVE = (
-    "Requests for leave go to Ada Berg. The canteen opens late. Parking permits are kept by Tom Lund. "
-    "Ask for visitor badges there too."
-)
-
-
-@pytest.mark.parametrize("answer", ["Tom Lund", "It is Tom Lund."])
-def test_a_phrase_from_a_sentence_apart_from_the_question_is_not_grounded(answer: str) -> None:
-    asked = Question(dataset_name="d", id="q", question="Who handles requests for leave?")
-    judgement = asyncio.run(OfflineJudge().judge(asked, RagAnswer(text=answer, contexts=(LEAVE,))))
-    assert judgement.groundedness == 0.4
-
-
-def test_a_whole_sentence_apart_from_the_question_is_grounded() -> None:
-    asked = Question(dataset_name="d", id="q", question="Who handles requests for leave?")
-    for answer in ("Ask for visitor badges there too.", "Parking permits are kept by Tom Lund."):
-        judgement = asyncio.run(OfflineJudge().judge(asked, RagAnswer(text=answer, contexts=(LEAVE,))))
-        assert judgement.groundedness == 1.0
-
-
 @pytest.mark.parametrize(
     ("answer", "context"),
     [
