@@ -2,8 +2,9 @@
 How often the offline judge sees one changed detail: `python -m tests.benchmarks.changed_details`.
 
 The examples in `changed_details.jsonl` are in eight languages. Half of the answers are right in other words; the others
-are wrong in one number, unit, date, negation, list item, name, role or condition. Nobody who wrote them had seen the
-rules. The rows of the set "read" were read while the rules were written, those of "sealed" were only judged afterwards.
+are wrong in one number, unit, date, negation, list item, name, role or condition. They were written without sight of
+the rules. Those of the set "read" were read while the rules were written, those of "sealed" were only judged
+afterwards.
 """
 
 from __future__ import annotations
