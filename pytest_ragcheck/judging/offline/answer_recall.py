@@ -169,7 +169,7 @@ class AnswerText:
         is_changed = raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected))
         if is_changed:
             raw = _CHANGED
-        is_plain = not (opposed or is_changed) and self._all.issuperset(numbers_in(sought.terms))
+        is_plain = not (opposed or is_changed or numbers_in(lacking))
         score = _calibrated(raw, line=self._line_of(sought) if is_plain else _LINE)
         if score <= above:
             return None
@@ -332,7 +332,7 @@ class AnswerText:
 
     @cached_property
     def _is_measured(self) -> bool:
-        return not DATED_OR_MEASURED.isdisjoint(self._all)
+        return not DATED_OR_MEASURED.isdisjoint(self._all) or any(":" in number for number in self._own_numbers)
 
     @cached_property
     def _line(self) -> str:

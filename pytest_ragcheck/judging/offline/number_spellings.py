@@ -29,7 +29,7 @@ _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 
-READ_TOGETHER = _HALVES.union(SCALES, _FRENCH_HUNDREDS, (word for word, value in NUMBER_WORDS.items() if value >= 20))
+READ_TOGETHER = _HALVES.union(SCALES, _FRENCH_HUNDREDS, ("dix",), (word for word, value in NUMBER_WORDS.items() if value >= 20))
 """Words that may join their neighbours to one number."""
 
 _HAN_DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
@@ -195,8 +195,8 @@ def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[
 
 def _room_after(word: str) -> int:
     """The limit of a number that may be added to *word*: 10 after twenty, 0 after three or 3."""
-    if word == "soixante":  # soixante-dix is 70
-        return 20
+    if word in ("soixante", "dix"):  # soixante-dix is 70, dix-sept is 17
+        return 20 if word == "soixante" else 10
     value = NUMBER_WORDS.get(word, 0)
     return 0 if value < 20 else 10 if value < 100 else 100 if value < 1000 else 1000
 

@@ -82,6 +82,8 @@ class Quantity:
 
     def _same_amount(self, other: Quantity) -> bool:
         mine, its = self.dimension, other.dimension
+        if not (mine and its) and _close(self.value / self.factor, other.value / other.factor):
+            return True
         if mine == its or not mine or not its:
             return (
                 _close(self.value, other.value)

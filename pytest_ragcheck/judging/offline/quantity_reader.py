@@ -44,6 +44,7 @@ BOUNDS = _LOWER | _UPPER
 # Words between a bound and its number, a day and its month, a number and its unit.
 _BEFORE_NUMBER = terms_of(listed("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's"))
 _BETWEEN_DATE = terms_of(listed("of the de di del st nd rd th er o a ten"))
+_OF = terms_of(listed("of der des de del della dell' do da van"))
 _TO = terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
 HALVES = terms_of(
     listed(
@@ -58,6 +59,7 @@ _CENT = terms_of(listed("cent ciento cento"))
 _SQUARE = terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
+_HALF_HOUR = re.compile(r"(\d|1[01])\.5")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
 _THOUSAND = 1000.0
@@ -66,6 +68,7 @@ _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
 _ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
+_ARTICLES_WITHOUT_RATE = _ARTICLES - {"a", "an"}
 _EVERY = terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _BEFORE_INTERVALS = _EVERY | terms_of(listed("alle tous toutes каждые om"))
 _WEEKDAYS = terms_of(WEEKDAYS_BY_WORD)
@@ -73,7 +76,10 @@ _SECOND = terms_of(listed("other second zweite zweiten andere tweede"))
 _RUSSIAN_ONCE = _TERMS["раз"]
 _QUARTERED = frozenset(("time", "volume", "mass"))
 _LONGEST_SYMBOL = 2  # "a m" is no metre
-_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+_BEGINNINGS = terms_of(listed("start beginning anfang debut principios inizio inicio begin начало начала"))
+_ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde конец конца"))
+_SHORT_MONTHS = frozenset((4, 6, 9, 11))
+_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:
@@ -98,18 +104,48 @@ def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quanti
     term = terms[place]
     if term in HALVES and (half := _half_of_a_unit(terms, place)):
         return half
+    if term == "half" and terms[place + 1 : place + 2] == ["of"]:
+        return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
     if term in _QUARTERS:
         return _quarters_at(terms, place, 1)
+    if term in _BEGINNINGS or term in _ENDINGS:
+        return _end_of_a_month(terms, place)
     if term in _FIXED:
         dimension, value = _FIXED[term]
         is_certain = dimension != "percent"
         return Quantity(start=place, end=place + 1, value=value, dimension=dimension, is_certain=is_certain)
     if term in _DAY_NUMBERS:
         at = next((at for at in range(place + 1, len(terms)) if terms[at] not in _BETWEEN_DATE), len(terms))
+        if _DAY_NUMBERS[term] == 1 and (first := _first_unit(terms, place)):
+            return first
         is_day = at < len(terms) and terms[at] in MONTH_NUMBERS
         return _date(MONTH_NUMBERS[terms[at]], _DAY_NUMBERS[term], place, at + 1) if is_day else None
-    is_rate = end is not None and place - end < _REACH_OF_A_RATE and END not in terms[end:place]
-    return None if is_rate else _interval(terms, place) or _counted_by_article(terms, place)  # not in "50 cents a day"
+    may_be_rate = end is not None and place - end < _REACH_OF_A_RATE and term not in _ARTICLES_WITHOUT_RATE
+    if may_be_rate and END not in terms[end:place]:  # "50 cents a day"
+        return None
+    return _interval(terms, place) or _counted_by_article(terms, place)
+
+
+def _first_unit(terms: Sequence[str], place: int) -> Quantity | None:
+    """The unit after the "first" at *place*: "the first year" is the first 12 months."""
+    dimension, factor = _unit_at(terms, place + 1)
+    if dimension not in ("time", "months"):
+        return None
+    return Quantity(
+        start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor, recurs=1
+    )
+
+
+def _end_of_a_month(terms: Sequence[str], place: int) -> Quantity | None:
+    """The first or the last day of the month after the "beginning" or "end" at *place*."""
+    at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in _OF else place + 1
+    if at >= len(terms) or terms[at] not in MONTH_NUMBERS:
+        return None
+    month = MONTH_NUMBERS[terms[at]]
+    day = 1 if terms[place] in _BEGINNINGS else 28 if month == 2 else 30 if month in _SHORT_MONTHS else 31
+    found = _date(month, day, place, at + 1)
+    found.is_certain = False
+    return found
 
 
 def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
@@ -296,6 +332,8 @@ def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | N
     while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | _ARTICLES:
         at += 1
     dimension, factor = _unit_at(terms, at)
+    if not dimension and 0 < count < 4 and terms[place + 1 : place + 2] and terms[place + 1] in _OF:
+        return Quantity(start=place, end=place + 1, value=25 * count, dimension="percent", is_certain=False)
     if at == place + 1 and dimension not in _QUARTERED:  # of a year only in "a quarter of a year"
         return None
     if dimension not in _COUNTED_BY_ARTICLE:
@@ -348,6 +386,9 @@ def _date(month: int, day: int, start: int, end: int) -> Quantity:
 def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
     found = _spoken_time(terms, place) or _digital_time(terms, place)
+    if found is None and _HALF_HOUR.fullmatch(terms[place]) and not _unit_at(terms, place + 1)[0]:  # "a ocho y media de la tarde"
+        half = _in_day(_clock(60 * float(terms[place]), place, place + 1), terms, is_after=True)
+        return half if half.is_certain else None
     if found is None and _is_small(terms[place]) and 0 < int(terms[place]) <= _HOURS_OF_A_CLOCK:
         if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS:  # "neuf heures du matin"
             hour = _in_day(_clock(60 * int(terms[place]), place, place + 2), terms, is_after=True)
@@ -495,8 +536,11 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
     is_portuguese = before in _BEFORE_HOURS and terms[place - 2 : place - 1] == [_PORTUGUESE_TO]
     at = place - 3 if is_portuguese or _unit_at(terms, place - 2) == _MINUTE else place - 2
     minutes = _minutes_at(terms, at)
-    if minutes is None or (before == "to" and is_number(terms[at])):  # "5 to 8 guests"
+    if minutes is None:
         return None
+    if before == "to" and is_number(terms[at]):  # "5 to 8 guests", but "at 5 to 8"
+        is_time = terms[max(0, at - 1) : at] == ["at"] or not _PARTS_OF_A_DAY.isdisjoint(terms[place + 1 : place + 4])
+        return (-minutes, at) if is_time else None
     if is_portuguese:  # um quarto para as oito
         return -minutes, at
     return (minutes if before in _PAST else -minutes, at) if before in _PAST | _BEFORE else None

@@ -171,9 +171,10 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
 
 def _with_times(found: list[str]) -> Iterator[str]:
     """*found* with "twice a day" as "2 times a day"."""
-    for word, following in pairwise((*found, "")):
+    for word, following, after in zip(found, (*found[1:], ""), (*found[2:], "", ""), strict=False):
         count = TIMES_BY_WORD.get(word)
-        if count and following in _BEFORE_PERIODS:
+        is_conjunction = word == "once" and following == "a" and after not in UNIT_WORDS
+        if count and following in _BEFORE_PERIODS and not is_conjunction:
             yield count
             yield "times"
         else:
