@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import chain, pairwise, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
+from pytest_ragcheck.judging.offline.negation import NOT
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity
-from pytest_ragcheck.judging.offline.quantity_reader import periods_in, read_quantities
+from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, periods_in, read_quantities
 from pytest_ragcheck.judging.offline.terms import (
     END,
     STOP_WORDS,
@@ -35,7 +36,7 @@ def _terms_of(words: str) -> frozenset[str]:
 _AND = _terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
 _ONLY = _terms_of(
     "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
-    "unicamente alleen slechts только лишь один"
+    "unicamente alleen slechts только лишь"
 )
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
 _BEFORE_NOUNS = _terms_of(
@@ -49,6 +50,7 @@ _BEFORE_NOUNS = _terms_of(
     "het een van op te met voor bij naar uit door om en of "
     "в во на с со по к ко от до из за о об у для при без после перед и или"
 )
+_BEFORE_NOUNS -= {NOT}
 _BEFORE_ITEMS = _AND | _BEFORE_NOUNS
 _ROLES = {
     term: role
@@ -80,6 +82,7 @@ _DATES = {
 DATES = frozenset(_DATES)
 CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
+_WITHOUT_PLACE = WITHOUT_POLARITY | BOUNDS
 _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
 _BEFORE_MONTHS = _terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 _ORDER = frozenset(_ORDINAL)
@@ -312,7 +315,7 @@ def _is_replacement(run: Sequence[str], instead: Sequence[str], are_nouns: bool)
 
 def _content(terms: Sequence[str]) -> list[tuple[str, bool]]:
     """The content terms, each with whether an article or a preposition is before it."""
-    return [(term, before in _BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in WITHOUT_POLARITY]
+    return [(term, before in _BEFORE_NOUNS) for before, term in pairwise(("", *terms)) if term not in _WITHOUT_PLACE]
 
 
 def _places(terms: Sequence[str], term: str) -> list[int]:

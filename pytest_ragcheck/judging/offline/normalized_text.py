@@ -33,8 +33,11 @@ _ANY_WORDS = re.compile(rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATT
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
-# The dot of a day ends no sentence: "15. September", "vom 1.5. bis 15.9."
-_END = rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
+# The dot of a day ends no sentence, "15. September", "vom 1.5. bis 15.9.", nor one in "9.30 a.m. to 4 p.m."
+_END = (
+    rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
+    r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
+)
 _ASCII_WORDS_AND_ENDS = re.compile(rf"{_ASCII_WORDS.pattern}|{_END}|\n")
 _ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|{_END}|[\n。！？।]")
 

@@ -82,9 +82,9 @@ class Quantity:
 
     def _same_amount(self, other: Quantity) -> bool:
         mine, its = self.dimension, other.dimension
-        if not (mine and its) and _close(self.value / self.factor, other.value / other.factor):
+        if not (mine and its) and self.is_certain and other.is_certain and _close(self.value / self.factor, other.value / other.factor):
             return True
-        if mine == its or not mine or not its:
+        if mine == its:
             return (
                 _close(self.value, other.value)
                 or _is_fortnight(self, other)
