@@ -20,7 +20,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, polarity, says_yes, without_yes_or_no
+from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, is_same_time, polarity, says_yes, without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
@@ -59,6 +59,7 @@ _LINE, _PASS_LINE = 0.67, 0.7
 _LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
 _LEAST_OF_A_LIST = 3  # items
+_LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
@@ -166,7 +167,7 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        is_changed = raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected))
+        is_changed = raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected, lacking))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -307,7 +308,7 @@ class AnswerText:
         change = changed_detail(self._in_order, sought.terms, lambda _: False)
         return change is not None and not any(map(is_number, change.terms))
 
-    def _lacks_item(self, expected: str) -> bool:
+    def _lacks_item(self, expected: str, lacking: AbstractSet[str]) -> bool:
         """True if the answer has an item of the expected list, and nothing of another one."""
         by_commas = expected.split(", ")
         parts = [item for part in by_commas for item in _CONJUNCTION.split(part)]
@@ -315,7 +316,13 @@ class AnswerText:
             return False
         items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
         return any(terms <= self._all for terms in items) and any(
-            self._all.isdisjoint(terms) and not numbers_in(terms) and DATED_OR_MEASURED.isdisjoint(terms)
+            set(numbers_in(terms)) == terms <= lacking
+            or (
+                self._all.isdisjoint(terms)
+                and not numbers_in(terms)
+                and DATED_OR_MEASURED.isdisjoint(terms)
+                and not any(part in term for term in terms for part in self._own if len(part) >= _LEAST_OF_A_WORD)
+            )
             for terms in items
         )
 
@@ -380,6 +387,8 @@ class AnswerText:
     def _opposes(self, expected: str, sought: ExpectedAnswer) -> bool:
         """True if the answer denies what the expected answer affirms, or the other way round."""
         if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
+            return False
+        if is_same_time(self._in_order, sought.terms):
             return False
         own, wanted = self._polarity, self._polarity_of(expected)
         if wanted.denials:

@@ -49,8 +49,7 @@ _BEFORE_NOUNS = _terms_of(
     "os as um uma do da dos das no na nos nas ao pelo pela com em para sem apos ate "
     "het een van op te met voor bij naar uit door om en of "
     "в во на с со по к ко от до из за о об у для при без после перед и или"
-)
-_BEFORE_NOUNS -= {NOT}
+) - {NOT}  # the Portuguese "no"
 _BEFORE_ITEMS = _AND | _BEFORE_NOUNS
 _ROLES = {
     term: role

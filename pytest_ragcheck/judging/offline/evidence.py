@@ -18,7 +18,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     foreign_date,
     joined_items,
 )
-from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, polarity, split_clauses
+from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
@@ -379,7 +379,10 @@ class Evidence:
                 continue
             if nearest := self._nearest(plain, apart=0):
                 own = own or polarity(claim, WITHOUT_POLARITY)
-                if all(own.opposes(polarity(sentence, WITHOUT_POLARITY), about=plain) for sentence in nearest):
+                if all(
+                    own.opposes(polarity(sentence, WITHOUT_POLARITY), about=plain) and not is_same_time(claim, sentence)
+                    for sentence in nearest
+                ):
                     return True
         return self._repeats_with_other_polarity(claim)
 

@@ -165,6 +165,11 @@ _MORE = frozenset(DIRECTIONS) | listed(
     "inferior piu meno meer minder later hoger выше более больше менее меньше позднее позже ранее раньше"
 )
 _THAN = listed("than als que de di do dan a чем")
+_UNTIL = listed("until till before bis bevor vor hasta antes jusqu avant ate fino finche prima tot totdat voor пока до")
+_FROM_THEN = frozenset((BUT, IF)) | listed(
+    "only once after wenn sobald nach erst nur solo despues apres seulement apos depois so somente dopo appena soltanto "
+    "wanneer zodra na alleen после только"
+)
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND
 _LEAST_OF_A_CLAUSE = 2  # content terms
@@ -208,6 +213,21 @@ def says_yes(text: str) -> bool | None:
 def without_yes_or_no(text: str, terms: Sequence[str]) -> Sequence[str]:
     """The terms of *text* without a first one that answers by itself, as in "No, it is closed"."""
     return terms if says_yes(text) is None else terms[1:]
+
+
+def is_same_time(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True for "not until" in one text and "when" or "only after" in the other, which say the same."""
+    return _says_not_until(one, other) or _says_not_until(other, one)
+
+
+def _says_not_until(denying: Sequence[str], affirming: Sequence[str]) -> bool:
+    return (
+        NOT in denying
+        and not _UNTIL.isdisjoint(denying)
+        and NOT not in affirming
+        and _UNTIL.isdisjoint(affirming)
+        and not _FROM_THEN.isdisjoint(affirming)
+    )
 
 
 @dataclass(slots=True)  # not frozen: filled term by term
