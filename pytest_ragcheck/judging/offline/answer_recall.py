@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import KnownQuantities, changed_detail, is_shortened
+from pytest_ragcheck.judging.offline.changed_details import KnownQuantities, changed_detail, exchanged_role, is_shortened
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
@@ -298,7 +298,7 @@ class AnswerText:
 
     def _changes_detail(self, sought: ExpectedAnswer) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""
-        if is_shortened(self._in_order, sought.terms):
+        if is_shortened(self._in_order, sought.terms) or exchanged_role(self._in_order, sought.terms):
             return True
         content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS
         plain = content.difference(numbers_in(content))

@@ -54,7 +54,7 @@ _BEFORE_ITEMS = _AND | _BEFORE_NOUNS
 _ROLES = {
     term: role
     for role, words in (
-        ("to", "to an al alla allo ai agli a au aux aan ao aos к"),
+        ("to", "to an al alla allo ai agli a au aux aan ao aos dem к"),
         ("by", "by von vom par por pelo pela dal dalla dai da door"),
         ("from", "from aus из"),
     )
@@ -151,7 +151,8 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
         if term in _ROLES:
             noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
             is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
-            if noun is not None and not (is_infinitive or noun in _WITHOUT_ROLE or is_number(noun)):
+            is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in _BEFORE_NOUNS
+            if noun is not None and not (is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)):
                 yield noun, _ROLES[term]
 
 

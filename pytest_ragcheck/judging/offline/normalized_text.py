@@ -184,6 +184,7 @@ _AFTER_A_LETTER = ("", ".", ")")  # of a marker
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st vs etc e.g i.e eg ie cf al fig jr sr inc ltd co approx dept est vol pp ca bzw z.b nr"
 )
+_HALVES_OF_A_DAY = frozenset(("a.m", "p.m"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 _NEXT_WORD = re.compile(r"[^\S\n]([^\W\d_]+)")
 
@@ -220,13 +221,15 @@ def _is_abbreviation(text: str, start: int, dot: int) -> bool:
     if not before:
         return True
     last = before[-1].lstrip("(\"'“*")
+    if last.lower() in _HALVES_OF_A_DAY:
+        return _is_dated(text, dot)
     if last[-1:].isdigit():
         return _is_dated(text, dot) or (last.isdigit() and not text[start : dot - len(last)].strip(" \t\n-*•("))
     return last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last.isupper())
 
 
 def _is_dated(text: str, dot: int) -> bool:
-    """True if a month or a lower-case word follows the dot of a number, as in "15. September" and "1.5. bis"."""
+    """True if a month or a lower-case word follows the dot, as in "15. September", "1.5. bis" and "9 a.m. to"."""
     following = _NEXT_WORD.match(text, dot + 1)
     return following is not None and (following[1][0].islower() or normalised(following[1]) in MONTHS_BY_WORD)
 
