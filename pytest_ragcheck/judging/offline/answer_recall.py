@@ -8,7 +8,14 @@ from functools import cached_property
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import KnownQuantities, changed_detail, exchanged_role, is_shortened
+from pytest_ragcheck.judging.offline.changed_details import (
+    KnownQuantities,
+    changed_detail,
+    exchanged_partners,
+    exchanged_role,
+    is_shortened,
+    read_clauses,
+)
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
@@ -167,7 +174,7 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        is_changed = raw > _CHANGED and (self._changes_detail(sought) or self._lacks_item(expected, lacking))
+        is_changed = raw > _CHANGED and (self._changes_detail(sought, expected) or self._lacks_item(expected, lacking))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -296,9 +303,13 @@ class AnswerText:
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
 
-    def _changes_detail(self, sought: ExpectedAnswer) -> bool:
+    def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""
         if is_shortened(self._in_order, sought.terms) or exchanged_role(self._in_order, sought.terms):
+            return True
+        if sought.distinct <= self._all and exchanged_partners(
+            read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
+        ):
             return True
         content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS
         plain = content.difference(numbers_in(content))

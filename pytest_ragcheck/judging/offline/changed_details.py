@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, pairwise, product
+from itertools import chain, combinations, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.negation import NOT
+from pytest_ragcheck.judging.offline.normalized_text import words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, periods_in, read_quantities
 from pytest_ragcheck.judging.offline.terms import (
@@ -17,6 +19,7 @@ from pytest_ragcheck.judging.offline.terms import (
     STOP_WORDS,
     WITHOUT_POLARITY,
     TermDictionary,
+    cyrillic_case,
     is_number,
     numbers_in,
 )
@@ -154,6 +157,70 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
             is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in _BEFORE_NOUNS
             if noun is not None and not (is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)):
                 yield noun, _ROLES[term]
+
+
+# What begins another clause: a mark, "and", "while", a relative pronoun.
+_CLAUSES = re.compile(
+    r"[,;:()–—]|\b(?:and|while|whereas|who|which|und|während|wohingegen|et|tandis que|qui|y|mientras|que|quien|mentre|che|"
+    r"enquanto|e|en|terwijl|die|и|а|тогда как|котор\w+)\b",
+    re.IGNORECASE,
+)
+_CASES = {
+    **dict.fromkeys(("", "ь", "а", "я", "и"), "nominative"),
+    **dict.fromkeys(("у", "ю", "е"), "dative"),
+    **dict.fromkeys(("ом", "ем"), "instrumental"),
+}
+_NOUN = "noun"
+_LEAST_OF_A_NOUN = 4  # letters
+_CLAUSES_COMPARED = 6
+
+
+def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
+    """The content terms of each clause, with "noun" after an article, the case in Russian, or nothing."""
+    clauses = []
+    for part in _CLAUSES.split(sentence):
+        found = words(part)
+        clause: dict[str, str] = {}
+        for before, word in pairwise(("", *found)):
+            term = terms[word]
+            if term not in STOP_WORDS and not is_number(term) and len(word) >= _LEAST_OF_A_NOUN:
+                is_noun = terms[before] in _BEFORE_NOUNS if before else False
+                clause[term] = _NOUN if is_noun and word.isascii() else cyrillic_case(word, _CASES)
+        if clause:
+            clauses.append(clause)
+    return clauses[:_CLAUSES_COMPARED]
+
+
+def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
+    """
+    A noun of *own* that has changed places with another one; None if there is none.
+
+    "The tenant signs and the landlord pays" for "the landlord signs and the tenant pays"; in Russian also the
+    nominative and the dative of two nouns.
+
+    Args:
+        own: The clauses of a sentence of the answer, from `read_clauses`.
+        other: Those of a sentence of the contexts.
+    """
+    for (first, second), (its_first, its_second) in product(permutations(own, 2), combinations(other, 2)):
+        stay = first.keys() & its_first.keys() - its_second.keys() - second.keys()
+        remain = second.keys() & its_second.keys() - its_first.keys() - first.keys()
+        came = first.keys() & its_second.keys() - its_first.keys() - second.keys()
+        went = second.keys() & its_first.keys() - its_second.keys() - first.keys()
+        came = {term for term in came if first[term] == its_second[term] == _NOUN}
+        went = {term for term in went if second[term] == its_first[term] == _NOUN}
+        if came and went and stay and remain:
+            return min(came)
+    cases, its_cases = dict(chain.from_iterable(each.items() for each in own)), dict(
+        chain.from_iterable(each.items() for each in other)
+    )
+    for subject, case in cases.items():
+        was = its_cases.get(subject, "")
+        if case == "nominative" and was in ("dative", "instrumental"):
+            for instead, its_case in its_cases.items():
+                if its_case == "nominative" and cases.get(instead) == was:
+                    return subject
+    return None
 
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:

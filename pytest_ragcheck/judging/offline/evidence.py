@@ -15,16 +15,19 @@ from pytest_ragcheck.judging.offline.changed_details import (
     added_item,
     agents,
     changed_detail,
+    exchanged_partners,
     foreign_date,
     joined_items,
+    read_clauses,
 )
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
+from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_ragcheck.judging.offline.negation import Polarity
     from pytest_ragcheck.judging.offline.quantities import Quantity
@@ -74,10 +77,12 @@ class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
     __slots__ = (
-        "_agents",
+        "_clauses",
         "_counted",
+        "_dictionary",
         "_quantities",
         "_sentence_ends",
+        "_text",
         "denying",
         "distinct",
         "numbers",
@@ -102,6 +107,8 @@ class ReadContext:
         self._quantities: list[Quantity] | None = None
         self._sentence_ends: list[int] | None = None
         self._counted: frozenset[tuple[str, str]] | None = None
+        self._text, self._dictionary = text, terms
+        self._clauses: list[list[dict[str, str]]] | None = None
 
     @property
     def sentence_ends(self) -> list[int]:
@@ -117,6 +124,17 @@ class ReadContext:
         if self._counted is None:
             self._counted = frozenset(compress(pairwise(self.terms), map(":".__gt__, self.terms)))
         return self._counted
+
+    @property
+    def clauses(self) -> list[list[dict[str, str]]]:
+        """The clauses of each sentence."""
+        if self._clauses is None:
+            self._clauses = list(map(self.clauses_of, sentences(self._text)))
+        return self._clauses
+
+    def clauses_of(self, sentence: str) -> list[dict[str, str]]:
+        """The clauses of *sentence*, from `read_clauses`."""
+        return read_clauses(sentence, self._dictionary)
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -284,6 +302,17 @@ class Evidence:
             if change is None:
                 return None
         return change
+
+    def exchanged_partners(self, text: str) -> ChangedDetail | None:
+        """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
+        clauses = self._passages[0].clauses_of(text) if self._passages else []
+        own = frozenset[str]().union(*clauses)
+        for passage in self._passages:
+            for sentence in passage.clauses:
+                known = sum(len(own & clause.keys()) for clause in sentence)
+                if known >= _COPY * len(own) and (noun := exchanged_partners(clauses, sentence)):
+                    return ChangedDetail(terms=[noun])
+        return None
 
     def _other_agent(self, claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
         """The agent of *claim*, if the contexts name only others for it: "paid by the tenant"; empty without one."""

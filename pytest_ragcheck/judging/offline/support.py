@@ -270,17 +270,17 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
     window_share = evidence.best_window(distinct) / len(distinct)
+    near_copy = window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
+    change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
+    if change is None and near_copy and pair_share < 1:
+        change = evidence.exchanged_partners(claim.sentence)
     return _Measured(
         claim=claim,
         support=(n_present / len(present) + window_share + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
         is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
-        change=evidence.changed_detail(
-            claim.terms,
-            distinct,
-            near_copy=window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED),
-        ),
+        change=change,
     )
 
 

@@ -229,6 +229,14 @@ _CYRILLIC_ENDING = re.compile(
 )
 
 
+def cyrillic_case(word: str, cases: Mapping[str, str]) -> str:
+    """The case of *cases* that the ending of a Russian noun has; empty for other words and endings."""
+    if not _CYRILLIC.match(word):
+        return ""
+    ending = _CYRILLIC_ENDING.search(word)
+    return cases.get(ending[0] if ending else "", "")
+
+
 def _english_stem(word: str) -> str:
     last = word[-1]
     if last not in _LAST_OF_ENDINGS:
