@@ -307,7 +307,7 @@ class AnswerText:
         """True if the answer closes the expected list too early, or has another word in the same place."""
         if is_shortened(self._in_order, sought.terms) or exchanged_role(self._in_order, sought.terms):
             return True
-        if sought.distinct <= self._all and exchanged_partners(
+        if 4 * len(sought.distinct & self._all) >= 3 * len(sought.distinct) and exchanged_partners(
             read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
         ):
             return True

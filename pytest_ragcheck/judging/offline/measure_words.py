@@ -347,7 +347,7 @@ PERIODS_BY_WORD = {
         ("quarter", "trimestriel trimestrielle trimestral trimestrale ежеквартально"),
         ("fortnight", "fortnightly biweekly vierzehntaglich bimensuel quincenal quinzenal tweewekelijks"),
         ("semester", "halbjahrlich semestriel semestrielle semestral semestrale halfjaarlijks"),
-        ("hour", "hourly stundlich horaire"),
+        ("hour", "hourly stundlich"),
     )
     for word in listed.split()
 }  # fmt: skip

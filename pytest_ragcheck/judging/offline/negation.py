@@ -144,8 +144,9 @@ BUT = "¦"
 
 _CLAUSES = dict.fromkeys(
     listed(
-        "but however while whereas when because aber sondern wahrend weil mais lorsque quand pero sino cuando porque "
-        "embora ma quando perche maar terwijl wanneer omdat но когда"
+        "but however while whereas when because aber sondern wahrend weil dagegen hingegen jedoch mais lorsque quand "
+        "cependant tandis pero sino cuando porque mientras embora enquanto ma quando perche mentre invece maar terwijl "
+        "wanneer omdat daarentegen echter но когда однако"
     ),
     BUT,
 )

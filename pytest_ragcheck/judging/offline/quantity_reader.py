@@ -189,7 +189,7 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
 
 def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
     """*found* with its rate; a count of times becomes an interval, for twice a day is every twelve hours."""
-    found.per, end = _rate_after(terms, found.end)
+    found.per, end = _rate_after(terms, found.end, is_count=found.dimension == "times")
     if found.dimension == "times" and found.per in _LASTING and found.value:
         found.dimension, length = UNITS[_TERMS[found.per]]
         found.value, found.factor, found.per, found.end = length / found.value, length, "", end
@@ -556,7 +556,7 @@ def periods_in(terms: Iterable[str]) -> set[str]:
     return {period for term in terms if (period := _PERIODS.get(term) or _period(term))}
 
 
-def _rate_after(terms: Sequence[str], end: int) -> tuple[str, int]:
+def _rate_after(terms: Sequence[str], end: int, *, is_count: bool) -> tuple[str, int]:
     """The unit of a rate within a few terms after *end*, and the place after it; empty without one."""
     if end < len(terms) and len(terms[end]) <= 3 and terms[end] in _RATE_SIGNS:  # km/h
         return _period(terms[end]), end + 1
@@ -568,9 +568,12 @@ def _rate_after(terms: Sequence[str], end: int) -> tuple[str, int]:
             return _PERIODS[term], at + 1
         if term in _PER and at + 1 < len(terms) and (period := _period(terms[at + 1])):
             return period, at + 2
+        if term in _IN and at + 2 < len(terms) and is_count and (period := _period(terms[at + 2])):
+            return period, at + 3
     return "", end
 
 
+_IN = frozenset(("in", "within", "dans", "entro", "binnen"))  # "three times in an hour"
 _RATE_SIGNS = frozenset(("h", "min", "s", "second", "minute", "hour"))
 
 

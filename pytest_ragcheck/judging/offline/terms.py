@@ -60,10 +60,11 @@ _TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
 # "si" is "if" in French and Spanish only, and "en" is "and" in Dutch only.
-_ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di", "con"))
-_NOT_ITALIAN = frozenset(("el", "los", "se", "que", "est", "une", "les", "vous", "y"))
+_ITALIAN = frozenset(("il", "gli", "della", "delle", "dei", "nel", "nella", "agli", "non", "puo", "di"))
+_NOT_ITALIAN = frozenset(("el", "los", "que", "est", "une", "les", "vous", "y"))
 _NOT_DUTCH = frozenset(("la", "el", "los", "las", "se", "que", "est", "le", "les", "du", "une", "un", "por", "y", "et"))
-_HOMOGRAPHS = frozenset(("si", "en"))
+_GERMAN = frozenset(("der", "die", "das", "den", "ist", "sie", "er", "es", "ein", "eine", "nicht", "wird", "und"))
+_HOMOGRAPHS = frozenset(("si", "en", "falls"))
 _FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
 _REACH_OF_NE = 4  # words
 _SPECIAL = _HOMOGRAPHS | _FRENCH_NEGATIONS | _SIGNS | READ_TOGETHER | _SEVERAL_LANGUAGES | _TIMES
@@ -92,7 +93,7 @@ class TermDictionary(dict[str, str]):
             term = NOT
         else:  # l'hôtel, the hotel's, O'Brien: the longest part is the word
             plain = max(word.split("'"), key=len) if "'" in word else word
-            term = stem(plain)
+            term = (_FIXED.get(plain) if plain != word else None) or stem(plain)
             affirmed = (
                 _listed(_NEGATIVE, plain, term) if term in _NEGATIVE or plain in _NEGATIVE else without_prefix(plain)
             )
@@ -124,7 +125,7 @@ class TermDictionary(dict[str, str]):
         if not self._negative.isdisjoint(found):
             found = list(self._with_negations(found))
         if not _HOMOGRAPHS.isdisjoint(found):
-            found = list(_with_homographs(found))
+            found = _with_homographs(found)
         if not _TIMES.isdisjoint(found):
             found = list(_with_times(found))
         if not _SEVERAL_LANGUAGES.isdisjoint(found):
@@ -145,13 +146,17 @@ class TermDictionary(dict[str, str]):
                 yield word
 
 
-def _with_homographs(found: list[str]) -> Iterator[str]:
-    """*found* with "in" for a Spanish or French "en", and with "oneself" for an Italian "si"."""
+def _with_homographs(found: list[str]) -> list[str]:
+    """*found* with "in" for a Spanish "en", with "oneself" for an Italian "si", and with "fall" for "it falls"."""
     words_in = frozenset(found)
     is_italian = not _ITALIAN.isdisjoint(words_in) and _NOT_ITALIAN.isdisjoint(words_in)
-    is_dutch = _NOT_DUTCH.isdisjoint(words_in)
-    for word in found:
-        yield "sich" if word == "si" and is_italian else "in" if word == "en" and not is_dutch else word
+    if is_italian:
+        found = ["sich" if word == "si" else word for word in found]
+    if not _NOT_DUTCH.isdisjoint(words_in):
+        found = ["in" if word == "en" else word for word in found]
+    if _GERMAN.isdisjoint(words_in):
+        found = ["fall" if word == "falls" else word for word in found]
+    return found
 
 
 def _with_french_negations(found: list[str]) -> Iterator[str]:
