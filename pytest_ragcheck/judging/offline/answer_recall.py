@@ -66,6 +66,7 @@ _LINE, _PASS_LINE = 0.67, 0.7
 _LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
 _LEAST_OF_A_LIST = 3  # items
+_LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
@@ -307,7 +308,9 @@ class AnswerText:
         """True if the answer closes the expected list too early, or has another word in the same place."""
         if is_shortened(self._in_order, sought.terms) or exchanged_role(self._in_order, sought.terms):
             return True
-        if 4 * len(sought.distinct & self._all) >= 3 * len(sought.distinct) and exchanged_partners(
+        n_common = len(sought.distinct & self._all)
+        is_clause = len(sought.terms) >= _LEAST_OF_A_CLAUSE and _NEAR_COPY * len(sought.distinct) <= n_common
+        if is_clause and exchanged_partners(
             read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
         ):
             return True

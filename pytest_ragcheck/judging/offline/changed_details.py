@@ -191,6 +191,12 @@ def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
     return clauses[:_CLAUSES_COMPARED]
 
 
+def may_exchange(clauses: Sequence[Mapping[str, str]]) -> bool:
+    """True if *clauses* have nouns that may have changed places: two clauses with one, or a Russian subject."""
+    kinds = [frozenset(each.values()) for each in clauses]
+    return sum(_NOUN in each for each in kinds) > 1 or any("nominative" in each for each in kinds)
+
+
 def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
     """
     A noun of *own* that has changed places with another one; None if there is none.

@@ -18,6 +18,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     exchanged_partners,
     foreign_date,
     joined_items,
+    may_exchange,
     read_clauses,
 )
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
@@ -50,6 +51,7 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
+_LEAST_OF_AN_EXCHANGE = 2  # pairs of neighbours
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
@@ -241,6 +243,10 @@ class Evidence:
         turned = [(second, first) for first, second in filterfalse(near.__contains__, sought)]
         return len(sought) - len(list(filterfalse(near.__contains__, turned)))
 
+    def is_rearranged(self, content: Sequence[str]) -> bool:
+        """True if two or more neighbours of *content* do not follow each other in the contexts."""
+        return len(list(filterfalse(self._pairs.__contains__, pairwise(content)))) >= _LEAST_OF_AN_EXCHANGE
+
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
         return number in self._numbers or other_reading(number) in self._numbers
@@ -306,6 +312,8 @@ class Evidence:
     def exchanged_partners(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
         clauses = self._passages[0].clauses_of(text) if self._passages else []
+        if not may_exchange(clauses):
+            return None
         own = frozenset[str]().union(*clauses)
         for passage in self._passages:
             for sentence in passage.clauses:

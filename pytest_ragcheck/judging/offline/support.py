@@ -272,7 +272,7 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     window_share = evidence.best_window(distinct) / len(distinct)
     near_copy = window_share >= _NEAR_COPY and len(distinct) >= max(_LEAST_OF_A_COPY, size / _SHARE_OF_CHANGED)
     change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
-    if change is None and near_copy:
+    if change is None and near_copy and evidence.is_rearranged(content):
         change = evidence.exchanged_partners(claim.sentence)
     return _Measured(
         claim=claim,
