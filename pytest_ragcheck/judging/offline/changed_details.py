@@ -37,6 +37,33 @@ def _terms_of(words: str) -> frozenset[str]:
 
 
 _AND = _terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
+# Words that exclude each other in the same place of two sentences.
+_OPPOSITES = {
+    term: _terms_of(line.split(" ~ ")[1 - side]) - _terms_of(line.split(" ~ ")[side])
+    for line in (
+        "inside indoors within ~ outside outdoors", "left ~ right", "upper top ~ lower bottom", "warm hot ~ cold",
+        "dry ~ wet", "full ~ empty", "on ~ off", "internal ~ external", "oral orally verbal ~ written writing",
+        "increase increases ~ decrease decreases", "higher ~ lower", "early ~ late", "entrance ~ exit",
+        "arrival arrive arrives ~ departure depart departs", "buyer ~ seller", "sender ~ recipient", "public ~ private",
+        "parttime ~ fulltime", "north ~ south", "east ~ west", "morning ~ evening", "weekday weekdays ~ weekend weekends",
+        "innerhalb drinnen ~ ausserhalb draussen", "links linke linken ~ rechts rechte rechten", "oben obere ~ unten untere",
+        "warm warmes heiss ~ kalt kaltes", "trocken ~ nass feucht", "voll ~ leer", "eingeschaltet ~ ausgeschaltet",
+        "mundlich ~ schriftlich", "ankunft ~ abfahrt", "kaufer ~ verkaufer", "mieter ~ vermieter", "werktag werktags ~ wochenende",
+        "interieur dedans ~ exterieur dehors", "gauche ~ droite", "chaud chaude ~ froid froide", "sec seche ~ humide mouille",
+        "plein pleine ~ vide", "allume ~ eteint eteinte", "oral oralement ~ ecrit", "arrivee ~ depart", "acheteur ~ vendeur",
+        "dentro ~ fuera fora fuori", "izquierda esquerda sinistra ~ derecha direita destra",
+        "caliente quente caldo calda ~ frio fria freddo fredda", "seco seca asciutto asciutta ~ humedo umido bagnato",
+        "lleno llena cheio pieno ~ vacio vacia vazio vuoto", "encendido ligado acceso accesa ~ apagado desligado spento spenta",
+        "verbalmente oralmente ~ escrito scritto", "llegada chegada arrivo ~ salida partida partenza",
+        "comprador acquirente ~ vendedor venditore", "inquilino arrendatario ~ arrendador senhorio locatore",
+        "binnen ~ buiten", "links ~ rechts", "boven ~ onder beneden", "warm heet ~ koud", "droog ~ nat", "vol ~ leeg",
+        "mondeling ~ schriftelijk", "aankomst ~ vertrek", "koper ~ verkoper", "huurder ~ verhuurder",
+        "внутри ~ снаружи вне", "слева левыи ~ справа правыи", "теплои теплая горячеи ~ холоднои холодная",
+        "включен включенном ~ выключен выключенном", "устно ~ письменно", "покупатель ~ продавец",
+    )
+    for side in (0, 1)
+    for term in _terms_of(line.split(" ~ ")[side])
+}  # fmt: skip
 _ONLY = _terms_of(
     "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
     "unicamente alleen slechts только лишь"
@@ -126,7 +153,11 @@ def changed_detail(
         sentence: The terms of a sentence of the contexts.
         is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
     """
-    changed = other_quantity(claim, sentence, is_elsewhere) or other_place_in_order(claim, sentence)
+    changed = (
+        other_quantity(claim, sentence, is_elsewhere)
+        or other_place_in_order(claim, sentence)
+        or opposite_word(claim, sentence)
+    )
     if changed:
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
@@ -287,6 +318,21 @@ def other_place_in_order(claim: Sequence[str], sentence: Sequence[str]) -> Seque
         if (after, _ORDINAL[own[after]]) not in there:
             return [own[after]]
     return ()
+
+
+def opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The word of *claim* that *sentence* lacks, if it has an opposite of it that *claim* lacks; else empty."""
+    if _OPPOSITES.keys().isdisjoint(claim):
+        return ()
+    own, there = frozenset(claim), frozenset(sentence)
+    return [
+        term
+        for term in claim
+        if term in _OPPOSITES
+        and term not in there
+        and not _OPPOSITES[term].isdisjoint(there)
+        and _OPPOSITES[term].isdisjoint(own)
+    ][:1]
 
 
 def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
