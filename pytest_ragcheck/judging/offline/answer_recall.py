@@ -67,6 +67,7 @@ _LINES_OF_LONG = {3: 0.55, 4: 0.5}
 
 _LEAST_OF_A_LIST = 3  # items
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
+_LEAST_REPEATED, _MOST_TERMS_OF_A_PHRASE = 2, 4
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
@@ -92,6 +93,9 @@ class Recall:
 
     has_other_figure: bool = False
     """True if the answer has another number or date instead."""
+
+    is_absent: bool = False
+    """True if the answer has other words in the place of all content words: it repeats the question, or is short."""
 
     is_late: bool = False
     """True if the answer contains everything expected, but after much else."""
@@ -188,6 +192,7 @@ class AnswerText:
             missing=lacking,
             is_opposed=opposed,
             has_other_figure=has_other_figure,
+            is_absent=self._puts_other_words(sought),
             is_late=is_late,
         )
 
@@ -303,6 +308,14 @@ class AnswerText:
     @cached_property
     def _quantities(self) -> KnownQuantities:
         return KnownQuantities([(self._in_order, read_quantities(self._in_order))])
+
+    def _puts_other_words(self, sought: ExpectedAnswer) -> bool:
+        """True if the answer has none of the expected content terms, but says something about the question."""
+        content = sought.distinct - STOP_WORDS - self._asked
+        if not content or not self._all.isdisjoint(content) or self._says_yes is not None:
+            return False
+        repeated = len((self._all & self._asked) - STOP_WORDS)
+        return repeated >= _LEAST_REPEATED or len(self._own) <= _MOST_TERMS_OF_A_PHRASE
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_ragcheck.judging.judged_material import grounding_contexts
@@ -38,6 +38,7 @@ _CONTEXTS_READ = 500_000
 _LONGEST_QUOTED = 200
 _LONGEST_NAMED_WHOLE = 60
 _MOST_WORDS_NAMED = 5
+_LEAST_OF_A_WORD = 4  # letters; many shorter ones are function words
 # Splits "I could not find the fee, but the window is 30 days" into a refusal and an answer.
 _TURN = re.compile(r"[,;–—]\s+(?=(?:but|however|although|though|aber|mais|pero|mas|но)\b)|[,，；](?=但)")
 
@@ -124,7 +125,11 @@ class OfflineJudge:
         They contradict a short answer that denies it, and support one that says the same in few other words.
         """
         is_grounded = grounded.score >= PASS_LINE
-        denies = is_grounded and (recall.is_opposed or recall.has_other_figure)
+        denies = is_grounded and (
+            recall.is_opposed
+            or recall.has_other_figure
+            or (recall.is_absent and self._replaces(grounded, recall, question, contexts))
+        )
         agrees = not is_grounded and recall.score >= PASS_LINE and grounded.is_plain
         if grounded.is_long or not (denies or agrees):
             return grounded
@@ -134,6 +139,26 @@ class OfflineJudge:
         if not expected.sentences or expected.score < PASS_LINE:
             return grounded
         return grounded.denied() if denies else grounded.affirmed()
+
+    def _replaces(
+        self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
+    ) -> bool:
+        """True if a clause of *contexts* has the expected answer, and the answer has words of other clauses."""
+        asked = frozenset(self._terms.of(question.question))
+        expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
+        own = {term for each in grounded.sentences for term in each.terms} - STOP_WORDS - asked
+        passages = [self._passages[context] for context in contexts]
+        known = own.intersection(chain.from_iterable(each.distinct for each in passages))
+        clauses = [
+            clause.keys()
+            for passage in passages
+            for sentence in passage.clauses
+            for clause in sentence
+            if expected <= clause.keys()
+        ]
+        return bool(clauses) and all(
+            any(len(term) >= _LEAST_OF_A_WORD for term in known - clause) for clause in clauses
+        )
 
     def _is_of_another(self, question: Question, grounded: Groundedness) -> bool:
         """True if the answer gives an accepted answer, but to something else than the passage that it nearly copies."""
