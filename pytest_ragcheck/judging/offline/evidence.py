@@ -24,7 +24,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
+from pytest_ragcheck.judging.offline.quantity_reader import ARTICLES, read_quantities
 from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:
@@ -250,6 +250,15 @@ class Evidence:
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
         return number in self._numbers or other_reading(number) in self._numbers
+
+    def has_single(self, claim: Sequence[str]) -> bool:
+        """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""
+        counted = {after for term, after in pairwise(claim) if term == "1"}
+        return any(
+            before in ARTICLES and after in counted
+            for passage in self._passages
+            for before, after in pairwise(passage.terms)
+        )
 
     def best_window(self, terms: frozenset[str]) -> int:
         """The largest number of *terms* in one window of the contexts."""

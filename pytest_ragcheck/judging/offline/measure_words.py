@@ -187,7 +187,7 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
                    "кг килограмм килограмма килограммов")),
     ("mass", 10**6, "ton tons tonne tonnes tonnen tonelada toneladas tonnellata tonnellate ton тонна тонны тонн т"),
     ("mass", 28.3495, "ounce ounces oz unze unzen"),
-    ("pound", 1, "pound pounds lb lbs £ gbp pfund livres sterling libra libras sterlina sterline фунт фунта фунтов"),
+    ("pound", 1, "pound pounds lb lbs £ gbp pfund sterling libra libras sterlina sterline фунт фунта фунтов"),
     ("length", 0.001, ("mm millimeter millimeters millimetre millimetres milimetro milimetros millimetro millimetri "
                       "миллиметр миллиметра миллиметров мм")),
     ("length", 0.01, ("cm centimeter centimeters centimetre centimetres zentimeter centimetro centimetros centimetri "

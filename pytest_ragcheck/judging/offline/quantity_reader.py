@@ -67,8 +67,8 @@ _REACH_OF_A_RATE = 4
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
-_ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
-_ARTICLES_WITHOUT_RATE = _ARTICLES - {"a", "an"}
+ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
+_ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}
 _EVERY = terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _BEFORE_INTERVALS = _EVERY | terms_of(listed("alle tous toutes каждые om"))
 _WEEKDAYS = terms_of(WEEKDAYS_BY_WORD)
@@ -79,7 +79,7 @@ _LONGEST_SYMBOL = 2  # "a m" is no metre
 _BEGINNINGS = terms_of(listed("start beginning anfang debut principios inizio inicio begin начало начала"))
 _ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde конец конца"))
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
-_STARTS = HALVES | _QUARTERS | _ARTICLES | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+_STARTS = HALVES | _QUARTERS | ARTICLES | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:
@@ -153,7 +153,7 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1)
     dimension, factor = _unit_at(terms, place + 1)
     is_counted = (
-        terms[place] in _ARTICLES and dimension in _COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
+        terms[place] in ARTICLES and dimension in _COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
     )
     if not is_counted or is_quarter or _end_of_half(terms, place + 2):
         return None
@@ -320,7 +320,7 @@ def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
 def _end_of_half(terms: Sequence[str], place: int) -> int:
     """The place after "and a half", which begins at *place*; 0 without it."""
     if terms[place : place + 1] and terms[place] in _AND:
-        at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in _ARTICLES else place + 1
+        at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in ARTICLES else place + 1
         if at < len(terms) and terms[at] in HALVES:
             return at + 1
     return 0
@@ -329,7 +329,7 @@ def _end_of_half(terms: Sequence[str], place: int) -> int:
 def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
     """*count* quarters of an hour or a year, with the word for quarter at *place*: "a quarter of an hour"."""
     at = place + 1
-    while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | _ARTICLES:
+    while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | ARTICLES:
         at += 1
     dimension, factor = _unit_at(terms, at)
     if not dimension and 0 < count < 4 and terms[place + 1 : place + 2] and terms[place + 1] in _OF:
@@ -500,7 +500,7 @@ def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int
         return None
     sign = -1 if terms[end] in _MINUS else 1
     at = end + 1
-    while at < len(terms) and terms[at] in _BEFORE_NUMBER | _ARTICLES:
+    while at < len(terms) and terms[at] in _BEFORE_NUMBER | ARTICLES:
         at += 1
     minutes = _minutes_at(terms, at)
     return None if minutes is None else (sign * minutes, at + 1)

@@ -295,6 +295,8 @@ def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] |
     numbers = numbers_in(dict.fromkeys(claim.content))
     for number in numbers:
         # Small numbers in words are seldom quantities; they mostly count the answer's own list.
+        if number == "1" and evidence.has_single(claim.terms):
+            continue
         if not evidence.has_number(number) and (len(number) > 1 or _written(number, claim.sentence) is not None):
             return _written(number, claim.sentence) or number, None
     if claim.compared is not None and claim.compared.unknown:
