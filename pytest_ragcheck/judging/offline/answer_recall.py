@@ -94,6 +94,9 @@ class Recall:
     has_other_figure: bool = False
     """True if the answer has another number or date instead."""
 
+    replaces_item: bool = False
+    """True if the answer lacks an item of the expected list, but has as many."""
+
     is_absent: bool = False
     """True if the answer has other words in the place of all content words: it repeats the question, or is short."""
 
@@ -179,7 +182,8 @@ class AnswerText:
         if raw is None:
             return None
         raw, opposed = self._with_yes_or_no(raw, wanted, expected, sought)
-        is_changed = raw > _CHANGED and (self._changes_detail(sought, expected) or self._lacks_item(expected, lacking))
+        lacks_item = raw > _CHANGED and self._lacks_item(expected, lacking)
+        is_changed = lacks_item or (raw > _CHANGED and self._changes_detail(sought, expected))
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
@@ -192,6 +196,7 @@ class AnswerText:
             missing=lacking,
             is_opposed=opposed,
             has_other_figure=has_other_figure,
+            replaces_item=lacks_item and len(_items(self._text)) >= len(_items(expected)),
             is_absent=self._puts_other_words(sought),
             is_late=is_late,
         )
@@ -337,9 +342,8 @@ class AnswerText:
 
     def _lacks_item(self, expected: str, lacking: AbstractSet[str]) -> bool:
         """True if the answer has an item of the expected list, and nothing of another one."""
-        by_commas = expected.split(", ")
-        parts = [item for part in by_commas for item in _CONJUNCTION.split(part)]
-        if len(parts) == len(by_commas) < _LEAST_OF_A_LIST:  # without "and"
+        parts = _items(expected)
+        if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
             return False
         items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
         return any(terms <= self._all for terms in items) and any(
@@ -425,6 +429,11 @@ class AnswerText:
         told = (sought.distinct & self._all) - STOP_WORDS - self._asked
         # A negation that the question has already denies nothing in the answer.
         return bool(told) and NEGATIVE.isdisjoint(self._asked) and told <= own.denied - own.affirmed - wanted.denied
+
+
+def _items(text: str) -> list[str]:
+    """The parts of *text* between commas and "and"."""
+    return [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
 
 
 def _may_be_measured(term: str) -> bool:

@@ -128,6 +128,7 @@ class OfflineJudge:
         denies = is_grounded and (
             recall.is_opposed
             or recall.has_other_figure
+            or (recall.replaces_item and grounded.has_unknown)
             or (recall.is_absent and self._replaces(grounded, recall, question, contexts))
         )
         agrees = not is_grounded and recall.score >= PASS_LINE and grounded.is_plain
@@ -138,7 +139,7 @@ class OfflineJudge:
         expected = self._grounded(recall.expected, question, contexts)
         if not expected.sentences or expected.score < PASS_LINE:
             return grounded
-        return grounded.denied() if denies else grounded.affirmed()
+        return grounded.denied(is_opposed=recall.is_opposed) if denies else grounded.affirmed()
 
     def _replaces(
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]

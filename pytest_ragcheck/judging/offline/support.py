@@ -112,11 +112,14 @@ class Groundedness:
     is_plain: bool = False
     """True if the contexts contradict nothing in it and have nearly all its words, perhaps apart from each other."""
 
-    def denied(self) -> Groundedness:
-        """As if the contexts contradicted the worst sentence."""
+    has_unknown: bool = False
+    """True if a content term is neither in the contexts nor in the question."""
+
+    def denied(self, *, is_opposed: bool) -> Groundedness:
+        """As if the contexts contradicted the worst sentence, by saying the opposite or something else."""
         if self.worst is None:
             return self
-        worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=True)
+        worst = replace(self.worst, score=min(self.worst.score, _HIGHEST_WITH_CHANGE), is_opposed=is_opposed)
         return replace(self, score=min(self.score, _HIGHEST_WITH_CHANGE), sentences=(worst,))
 
     def affirmed(self) -> Groundedness:
@@ -186,6 +189,7 @@ def groundedness(
             is_changed=n_changed * _SHARE_OF_CHANGED >= size,
         ),
         is_long=size > _MOST_TERMS_OF_A_SHORT_ANSWER,
+        has_unknown=any(each.absence for each in measured),
         is_plain=not any(each.fault or each.change or each.is_opposed for each in measured)
         and len([term for claim in claims for term in claim.content if term not in evidence.known])
         <= _MOST_ABSENT_OF_A_PARAPHRASE,
