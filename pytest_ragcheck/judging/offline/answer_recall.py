@@ -109,8 +109,13 @@ class Recall:
         missing.
         """
         telling = self.missing - STOP_WORDS or self.missing
-        found = (word.strip(_PUNCTUATION) for word in self.expected.split() if not telling.isdisjoint(terms.of(word)))
-        return tuple(dict.fromkeys(found)) or (self.expected.strip(),)
+        found = dict.fromkeys(word.strip(_PUNCTUATION) for word in self.expected.split())
+        named = (
+            word
+            for word in found
+            if not telling.isdisjoint((terms[word.lower()],) if word.isascii() and word.isalpha() else terms.of(word))
+        )
+        return tuple(named) or (self.expected.strip(),)
 
 
 class AnswerText:
@@ -197,7 +202,7 @@ class AnswerText:
             is_opposed=opposed,
             has_other_figure=has_other_figure,
             replaces_item=lacks_item and len(_items(self._text)) >= len(_items(expected)),
-            is_absent=self._puts_other_words(sought),
+            is_absent=score < _PASS_LINE and self._puts_other_words(sought),
             is_late=is_late,
         )
 
@@ -328,7 +333,7 @@ class AnswerText:
             return True
         n_common = len(sought.distinct & self._all)
         is_clause = len(sought.terms) >= _LEAST_OF_A_CLAUSE and _NEAR_COPY * len(sought.distinct) <= n_common
-        if is_clause and exchanged_partners(
+        if is_clause and not sought.stands_in(self._spelt) and exchanged_partners(
             read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
         ):
             return True

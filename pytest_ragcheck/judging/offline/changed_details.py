@@ -170,7 +170,9 @@ def changed_detail(
 
 def exchanged_role(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
     """The noun of *claim* after "to", "by" or "from", if *sentence* has another one there; or empty."""
-    own, other = dict(_with_roles(claim)), dict(_with_roles(sentence))
+    if _ROLES.keys().isdisjoint(sentence) or not (other := dict(_with_roles(sentence))):
+        return ()
+    own = dict(_with_roles(claim))
     for noun, role in own.items():
         if noun in sentence and other.get(noun) != role:
             for instead, its_role in other.items():
@@ -239,14 +241,16 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
         own: The clauses of a sentence of the answer, from `read_clauses`.
         other: Those of a sentence of the contexts.
     """
+    if not (may_exchange(own) and may_exchange(other)):
+        return None
     for (first, second), (its_first, its_second) in product(permutations(own, 2), combinations(other, 2)):
-        stay = first.keys() & its_first.keys() - its_second.keys() - second.keys()
-        remain = second.keys() & its_second.keys() - its_first.keys() - first.keys()
-        came = first.keys() & its_second.keys() - its_first.keys() - second.keys()
-        went = second.keys() & its_first.keys() - its_second.keys() - first.keys()
-        came = {term for term in came if first[term] == its_second[term] == _NOUN}
-        went = {term for term in went if second[term] == its_first[term] == _NOUN}
-        if came and went and stay and remain:
+        came = _nouns(first, its_second) - its_first.keys() - second.keys()
+        if (
+            came
+            and _nouns(second, its_first) - its_second.keys() - first.keys()
+            and first.keys() & its_first.keys() - its_second.keys() - second.keys()
+            and second.keys() & its_second.keys() - its_first.keys() - first.keys()
+        ):
             return min(came)
     cases, its_cases = dict(chain.from_iterable(each.items() for each in own)), dict(
         chain.from_iterable(each.items() for each in other)
@@ -258,6 +262,10 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
                 if its_case == "nominative" and cases.get(instead) == was:
                     return subject
     return None
+
+
+def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    return {term for term, kind in own.items() if kind == _NOUN and other.get(term) == _NOUN}
 
 
 def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -321,7 +321,7 @@ class Evidence:
     def exchanged_partners(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
         clauses = self._passages[0].clauses_of(text) if self._passages else []
-        if not may_exchange(clauses):
+        if not may_exchange(clauses):  # reading the clauses of the contexts takes time
             return None
         own = frozenset[str]().union(*clauses)
         for passage in self._passages:

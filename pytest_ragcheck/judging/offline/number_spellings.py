@@ -10,7 +10,7 @@ from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WO
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
 _HUNDREDS_INSIDE, _THOUSANDS_INSIDE = ("hundert", "honderd", "cento"), ("tausend", "duizend", "mila")
-_INSIDE_LARGE_NUMBERS = re.compile("hundert|honderd|cento|tausend|duizend|mila")
+_INSIDE_LARGE_NUMBERS = _HUNDREDS_INSIDE + _THOUSANDS_INSIDE
 _ONES = ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
 _BEFORE_HALF = _JOINING | {"с"}
@@ -82,7 +82,7 @@ def other_reading(number: str) -> str | None:
 
 def joined_number(word: str) -> float | None:
     """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
-    if not _INSIDE_LARGE_NUMBERS.search(word):
+    if not any(map(word.__contains__, _INSIDE_LARGE_NUMBERS)):
         return None
     for thousand in _THOUSANDS_INSIDE:
         before, found, after = word.partition(thousand)

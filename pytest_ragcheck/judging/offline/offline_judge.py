@@ -144,7 +144,7 @@ class OfflineJudge:
     def _replaces(
         self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
     ) -> bool:
-        """True if a clause of *contexts* has the expected answer, and the answer has words of other clauses."""
+        """True if a clause of *contexts* has half the expected answer, and the answer has words of other clauses."""
         asked = frozenset(self._terms.of(question.question))
         expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
         own = {term for each in grounded.sentences for term in each.terms} - STOP_WORDS - asked
@@ -155,7 +155,7 @@ class OfflineJudge:
             for passage in passages
             for sentence in passage.clauses
             for clause in sentence
-            if expected <= clause.keys()
+            if 2 * len(expected & clause.keys()) >= len(expected)
         ]
         return bool(clauses) and all(
             any(len(term) >= _LEAST_OF_A_WORD for term in known - clause) for clause in clauses

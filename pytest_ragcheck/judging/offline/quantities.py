@@ -82,21 +82,24 @@ class Quantity:
 
     def _same_amount(self, other: Quantity) -> bool:
         mine, its = self.dimension, other.dimension
-        if not (mine and its) and self.is_certain and other.is_certain and _close(self.value / self.factor, other.value / other.factor):
-            return True
-        if mine == its:
-            return (
-                _close(self.value, other.value)
-                or _is_fortnight(self, other)
-                or (
-                    self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
-                )
-            )
+        if mine == its or not (mine and its):
+            return self._same_number(other) or _is_fortnight(self, other)
         if {mine, its} == {"time", "months"}:
             return abs(self.seconds - other.seconds) <= _NEAR_A_MONTH * max(self.seconds, other.seconds)
         if {mine, its} == {"degree", "fahrenheit"}:
             return abs(self.celsius - other.celsius) < _NEAR_A_DEGREE
         return "money" in (mine, its) and not MONEY.isdisjoint((mine, its)) and _close(self.value, other.value)
+
+    def _same_number(self, other: Quantity) -> bool:
+        """True if the amounts are equal, perhaps in the other reading; "ten" may be ten years, "ten rooms" not."""
+        if self.factor == other.factor:
+            return _close(self.value, other.value) or (
+                self.value == other.other_value or self.other_value == other.value
+            )
+        if self.dimension and other.dimension:
+            return _close(self.value, other.value)
+        is_bare = self.is_certain and other.is_certain and not (self.noun or other.noun)
+        return is_bare and _close(self.value / self.factor, other.value / other.factor)
 
     def comparable(self, other: Quantity) -> bool:
         """True if both measure the same: two times, two dates, two counts of the same noun."""

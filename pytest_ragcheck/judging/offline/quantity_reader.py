@@ -301,7 +301,7 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     elif first in _SQUARE and dimension == "length":
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
     else:
-        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each != END), "")
+        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each[0].isalnum()), "")
     return found
 
 
