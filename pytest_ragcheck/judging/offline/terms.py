@@ -345,13 +345,17 @@ STOP_WORDS = frozenset(
         # German, French, Spanish, Portuguese, Italian, Dutch
         "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden nicht auf mit von zu im "
         "gibt es man dann dort hier da noch schon sehr dass wenn hat haben dieser diese dieses "
-        "hinein darin dazu davon dafur "
+        "hinein darin dazu davon dafur sein seine seinen seiner ihre ihren ihrem ihrer mein meine meinen "
         "fur ins vom zum zur beim am im ans werden wurde sich auch als nach bei aus wie sie er wir ihr kann "
         "le la les un une des du de et ou est sont dans sur pour par avec que qui ne pas ce cette il elle nous vous au "
         "aux el los las unos unas y o es son en por para con se su sus lo al del como "
         "os um uma e em com ao aos na nas nos da das dos "
         "gli uno di che per sono nel della dei delle "
         "het een van en op te zijn met voor niet "
+        "fue fueron ser sido estar tambien ya muy estao foi foram estar tambem ja muito pelos pelas "
+        "essere stato stata stati viene vengono anche gia molto dal dalla dallo dai alla allo ai "
+        "etre ete etait ont elles ils leur leurs votre vos notre nos son ma aussi "
+        "werd wordt worden heeft hebben ook al nog je u uw zich die dat dit deze "
         # Russian, as normalised
         "и в во на с со по к ко от до из за о об у не но а или что это как для при то он она они мы вы их его ее бы же "
         "ли был была были быть есть может "
