@@ -27,7 +27,15 @@ from pytest_ragcheck.judging.offline.expected_answer import (
     rounded_numbers,
     without_stop_words,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, NOT, Polarity, is_same_time, polarity, says_yes, without_yes_or_no
+from pytest_ragcheck.judging.offline.negation import (
+    NEGATIVE,
+    NOT,
+    Polarity,
+    is_same_time,
+    polarity,
+    says_yes,
+    without_yes_or_no,
+)
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
@@ -333,8 +341,10 @@ class AnswerText:
             return True
         n_common = len(sought.distinct & self._all)
         is_clause = len(sought.terms) >= _LEAST_OF_A_CLAUSE and _NEAR_COPY * len(sought.distinct) <= n_common
-        if is_clause and not sought.stands_in(self._spelt) and exchanged_partners(
-            read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
+        if (
+            is_clause
+            and not sought.stands_in(self._spelt)
+            and exchanged_partners(read_clauses(self._text, self._terms), read_clauses(expected, self._terms))
         ):
             return True
         content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS

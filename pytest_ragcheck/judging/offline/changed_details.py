@@ -188,14 +188,16 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
             noun = next((each for each in terms[place + 1 : place + 3] if each not in STOP_WORDS), None)
             is_infinitive = term == "to" and terms[place + 1 : place + 2] == [noun]
             is_after_preposition = term == "dem" and place > 0 and terms[place - 1] in _BEFORE_NOUNS
-            if noun is not None and not (is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)):
+            if noun is not None and not (
+                is_infinitive or is_after_preposition or noun in _WITHOUT_ROLE or is_number(noun)
+            ):
                 yield noun, _ROLES[term]
 
 
 # What begins another clause: a mark, "and", "while", a relative pronoun.
 _CLAUSES = re.compile(
     r"[,;:()–—]|\b(?:and|while|whereas|who|which|und|während|wohingegen|et|tandis que|qui|y|mientras|que|quien|mentre|che|"
-    r"enquanto|e|en|terwijl|die|и|а|тогда как|котор\w+)\b",
+    r"enquanto|e|en|terwijl|и|а|тогда как|котор\w+)\b",
     re.IGNORECASE,
 )
 _CASES = {
@@ -252,8 +254,9 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
             and second.keys() & its_second.keys() - its_first.keys() - first.keys()
         ):
             return min(came)
-    cases, its_cases = dict(chain.from_iterable(each.items() for each in own)), dict(
-        chain.from_iterable(each.items() for each in other)
+    cases, its_cases = (
+        dict(chain.from_iterable(each.items() for each in own)),
+        dict(chain.from_iterable(each.items() for each in other)),
     )
     for subject, case in cases.items():
         was = its_cases.get(subject, "")

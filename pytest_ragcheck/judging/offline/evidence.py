@@ -28,7 +28,7 @@ from pytest_ragcheck.judging.offline.quantity_reader import ARTICLES, read_quant
 from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_ragcheck.judging.offline.negation import Polarity
     from pytest_ragcheck.judging.offline.quantities import Quantity
@@ -51,7 +51,6 @@ _NEAR_COPY, _AS_NEAR = 0.85, 0.15
 _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
-_LEAST_OF_AN_EXCHANGE = 2  # pairs of neighbours
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
@@ -244,8 +243,8 @@ class Evidence:
         return len(sought) - len(list(filterfalse(near.__contains__, turned)))
 
     def is_rearranged(self, content: Sequence[str]) -> bool:
-        """True if two or more neighbours of *content* do not follow each other in the contexts."""
-        return len(list(filterfalse(self._pairs.__contains__, pairwise(content)))) >= _LEAST_OF_AN_EXCHANGE
+        """True if two neighbours of *content* do not follow each other in the contexts."""
+        return not self._pairs.issuperset(pairwise(content))
 
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
@@ -446,7 +445,10 @@ class Evidence:
             if part and (NOT in part) is not has_not:
                 read = polarity(part, WITHOUT_POLARITY)
                 repeated = self._nearest(plain, share=1.0, apart=0)
-                if all(read.opposes(polarity(each, WITHOUT_POLARITY), about=plain) for each in repeated):
+                if all(
+                    read.opposes(polarity(each, WITHOUT_POLARITY), about=plain) and not is_same_time(claim, each)
+                    for each in repeated
+                ):
                     return True
         return False
 

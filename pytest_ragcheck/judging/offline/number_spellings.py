@@ -29,7 +29,9 @@ _ARTICLES = frozenset(("a", "un", "una", "uma", "een"))
 _FRENCH_DIGITS = frozenset(("deux", "trois", "quatre", "cinq", "sept", "huit", "neuf"))
 _FRENCH_HUNDREDS, _FRENCH_TWENTIES = frozenset(("cent", "cents")), frozenset(("vingt", "vingts"))
 
-READ_TOGETHER = _HALVES.union(SCALES, _FRENCH_HUNDREDS, ("dix",), (word for word, value in NUMBER_WORDS.items() if value >= 20))
+READ_TOGETHER = _HALVES.union(
+    SCALES, _FRENCH_HUNDREDS, ("dix",), (word for word, value in NUMBER_WORDS.items() if value >= 20)
+)
 """Words that may join their neighbours to one number."""
 
 _HAN_DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}

@@ -141,9 +141,7 @@ class OfflineJudge:
             return grounded
         return grounded.denied(is_opposed=recall.is_opposed) if denies else grounded.affirmed()
 
-    def _replaces(
-        self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]
-    ) -> bool:
+    def _replaces(self, grounded: Groundedness, recall: Recall, question: Question, contexts: Sequence[str]) -> bool:
         """True if a clause of *contexts* has half the expected answer, and the answer has words of other clauses."""
         asked = frozenset(self._terms.of(question.question))
         expected = frozenset(self._terms.of(recall.expected)) - STOP_WORDS - asked
@@ -151,7 +149,7 @@ class OfflineJudge:
         passages = [self._passages[context] for context in contexts]
         known = own.intersection(chain.from_iterable(each.distinct for each in passages))
         clauses = [
-            clause.keys()
+            frozenset[str]().union(*sentence) if expected >= clause.keys() else clause.keys()  # an apposition
             for passage in passages
             for sentence in passage.clauses
             for clause in sentence

@@ -79,7 +79,15 @@ _LONGEST_SYMBOL = 2  # "a m" is no metre
 _BEGINNINGS = terms_of(listed("start beginning anfang debut principios inizio inicio begin начало начала"))
 _ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde конец конца"))
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
-_STARTS = HALVES | _QUARTERS | ARTICLES | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+_STARTS = (
+    HALVES
+    | _QUARTERS
+    | ARTICLES
+    | _EVERY
+    | _BEGINNINGS
+    | _ENDINGS
+    | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+)
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:
@@ -386,7 +394,9 @@ def _date(month: int, day: int, start: int, end: int) -> Quantity:
 def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
     found = _spoken_time(terms, place) or _digital_time(terms, place)
-    if found is None and _HALF_HOUR.fullmatch(terms[place]) and not _unit_at(terms, place + 1)[0]:  # "a ocho y media de la tarde"
+    if (
+        found is None and _HALF_HOUR.fullmatch(terms[place]) and not _unit_at(terms, place + 1)[0]
+    ):  # "a ocho y media de la tarde"
         half = _in_day(_clock(60 * float(terms[place]), place, place + 1), terms, is_after=True)
         return half if half.is_certain else None
     if found is None and _is_small(terms[place]) and 0 < int(terms[place]) <= _HOURS_OF_A_CLOCK:

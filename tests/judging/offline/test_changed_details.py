@@ -149,6 +149,15 @@ def test_another_weekday_in_a_long_answer_is_listed() -> None:
         ("Le train part de Vienne et arrive à Lyon.", "Le train part de Lyon et arrive à Vienne."),
         ("The prizes are presented by Moira Pell.", "The prizes are presented by Colin Astbury. Moira Pell is out."),
         ("La giuria è presieduta da Paola Derossi.", "La giuria è presieduta da Luigi Manfrin. Paola Derossi decide."),
+        ("Der Wart meldet den Schaden dem Obmann.", "Den Schaden meldet der Obmann dem Wart."),
+        ("Техник передаёт журнал директору.", "Журнал технику передаёт директор."),
+        ("The tenant signs the form and the owner pays the fee.", "The owner signs the form, the tenant pays the fee."),
+        (
+            "Das Protokoll unterschreibt die Station, während der Kunde die Bremsen prüft.",
+            "Die Station prüft die Bremsen, der Kunde unterschreibt das Protokoll.",
+        ),
+        ("Keep the jar in a warm cellar.", "Keep the jar in a cold cellar."),
+        ("Il tappo si apre lentamente con il motore acceso.", "Il tappo si apre lentamente a motore spento."),
     ],
 )
 def test_an_exchanged_role_is_not_grounded(answer: str, context: str) -> None:
@@ -159,6 +168,14 @@ def test_an_exchanged_role_is_not_grounded(answer: str, context: str) -> None:
     ("answer", "context"),
     [
         ("The letter is sent to the doctor by the secretary.", "The secretary sends the letter to the doctor."),
+        ("Dem Wart wird der Schaden vom Obmann gemeldet.", "Den Schaden meldet der Obmann dem Wart."),
+        ("Директор передаёт технику журнал.", "Журнал технику передаёт директор."),
+        ("The tenant pays the fee and the owner signs the form.", "The owner signs the form, the tenant pays the fee."),
+        (
+            "Die Bremsen prüft die Station; das Protokoll unterschreibt der Kunde.",
+            "Die Station prüft die Bremsen, der Kunde unterschreibt das Protokoll.",
+        ),
+        ("The cellar for the jar is cold.", "Keep the jar in a cold cellar, not a warm one."),
         ("Colin Astbury presents the prizes.", "The prizes are presented by Colin Astbury. Moira Pell is out."),
         (
             "The letter to the doctor is what the secretary attends to.",
@@ -168,3 +185,39 @@ def test_an_exchanged_role_is_not_grounded(answer: str, context: str) -> None:
 )
 def test_a_role_in_other_words_is_grounded(answer: str, context: str) -> None:
     assert grounded(answer, context) >= 0.7
+
+
+def test_an_expected_answer_with_exchanged_roles_is_not_correct() -> None:
+    context = "O zelador vistoria o espaço e comunica os danos ao síndico."
+    assert correct("O síndico vistoria o espaço e comunica os danos ao zelador.", context, context) < 0.7
+    assert correct("Os danos são comunicados ao síndico pelo zelador, que vistoria o espaço.", context, context) >= 0.7
+
+
+@pytest.mark.parametrize("answer", ["07:15 and 18:05", "At 07:15 and at 12:40."])
+def test_an_expected_list_of_times_is_complete(answer: str) -> None:
+    context = "The ferry sails at 07:15, 12:40 and 18:05."
+    assert correct(answer, context, "07:15, 12:40 and 18:05") < 0.7
+    assert correct("7.15 am, 12.40 pm and 6.05 pm", context, "07:15, 12:40 and 18:05") >= 0.7
+
+
+def test_another_item_in_the_place_of_an_expected_one_is_not_grounded() -> None:
+    assert grounded("Bring a tent, a stove and a blanket.", CAMP, "a tent, a lamp and a blanket") < 0.7
+    assert grounded("Bring a tent and a blanket.", CAMP, "a tent, a lamp and a blanket") >= 0.7
+
+
+def test_another_name_of_the_contexts_in_the_place_of_the_expected_one_is_not_grounded() -> None:
+    context = "The fee is collected by the treasurer, Amelia Prates. Rui Sequeira leads the choir."
+    question = Question(
+        dataset_name="d", id="q", question="Who collects the fee?", all_acceptable_answers=("Amelia Prates",)
+    )
+
+    def score(answer: str) -> float | None:
+        return asyncio.run(OfflineJudge().judge(question, RagAnswer(text=answer, contexts=(context,)))).groundedness
+
+    assert score("Rui Sequeira.") == 0.4
+    assert score("The treasurer.") == 1.0
+
+
+@pytest.mark.parametrize("number", ["1 puff", "a puff", "one puff"])
+def test_one_may_be_an_article(number: str) -> None:
+    assert grounded(f"Adults take {number} in the morning.", "In the morning adults take a puff.") >= 0.7

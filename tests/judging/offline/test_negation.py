@@ -12,6 +12,7 @@ from pytest_ragcheck.judging.offline.terms import TermDictionary
 
 # The context, and an answer with the opposite polarity.
 OPPOSITES = """
+The lid must not be opened until the rotor has stopped. | The lid may be opened until the rotor has stopped.
 Lockers must be emptied every evening. | Lockers must not be emptied every evening.
 The card reader supports contactless payment. | The card reader doesn't support contactless payment.
 The card reader does not support contactless payment. | The card reader supports contactless payment.
@@ -94,6 +95,9 @@ Guests do not have to vacate their rooms before noon. | Guests must vacate their
 
 # The context, and an answer that says the same with other words of polarity.
 EQUALS = """
+The lid must not be opened until the rotor has stopped. | The lid may be opened only after the rotor has stopped.
+No abra la tapa hasta que el rotor se haya parado. | La tapa se abre solo cuando el rotor se haya parado.
+Der Deckel darf nicht geöffnet werden, bis der Rotor steht. | Der Deckel darf geöffnet werden, sobald der Rotor steht.
 The reader does not support cheques. | The reader leaves cheques unsupported.
 Bicycles are not allowed on the platform. | Bicycles are forbidden on the platform.
 The deposit is not refundable in cash. | The deposit is non-refundable in cash.

@@ -52,6 +52,8 @@ def test_what_only_looks_as_if_it_was_misread_stays(text: str):
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
         ("Dr. J. Smith came, i.e. he was here. He left.", ["Dr. J. Smith came, i.e. he was here.", "He left."]),
+        ("Open 9 a.m. to 5 p.m. daily. Ring.", ["Open 9 a.m. to 5 p.m. daily.", "Ring."]),
+        ("It closes at 5 p.m. Ring then.", ["It closes at 5 p.m.", "Ring then."]),
         ("Steps:\n1. Open it.\n2. Close it.", ["Steps:", "Open it.", "Close it."]),
         ("- a b\n* c d\n• e f", ["a b", "c d", "e f"]),
         ("It costs 2.5 euros. Really.", ["It costs 2.5 euros.", "Really."]),

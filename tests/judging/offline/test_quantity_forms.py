@@ -137,6 +137,22 @@ um quarto para as oito | 7:45
 без четверти восемь | 7:45
 quarter to eight | 7:45 | 7.45 am
 two thirds | two-thirds
+at twenty to one in the afternoon | 12:40
+dix-sept heures trente | 17 h 30
+de once de la mañana | 11:00
+a ocho y media de la tarde | 20:30
+oito e meia | 8:30
+om half elf | om 10.30 uur
+three quarters of the plot | 75% of the plot
+ein Viertel der Fläche | 25 %
+half of the price | 50 %
+na het eerste jaar | na twaalf maanden
+the start of October | 1 October
+Ende März | 31. März
+a finales de enero | 31 de enero
+до конца сентября | до 30 сентября
+twee theelepels zout een kwartier lang | 15 minuten
+dreimal in der Stunde | alle 20 Minuten
 21 °C | 21 degrees | 21 degrees Celsius | twenty-one degrees
 40 km/h | 40 kilometres per hour | forty km per hour
 40 km/h | 40 Kilometer pro Stunde
@@ -181,6 +197,10 @@ def test_each_form_of_a_quantity_has_the_value_of_the_others() -> None:
         ("25 m", "25 pieds"),
         ("half a litre", "half an hour"),
         ("половина", "40 %"),
+        ("31 rooms", "31 days"),
+        ("from 5 to 8 guests", "7:55"),
+        ("three quarters of the plot", "65% of the plot"),
+        ("the end of March", "30 March"),
         ("tweeduizend vijfhonderd", "vijfentwintigduizend"),
     ],
 )
@@ -188,3 +208,8 @@ def test_a_form_of_another_quantity_has_another_value(one: str, other: str) -> N
     quantities = [read_quantities(TERMS.with_ends(text)) for text in (one, other)]
     assert all(quantities)
     assert not any(mine.same_value(its) for mine in quantities[0] for its in quantities[1])
+
+
+@pytest.mark.parametrize("text", ["once a plot is given up", "20 libros", "les horaires du dimanche", "at the end"])
+def test_words_that_are_quantities_elsewhere_are_none_here(text: str) -> None:
+    assert not any(each.dimension for each in read_quantities(TERMS.with_ends(text)))

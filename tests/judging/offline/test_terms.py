@@ -82,6 +82,8 @@ def test_numbers_beside_each_other_stay_apart_unless_they_make_one(text: str, ex
         ("ｆｕｌｌ", "full"),  # full width
         ("возврата", "возврат"),
         ("Jan 5", "January 5"),
+        ("l'après-midi", "après midi"),
+        ("it falls short", "it fall short"),
     ],
 )
 def test_forms_of_one_word_have_one_term(one: str, other: str):
@@ -100,6 +102,7 @@ def test_ends_of_sentences_can_be_asked_for():
     assert TermDictionary().with_ends("It is 2.5. So\nit is.  三十天。退款") == (
         ["it", "is", "2.5", END, "so", END, "it", "is", END, "30", "天", END, "退款"]
     )
+    assert END not in TermDictionary().with_ends("Open from 9 a.m. to 4 p.m. on weekdays")
 
 
 @given(st.text())
