@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, combinations, pairwise, permutations, product
 
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
-from pytest_ragcheck.judging.offline.negation import NOT
+from pytest_ragcheck.judging.offline.negation import NOT, OPPOSITES
 from pytest_ragcheck.judging.offline.normalized_text import words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, periods_in, read_quantities
@@ -37,33 +37,12 @@ def _terms_of(words: str) -> frozenset[str]:
 
 
 _AND = _terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
-# Words that exclude each other in the same place of two sentences.
 _OPPOSITES = {
-    term: _terms_of(line.split(" ~ ")[1 - side]) - _terms_of(line.split(" ~ ")[side])
-    for line in (
-        "inside indoors within ~ outside outdoors", "left ~ right", "upper top ~ lower bottom", "warm hot ~ cold",
-        "dry ~ wet", "full ~ empty", "on ~ off", "internal ~ external", "oral orally verbal ~ written writing",
-        "increase increases ~ decrease decreases", "higher ~ lower", "early ~ late", "entrance ~ exit",
-        "arrival arrive arrives ~ departure depart departs", "buyer ~ seller", "sender ~ recipient", "public ~ private",
-        "parttime ~ fulltime", "north ~ south", "east ~ west", "morning ~ evening", "weekday weekdays ~ weekend weekends",
-        "innerhalb drinnen ~ ausserhalb draussen", "links linke linken ~ rechts rechte rechten", "oben obere ~ unten untere",
-        "warm warmes heiss ~ kalt kaltes", "trocken ~ nass feucht", "voll ~ leer", "eingeschaltet ~ ausgeschaltet",
-        "mundlich ~ schriftlich", "ankunft ~ abfahrt", "kaufer ~ verkaufer", "mieter ~ vermieter", "werktag werktags ~ wochenende",
-        "interieur dedans ~ exterieur dehors", "gauche ~ droite", "chaud chaude ~ froid froide", "sec seche ~ humide mouille",
-        "plein pleine ~ vide", "allume ~ eteint eteinte", "oral oralement ~ ecrit", "arrivee ~ depart", "acheteur ~ vendeur",
-        "dentro ~ fuera fora fuori", "izquierda esquerda sinistra ~ derecha direita destra",
-        "caliente quente caldo calda ~ frio fria freddo fredda", "seco seca asciutto asciutta ~ humedo umido bagnato",
-        "lleno llena cheio pieno ~ vacio vacia vazio vuoto", "encendido ligado acceso accesa ~ apagado desligado spento spenta",
-        "verbalmente oralmente ~ escrito scritto", "llegada chegada arrivo ~ salida partida partenza",
-        "comprador acquirente ~ vendedor venditore", "inquilino arrendatario ~ arrendador senhorio locatore",
-        "binnen ~ buiten", "links ~ rechts", "boven ~ onder beneden", "warm heet ~ koud", "droog ~ nat", "vol ~ leeg",
-        "mondeling ~ schriftelijk", "aankomst ~ vertrek", "koper ~ verkoper", "huurder ~ verhuurder",
-        "внутри ~ снаружи вне", "слева левыи ~ справа правыи", "теплои теплая горячеи ~ холоднои холодная",
-        "включен включенном ~ выключен выключенном", "устно ~ письменно", "покупатель ~ продавец",
-    )
-    for side in (0, 1)
-    for term in _terms_of(line.split(" ~ ")[side])
-}  # fmt: skip
+    term: _terms_of(other) - _terms_of(own)
+    for pair in OPPOSITES
+    for own, other in permutations(pair)
+    for term in _terms_of(own)
+}
 _ONLY = _terms_of(
     "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
     "unicamente alleen slechts только лишь"
@@ -196,8 +175,8 @@ def _with_roles(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 # What begins another clause: a mark, "and", "while", a relative pronoun.
 _CLAUSES = re.compile(
-    r"[,;:()–—]|\b(?:and|while|whereas|who|which|und|während|wohingegen|et|tandis que|qui|y|mientras|que|quien|mentre|che|"
-    r"enquanto|e|en|terwijl|и|а|тогда как|котор\w+)\b",
+    r"[,;:()–—]|\b(?:and|while|whereas|who|which|und|während|wohingegen|et|tandis que|qui|y|mientras|que|quien|mentre|"
+    r"che|enquanto|e|en|terwijl|и|а|тогда как|котор\w+)\b",
     re.IGNORECASE,
 )
 _CASES = {

@@ -24,7 +24,8 @@ from pytest_ragcheck.judging.offline.changed_details import (
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
 from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.quantity_reader import ARTICLES, read_quantities
+from pytest_ragcheck.judging.offline.quantities import ARTICLES
+from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
 from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:

@@ -144,7 +144,8 @@ LANGUAGE_OF: dict[str, tuple[int, frozenset[str]]] = {
     word: (value, frozenset(cues.split()))
     for words, cues in (
         ({"due": 2, "sei": 6, "otto": 8}, ("il lo gli di della dei del nel nella che sono ogni entro dopo prima si "
-                                          "con le alle dura vale ha mezza meno al alla dal dalla da per fino massimo almeno un una")),
+                                          "con le alle dura vale ha mezza meno al alla dal dalla da per fino massimo "
+                                          "almeno un una")),
         ({"elf": 11}, "der die das den dem und ist sind nach um het een van op om de uhr uur half halb"),
         ({"sept": 7}, "le la les un une des du et est dans sur pour par au aux il elle que pendant apres avant"),
         ({"dos": 2, "once": 11}, "el los las un una y en es se por del al lo con para hay de la manana tarde noche"),

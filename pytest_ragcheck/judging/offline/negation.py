@@ -110,6 +110,81 @@ toegelaten ~ geweigerd
 PAIRS = [[side.split() for side in line.split("~")] for line in normalised(_PAIRS).strip().splitlines()]
 """The affirmative and the negative words of each pair."""
 
+_OPPOSITES = """
+inside indoors within ~ outside outdoors
+left ~ right
+upper top ~ lower bottom
+warm hot ~ cold
+dry ~ wet
+full ~ empty
+on ~ off
+internal ~ external
+oral orally verbal ~ written writing
+increase increases ~ decrease decreases
+higher ~ lower
+early ~ late
+entrance ~ exit
+arrival arrive arrives ~ departure depart departs
+buyer ~ seller
+sender ~ recipient
+public ~ private
+parttime ~ fulltime
+north ~ south
+east ~ west
+morning ~ evening
+weekday weekdays ~ weekend weekends
+innerhalb drinnen ~ ausserhalb draussen
+links linke linken ~ rechts rechte rechten
+oben obere ~ unten untere
+warm warmes heiss ~ kalt kaltes
+trocken ~ nass feucht
+voll ~ leer
+eingeschaltet ~ ausgeschaltet
+mundlich ~ schriftlich
+ankunft ~ abfahrt
+kaufer ~ verkaufer
+mieter ~ vermieter
+werktag werktags ~ wochenende
+interieur dedans ~ exterieur dehors
+gauche ~ droite
+chaud chaude ~ froid froide
+sec seche ~ humide mouille
+plein pleine ~ vide
+allume ~ eteint eteinte
+oral oralement ~ ecrit
+arrivee ~ depart
+acheteur ~ vendeur
+dentro ~ fuera fora fuori
+izquierda esquerda sinistra ~ derecha direita destra
+caliente quente caldo calda ~ frio fria freddo fredda
+seco seca asciutto asciutta ~ humedo umido bagnato
+lleno llena cheio pieno ~ vacio vacia vazio vuoto
+encendido ligado acceso accesa ~ apagado desligado spento spenta
+verbalmente oralmente ~ escrito scritto
+llegada chegada arrivo ~ salida partida partenza
+comprador acquirente ~ vendedor venditore
+inquilino arrendatario ~ arrendador senhorio locatore
+binnen ~ buiten
+links ~ rechts
+boven ~ onder beneden
+warm heet ~ koud
+droog ~ nat
+vol ~ leeg
+mondeling ~ schriftelijk
+aankomst ~ vertrek
+koper ~ verkoper
+huurder ~ verhuurder
+внутри ~ снаружи вне
+слева левыи ~ справа правыи
+теплои теплая горячеи ~ холоднои холодная
+включен включенном ~ выключен выключенном
+устно ~ письменно
+покупатель ~ продавец
+"""
+
+OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.strip().splitlines()]
+"""Words that exclude each other in the same place of two sentences."""
+
 # As many beginnings and endings as leave "united", "under", "international" and "often" alone.
 _PREFIXED = re.compile(
     r"un((?!der|til|less|i(?![mn]))[a-z]{3,}(?:ed|able|ible|ing|al|ful|ary|ain))"
@@ -168,8 +243,8 @@ _MORE = frozenset(DIRECTIONS) | listed(
 _THAN = listed("than als que de di do dan a чем")
 _UNTIL = listed("until till before bis bevor vor hasta antes jusqu avant ate fino finche prima tot totdat voor пока до")
 _FROM_THEN = frozenset((BUT, IF)) | listed(
-    "only once after wenn sobald nach erst nur solo despues apres seulement apos depois so somente dopo appena soltanto "
-    "wanneer zodra na alleen после только"
+    "only once after wenn sobald nach erst nur solo despues apres seulement apos depois so somente dopo appena "
+    "soltanto wanneer zodra na alleen после только"
 )
 _ENDS = frozenset(("¶", BUT, EXCEPT, IF))
 _SPLITS = _ENDS | _AND

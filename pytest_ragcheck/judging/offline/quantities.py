@@ -31,6 +31,20 @@ _NEAR_A_DEGREE = 0.6
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
 
 
+HALVES = terms_of(
+    listed(
+        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio "
+        "половинои половине"
+    )
+)
+QUARTERS = terms_of(listed("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти"))
+ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
+AND = terms_of(listed("and y e et en und с"))
+# Words between a bound and its number.
+BEFORE_NUMBER = terms_of(listed("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's"))
+_DIGITS_OF_A_DAY = 2
+
+
 @dataclass(slots=True, kw_only=True)  # not frozen: made for each number of a text, in half the time
 class Quantity:
     """A number with its unit, a date or a clock time."""
@@ -172,3 +186,13 @@ def has_quantity(terms: Sequence[str]) -> bool:
     return not DATED_OR_MEASURED.isdisjoint(terms) or (
         is_number(min(terms)) and any(term < ":" and (len(term) == 1 or ":" in term or "." in term) for term in terms)
     )
+
+
+def unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
+    """The dimension and factor of the unit at *place*; an empty dimension without one."""
+    return UNITS.get(terms[place], ("", 1.0)) if 0 <= place < len(terms) else ("", 1.0)
+
+
+def is_small(term: str) -> bool:
+    """True for a number of one or two digits."""
+    return term.isdigit() and len(term) <= _DIGITS_OF_A_DAY

@@ -1,4 +1,4 @@
-"""Reads the quantities, dates and clock times of a text."""
+"""Reads the quantities and dates of a text, with its clock times."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.judging.offline.clock_times import CLOCK_UNITS, clock_at, clock_time, in_day
 from pytest_ragcheck.judging.offline.measure_words import (
     DAYS_BY_WORD,
     FIXED_BY_WORD,
@@ -16,10 +17,23 @@ from pytest_ragcheck.judging.offline.measure_words import (
     UPPER_BOUNDS,
     WEEKDAYS_BY_WORD,
 )
-from pytest_ragcheck.judging.offline.negation import NEGATIVE, WITHOUT
+from pytest_ragcheck.judging.offline.negation import NEGATIVE
 from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
-from pytest_ragcheck.judging.offline.quantities import DAY, MONTH_NUMBERS, NOON, UNITS, Quantity
+from pytest_ragcheck.judging.offline.quantities import (
+    AND,
+    ARTICLES,
+    BEFORE_NUMBER,
+    DAY,
+    HALVES,
+    MONTH_NUMBERS,
+    NOON,
+    QUARTERS,
+    UNITS,
+    Quantity,
+    is_small,
+    unit_at,
+)
 from pytest_ragcheck.judging.offline.terms import (
     END,
     STOP_WORDS,
@@ -30,7 +44,8 @@ from pytest_ragcheck.judging.offline.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
 _TERMS = TermDictionary()
 
@@ -41,33 +56,19 @@ _PER = terms_of(PER)
 _LOWER, _UPPER = terms_of(LOWER_BOUNDS), terms_of(UPPER_BOUNDS)
 BOUNDS = _LOWER | _UPPER
 """Terms of bounds: "at least", "up to"."""
-# Words between a bound and its number, a day and its month, a number and its unit.
-_BEFORE_NUMBER = terms_of(listed("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's"))
+# Words between a day and its month, a number and its unit.
 _BETWEEN_DATE = terms_of(listed("of the de di del st nd rd th er o a ten"))
 _OF = terms_of(listed("of der des de del della dell' do da van"))
 _TO = terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
-HALVES = terms_of(
-    listed(
-        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio "
-        "половинои половине"
-    )
-)
-_AND = terms_of(listed("and y e et en und с"))
-_QUARTERS = terms_of(listed("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти"))
-_PAST, _BEFORE = terms_of(listed("past after over nach na")), terms_of(listed("to before voor vor"))
 _CENT = terms_of(listed("cent ciento cento"))
 _SQUARE = terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
 
-_CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
-_HALF_HOUR = re.compile(r"(\d|1[01])\.5")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
-_HOURS_OF_A_CLOCK, _DIGITS_OF_A_DAY = 12, 2
 _THOUSAND = 1000.0
 _REACH_OF_A_RATE = 4
 _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
-ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
 _ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}
 _EVERY = terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
 _BEFORE_INTERVALS = _EVERY | terms_of(listed("alle tous toutes каждые om"))
@@ -81,7 +82,7 @@ _ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde ко
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
 _STARTS = (
     HALVES
-    | _QUARTERS
+    | QUARTERS
     | ARTICLES
     | _EVERY
     | _BEGINNINGS
@@ -108,35 +109,38 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 
 
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
-    """Half a unit, an interval, or a unit that an article counts, at *place*; *end* is that of the last quantity."""
+    """The quantity of words that begins at *place*, such as half a unit; *end* is that of the last quantity."""
     term = terms[place]
-    if term in HALVES and (half := _half_of_a_unit(terms, place)):
+    if term in HALVES and (half := _half_at(terms, place)):
         return half
-    if term == "half" and terms[place + 1 : place + 2] == ["of"]:
-        return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
-    if term in _QUARTERS:
-        return _quarters_at(terms, place, 1)
-    if term in _BEGINNINGS or term in _ENDINGS:
-        return _end_of_a_month(terms, place)
-    if term in _FIXED:
-        dimension, value = _FIXED[term]
-        is_certain = dimension != "percent"
-        return Quantity(start=place, end=place + 1, value=value, dimension=dimension, is_certain=is_certain)
-    if term in _DAY_NUMBERS:
-        at = next((at for at in range(place + 1, len(terms)) if terms[at] not in _BETWEEN_DATE), len(terms))
-        if _DAY_NUMBERS[term] == 1 and (first := _first_unit(terms, place)):
-            return first
-        is_day = at < len(terms) and terms[at] in MONTH_NUMBERS
-        return _date(MONTH_NUMBERS[terms[at]], _DAY_NUMBERS[term], place, at + 1) if is_day else None
+    for first_words, read in _BY_FIRST_WORD:
+        if term in first_words:
+            return read(terms, place)
     may_be_rate = end is not None and place - end < _REACH_OF_A_RATE and term not in _ARTICLES_WITHOUT_RATE
     if may_be_rate and END not in terms[end:place]:  # "50 cents a day"
         return None
     return _interval(terms, place) or _counted_by_article(terms, place)
 
 
+def _fixed_at(terms: Sequence[str], place: int) -> Quantity:
+    """The quantity, or time of the day, that the word at *place* states by itself."""
+    dimension, value = _FIXED[terms[place]]
+    return Quantity(start=place, end=place + 1, value=value, dimension=dimension, is_certain=dimension != "percent")
+
+
+def _ordinal_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """The date with the ordinal number at *place*, or the "first year"."""
+    day = _DAY_NUMBERS[terms[place]]
+    if day == 1 and (first := _first_unit(terms, place)):
+        return first
+    at = next((at for at in range(place + 1, len(terms)) if terms[at] not in _BETWEEN_DATE), len(terms))
+    is_day = at < len(terms) and terms[at] in MONTH_NUMBERS
+    return _date(MONTH_NUMBERS[terms[at]], day, place, at + 1) if is_day else None
+
+
 def _first_unit(terms: Sequence[str], place: int) -> Quantity | None:
     """The unit after the "first" at *place*: "the first year" is the first 12 months."""
-    dimension, factor = _unit_at(terms, place + 1)
+    dimension, factor = unit_at(terms, place + 1)
     if dimension not in ("time", "months"):
         return None
     return Quantity(
@@ -158,8 +162,8 @@ def _end_of_a_month(terms: Sequence[str], place: int) -> Quantity | None:
 
 def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     """The unit after the article at *place*: "a year", "once a week" in other words."""
-    is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in _QUARTERS and _quarters_at(terms, place + 1, 1)
-    dimension, factor = _unit_at(terms, place + 1)
+    is_quarter = terms[place + 1 : place + 2] and terms[place + 1] in QUARTERS and _quarters_at(terms, place + 1)
+    dimension, factor = unit_at(terms, place + 1)
     is_counted = (
         terms[place] in ARTICLES and dimension in _COUNTED_BY_ARTICLE and len(terms[place + 1]) > _LONGEST_SYMBOL
     )
@@ -168,7 +172,7 @@ def _counted_by_article(terms: Sequence[str], place: int) -> Quantity | None:
     found = Quantity(
         start=place, end=place + 2, value=factor, dimension=dimension, is_certain=False, factor=factor, recurs=1
     )
-    if terms[place + 1] in _CLOCK_UNITS and (one := _in_day(_clock(60, place, place + 2), terms)).is_certain:
+    if terms[place + 1] in CLOCK_UNITS and (one := in_day(clock_time(60, place, place + 2), terms)).is_certain:
         return one  # "une heure de l'après-midi"
     return _as_interval(found, terms) if dimension == "times" else found
 
@@ -185,7 +189,7 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
     if term not in _EVERY:
         return None
     count = 2 if terms[place + 1 : place + 2] and terms[place + 1] in _SECOND else 1
-    dimension, factor = _unit_at(terms, place + count)
+    dimension, factor = unit_at(terms, place + count)
     if terms[place + count : place + count + 1] and terms[place + count] in _WEEKDAYS:  # every second Wednesday
         dimension, factor = "time", 7 * DAY
     if dimension not in ("time", "months"):
@@ -225,7 +229,7 @@ def _joined(found: list[Quantity], terms: Sequence[str]) -> list[Quantity]:
         if between:
             before.bound = each.bound = 0
         if each.dimension not in ("", "date", "clock"):
-            before.dimension, before.value = each.dimension, before.value * _unit_at(terms, each.end - 1)[1]
+            before.dimension, before.value = each.dimension, before.value * unit_at(terms, each.end - 1)[1]
         elif not between and not each.dimension and before.value in _DAYS and each.value in _DAYS:
             month, day = sorted((before.value, each.value))
             if month <= _MOST_MONTHS:
@@ -244,7 +248,7 @@ def _is_range_of_times(before: Quantity, each: Quantity, terms: Sequence[str]) -
 def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
     """True if *each* is the rest of *before* in a smaller unit: the minutes after hours, the cents after euros."""
     between = terms[before.end : each.start]
-    if between and (len(between) > 1 or between[0] not in _AND):
+    if between and (len(between) > 1 or between[0] not in AND):
         return False
     if before.dimension in MONEY:
         return each.dimension == "money" and each.value < 1
@@ -260,16 +264,16 @@ def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
 def _read(terms: Sequence[str], place: int) -> Quantity:
     """The quantity with the number at *place*."""
     term = terms[place]
-    found = _date_at(terms, place) or _clock_at(terms, place)
+    found = _date_at(terms, place) or clock_at(terms, place)
     if found is not None:
         return found
     value = float(term) if _PLAIN.fullmatch(term) else float("nan")
-    if place + 1 < len(terms) and terms[place + 1] in _QUARTERS:
+    if place + 1 < len(terms) and terms[place + 1] in QUARTERS:
         quarters = _quarters_at(terms, place + 1, value)
         if quarters is not None:
             quarters.start = place
             return quarters
-    found = (_measured if _unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
+    found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)
     if reading is not None:
         found.other_value = float(reading) * found.factor
@@ -283,18 +287,18 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
 
 def _measured(terms: Sequence[str], place: int, value: float) -> Quantity:
     """The quantity with *value* at *place*, a unit after it, and the rest of both: "2 hours and a half"."""
-    dimension, factor = _unit_at(terms, place + 1)
+    dimension, factor = unit_at(terms, place + 1)
     found = Quantity(start=place, end=place + 2, value=value * factor, dimension=dimension, factor=factor)
     following = terms[place + 2] if place + 2 < len(terms) else END
     if dimension == "length" and (following in _SQUARE or following == "2"):
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
-    elif dimension == "degree" and _unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
-        found.dimension, found.end = _unit_at(terms, place + 2)[0], place + 3
+    elif dimension == "degree" and unit_at(terms, place + 2)[0] in ("degree", "fahrenheit"):
+        found.dimension, found.end = unit_at(terms, place + 2)[0], place + 3
     elif end := _end_of_half(terms, place + 2):
         found.value, found.end = (value + 0.5) * factor, end
     elif dimension in MONEY and factor == 1 and (cents := _rest_at(terms, place + 2, 100)):
         found.value, found.end = value + cents / 100, place + 3
-    elif factor == _THOUSAND and following in _AND and (rest := _rest_at(terms, place + 3, 1000)):
+    elif factor == _THOUSAND and following in AND and (rest := _rest_at(terms, place + 3, 1000)):
         found.value, found.end = value * factor + rest, place + 4
     return found
 
@@ -303,7 +307,7 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     """The quantity with *value* at *place* and a unit of two words, "por ciento" or "square metres"; else a number."""
     found = Quantity(start=place, end=place + 1, value=value)
     first, second = (*terms[place + 1 : place + 3], END, END)[:2]
-    dimension, factor = _unit_at(terms, place + 2)
+    dimension, factor = unit_at(terms, place + 2)
     if second in _CENT and (first in _PER or first in ("por", "pour")):
         found.dimension, found.end = "percent", place + 3
     elif first in _SQUARE and dimension == "length":
@@ -316,30 +320,25 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
 def _rest_at(terms: Sequence[str], place: int, below: int) -> int:
     """The hundredths or thousandths of a unit at *place*, as in "two pounds fifty"; 0 without any."""
     term = terms[place] if place < len(terms) else ""
-    has_unit = _unit_at(terms, place + 1)[0] != ""
+    has_unit = unit_at(terms, place + 1)[0] != ""
     return int(term) if term.isdigit() and len(term) == len(str(below)) - 1 and not has_unit else 0
-
-
-def _unit_at(terms: Sequence[str], place: int) -> tuple[str, float]:
-    """The dimension and factor of the unit at *place*; an empty dimension without one."""
-    return UNITS.get(terms[place], ("", 1.0)) if 0 <= place < len(terms) else ("", 1.0)
 
 
 def _end_of_half(terms: Sequence[str], place: int) -> int:
     """The place after "and a half", which begins at *place*; 0 without it."""
-    if terms[place : place + 1] and terms[place] in _AND:
+    if terms[place : place + 1] and terms[place] in AND:
         at = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in ARTICLES else place + 1
         if at < len(terms) and terms[at] in HALVES:
             return at + 1
     return 0
 
 
-def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | None:
+def _quarters_at(terms: Sequence[str], place: int, count: float = 1) -> Quantity | None:
     """*count* quarters of an hour or a year, with the word for quarter at *place*: "a quarter of an hour"."""
     at = place + 1
     while at < len(terms) and at < place + 3 and terms[at] in _BETWEEN_DATE | ARTICLES:
         at += 1
-    dimension, factor = _unit_at(terms, at)
+    dimension, factor = unit_at(terms, at)
     if not dimension and 0 < count < 4 and terms[place + 1 : place + 2] and terms[place + 1] in _OF:
         return Quantity(start=place, end=place + 1, value=25 * count, dimension="percent", is_certain=False)
     if at == place + 1 and dimension not in _QUARTERED:  # of a year only in "a quarter of a year"
@@ -349,23 +348,25 @@ def _quarters_at(terms: Sequence[str], place: int, count: float) -> Quantity | N
     return Quantity(start=place, end=at + 1, value=count * factor / 4, dimension=dimension)
 
 
-def _half_of_a_unit(terms: Sequence[str], place: int) -> Quantity | None:
-    """Half a unit ("half an hour", "media hora"), or a unit and a half without a number ("an hour and a half")."""
+def _half_at(terms: Sequence[str], place: int) -> Quantity | None:
+    """Half a unit ("half an hour"), a unit and a half without a number ("an hour and a half"), or "half of"."""
     for at in (place + 1, place + 2):
-        dimension, factor = ("", 1.0) if terms[at : at + 1] == ["an"] else _unit_at(terms, at)
+        dimension, factor = ("", 1.0) if terms[at : at + 1] == ["an"] else unit_at(terms, at)
         if dimension not in ("", "clock"):
             return Quantity(start=place, end=at + 1, value=factor / 2, dimension=dimension)
     for at in (place - 2, place - 3):
-        if at >= 0 and terms[at + 1] in _AND and (at == 0 or not is_number(terms[at - 1])):
-            dimension, factor = _unit_at(terms, at)
+        if at >= 0 and terms[at + 1] in AND and (at == 0 or not is_number(terms[at - 1])):
+            dimension, factor = unit_at(terms, at)
             if dimension:
                 return Quantity(start=at, end=place + 1, value=1.5 * factor, dimension=dimension)
+    if terms[place : place + 2] == ["half", "of"]:
+        return Quantity(start=place, end=place + 1, value=50, dimension="percent", is_certain=False)
     return None
 
 
 def _date_at(terms: Sequence[str], place: int) -> Quantity | None:
     """The date with its day at *place*, beside a month."""
-    if not _is_small(terms[place]) or int(terms[place]) not in _DAYS:
+    if not is_small(terms[place]) or int(terms[place]) not in _DAYS:
         return None
     at = place + 1
     if at + 1 < len(terms) and terms[at] in _TO and is_number(terms[at + 1]):  # 18 to 20 October
@@ -383,182 +384,16 @@ def _date_at(terms: Sequence[str], place: int) -> Quantity | None:
     return None
 
 
-def _is_small(term: str) -> bool:
-    return term.isdigit() and len(term) <= _DIGITS_OF_A_DAY
-
-
 def _date(month: int, day: int, start: int, end: int) -> Quantity:
     return Quantity(start=start, end=end, value=100 * month + day, dimension="date")
 
 
-def _clock_at(terms: Sequence[str], place: int) -> Quantity | None:
-    """The clock time at *place*: "16:15", "6 pm", "18 uhr", "quarter past four", "las seis y veinte de la tarde"."""
-    found = _spoken_time(terms, place) or _digital_time(terms, place)
-    if (
-        found is None and _HALF_HOUR.fullmatch(terms[place]) and not _unit_at(terms, place + 1)[0]
-    ):  # "a ocho y media de la tarde"
-        half = _in_day(_clock(60 * float(terms[place]), place, place + 1), terms, is_after=True)
-        return half if half.is_certain else None
-    if found is None and _is_small(terms[place]) and 0 < int(terms[place]) <= _HOURS_OF_A_CLOCK:
-        if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS:  # "neuf heures du matin"
-            hour = _in_day(_clock(60 * int(terms[place]), place, place + 2), terms, is_after=True)
-            return hour if hour.is_certain else None
-        following = next((term for term in terms[place + 1 : place + 4] if term not in STOP_WORDS), END)
-        if following in _PARTS_WITHOUT_HOUR:  # "в 7 вечера", "at three in the afternoon"
-            return _in_day(_clock(60 * int(terms[place]), place, place + 1), terms)
-    return None if found is None else _in_day(found, terms)
-
-
-def _in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> Quantity:
-    """*found* after noon if "in the evening" or similar stands beside it; *is_after*, if it follows."""
-    if found.is_certain or found.value > NOON:
-        return found
-    part = ""
-    for place in range(found.end, min(found.end + 4, len(terms))):
-        if is_number(terms[place]):
-            break
-        if terms[place] in _PARTS_OF_A_DAY or terms[place - 1 : place + 1] == _AFTER_NOON:
-            part, found.end = terms[place], place + 1
-            break
-    if not part and not is_after:
-        part = next((term for term in terms[max(0, found.start - 3) : found.start] if term in _PARTS_OF_A_DAY), "")
-    if part:
-        found.value = found.value % NOON + NOON * (part not in _MORNING)
-        found.is_certain, found.is_digital = True, False
-    return found
-
-
-def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
-    term, following = terms[place], terms[place + 1 : place + 3]
-    written = _CLOCK.fullmatch(term)
-    is_hour = bool(following) and (following[0] in _CLOCK_UNITS)
-    noon = (
-        12
-        if following[:1] == ["pm"] or following == ["p", "m"]
-        else 0
-        if following[:1] == ["am"] or following == ["a", "m"]
-        else None
-    )
-    is_after_at = place > 0 and terms[place - 1] in _AT
-    is_timed = (is_hour and (len(term.partition(".")[2]) > 1 or following[0] == "uhr" or is_after_at)) or (
-        is_after_at and terms[place - 1] in _AT_A_TIME and not _unit_at(terms, place + 1)[0]
-    )
-    if written and (":" in term or is_timed or noon is not None):
-        hour, minute = int(written[1]), int(written[2].ljust(2, "0"))
-    elif _is_small(term) and int(term) <= 24 and (noon is not None or following[:1] == ["uhr"]):
-        hour, minute = int(term), 0
-    elif _is_small(term) and int(term) <= 24 and is_hour and _is_minute(following[1:]):
-        hour, minute = int(term), 0  # "21 h 40"
-    elif _is_small(term) and int(term) <= 24 and is_hour and is_after_at and terms[place - 1] in _AT_AN_HOUR:
-        hour, minute = int(term), 0
-    else:
-        return None
-    end = place + 1
-    if noon is not None:
-        hour = hour % 12 + noon
-        end += 1 if len(following[0]) > 1 else 2
-    elif is_hour:
-        end += 1
-        if _is_minute(following[1:]) and minute == 0:
-            minute, end = int(following[1]), end + 1
-            end += _unit_at(terms, end) == UNITS[_TERMS["minute"]]
-    return _clock(60 * hour + minute, place, end, is_certain=noon is not None, is_digital=noon is None)
-
-
-def _clock(minutes: float, start: int, end: int, *, is_certain: bool = False, is_digital: bool = False) -> Quantity:
-    return Quantity(
-        start=start, end=end, value=minutes % 1440, dimension="clock", is_certain=is_certain, is_digital=is_digital
-    )
-
-
-def _spoken_time(terms: Sequence[str], place: int) -> Quantity | None:
-    """The time of the hour at *place* with minutes in words: "half past two", "halb drei", "sept heures et quart"."""
-    term = terms[place]
-    if not _is_small(term) or not 0 < int(term) <= _HOURS_OF_A_CLOCK:
-        return None
-    hour = 60 * int(term)
-    end = place + 2 if terms[place + 1 : place + 2] and terms[place + 1] in _CLOCK_UNITS else place + 1
-    if (said := _minutes_after(terms, place, end)) is not None:
-        return _clock(hour + said[0], place, said[1])
-    if (end > place + 1 or not _unit_at(terms, end)[0]) and (said := _minutes_before(terms, place)) is not None:
-        return _clock(hour + said[0], said[1], end)
-    return None
-
-
-_AT = terms_of(listed("um om at a as las alle в tot bis ab vanaf"))
-_AT_A_TIME = terms_of(listed("um alle"))  # not "at 2.5": a number follows "at" in other senses, too
-_AT_AN_HOUR = terms_of(listed("um om as las alle в"))
-_BEFORE_HOURS = terms_of(listed("las la as le alle dalle"))
-_CLOCK_UNITS = terms_of(listed("uhr uur h heure heures hora horas ore ч час часа часов"))
-_MORNING = terms_of(listed("am morning matin morgens vormittags manana mattina mattino manha утра утром ochtends"))
-_EVENING = terms_of(
-    listed(
-        "pm evening afternoon soir abend abends nachmittag nachmittags tarde noche sera pomeriggio noite вечера "
-        "вечером дня avonds middags"
-    )
+_BY_FIRST_WORD: Sequence[tuple[AbstractSet[str], Callable[[Sequence[str], int], Quantity | None]]] = (
+    (QUARTERS, _quarters_at),
+    (_BEGINNINGS | _ENDINGS, _end_of_a_month),
+    (_FIXED.keys(), _fixed_at),
+    (_DAY_NUMBERS.keys(), _ordinal_at),
 )
-_AFTER_NOON = [_TERMS["apres"], _TERMS["midi"]]
-_PARTS_OF_A_DAY = _MORNING | _EVENING
-_PARTS_WITHOUT_HOUR = _PARTS_OF_A_DAY - terms_of(["дня"])
-_MINUS = terms_of(listed("menos moins meno"))
-
-
-def _minutes_after(terms: Sequence[str], place: int, end: int) -> tuple[int, int] | None:
-    """The minutes that "y veinte" or "moins le quart" after the hour at *place* adds, and the place after them."""
-    is_hour = end > place + 1 or (place > 0 and terms[place - 1] in _BEFORE_HOURS)
-    if not is_hour or end >= len(terms) or terms[end] not in _AND | _MINUS:
-        return None
-    sign = -1 if terms[end] in _MINUS else 1
-    at = end + 1
-    while at < len(terms) and terms[at] in _BEFORE_NUMBER | ARTICLES:
-        at += 1
-    minutes = _minutes_at(terms, at)
-    return None if minutes is None else (sign * minutes, at + 1)
-
-
-def _minutes_at(terms: Sequence[str], at: int) -> int | None:
-    """The minutes that the term at *at* counts in a time: a quarter, half or a multiple of five; None for others."""
-    term = terms[at] if 0 <= at < len(terms) else ""
-    if term in _QUARTERS:
-        return 15
-    if term in HALVES:
-        return 30
-    unit = _unit_at(terms, at + 1)
-    is_count = _is_small(term) and int(term) < 60 and (unit == _MINUTE or (int(term) % 5 == 0 and not unit[0]))
-    return int(term) if is_count else None
-
-
-def _is_minute(terms: Sequence[str]) -> bool:
-    """True if *terms* begin with the minutes of a clock time."""
-    return bool(terms) and _is_small(terms[0]) and int(terms[0]) < 60
-
-
-def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
-    """The minutes that "quarter past" or "half" before the hour at *place* add, and the place where they begin."""
-    before = terms[place - 1] if place else ""
-    if before in HALVES:
-        return -30, place - 1
-    if before == _MINUTES_OF_HOUR and place > 1 and _is_minute(terms[place - 2 :]):  # двадцать минут седьмого
-        return int(terms[place - 2]) - 60, place - 2
-    if before in _QUARTERS:
-        is_until = place > 1 and terms[place - 2] == WITHOUT  # без четверти семь
-        return (-15, place - 2) if is_until else (-45, place - 1) if before == _RUSSIAN_QUARTER else None
-    is_portuguese = before in _BEFORE_HOURS and terms[place - 2 : place - 1] == [_PORTUGUESE_TO]
-    at = place - 3 if is_portuguese or _unit_at(terms, place - 2) == _MINUTE else place - 2
-    minutes = _minutes_at(terms, at)
-    if minutes is None:
-        return None
-    if before == "to" and is_number(terms[at]):  # "5 to 8 guests", but "at 5 to 8"
-        is_time = terms[max(0, at - 1) : at] == ["at"] or not _PARTS_OF_A_DAY.isdisjoint(terms[place + 1 : place + 4])
-        return (-minutes, at) if is_time else None
-    if is_portuguese:  # um quarto para as oito
-        return -minutes, at
-    return (minutes if before in _PAST else -minutes, at) if before in _PAST | _BEFORE else None
-
-
-_MINUTE = UNITS[_TERMS["minute"]]
-_PORTUGUESE_TO = _TERMS["para"]
-_MINUTES_OF_HOUR, _RUSSIAN_QUARTER = _TERMS["минут"], _TERMS["четверть"]
 
 
 def periods_in(terms: Iterable[str]) -> set[str]:
@@ -601,7 +436,7 @@ _NAMES_OF_PERIODS |= {UNITS[_TERMS[word]]: word for word in ("kilogram", "liter"
 def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
     """1 for a lower bound, -1 for an upper bound, 0 without one."""
     at = start - 1
-    while at >= 0 and at >= start - 2 and terms[at] in _BEFORE_NUMBER:
+    while at >= 0 and at >= start - 2 and terms[at] in BEFORE_NUMBER:
         at -= 1
     if at >= 0 and (bound := (terms[at] in _LOWER) - (terms[at] in _UPPER)):
         is_denied = terms[at] in _COMPARATIVES and not NEGATIVE.isdisjoint(terms[max(0, at - 2) : at])
