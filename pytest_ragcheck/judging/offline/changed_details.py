@@ -28,7 +28,7 @@ _TERMS = TermDictionary()
 _MOST_KNOWN = 2000
 _NOON = 720  # minutes
 _LONGEST_REPLACED = 3  # content terms
-_REACH_OF_A_LIST = 12  # terms
+_REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
 _SAME_BEGINNING = 4  # characters of words that may be forms of one another
 
 
@@ -66,6 +66,7 @@ _ROLES = {
         ("to", "to an al alla allo ai agli a au aux aan ao aos dem к"),
         ("by", "by von vom par por pelo pela dal dalla dai da door"),
         ("from", "from aus из"),
+        ("in", "into ins в во"),
     )
     for term in _terms_of(words)
 }
@@ -346,8 +347,8 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
             conjunction = next((index for index, each in enumerate(rest) if each in _AND), None)
             if conjunction is None or END in rest[:conjunction]:
                 continue
-            item = next((each for each in rest[conjunction + 1 :] if each not in STOP_WORDS), None)
-            if item is not None and item != END and item not in own:
+            item = [each for each in rest[conjunction + 1 : conjunction + 1 + _LONGEST_ITEM] if each not in STOP_WORDS]
+            if item and item[0] != END and own.isdisjoint(item):
                 return True
     return False
 

@@ -166,7 +166,8 @@ _UNITS: tuple[tuple[str, float, str], ...] = (
     ("time", _HOUR, ("hour hours hr hrs h stunde stunden std heure heures hora horas ora ore uur uren час часа часов "
                     "часу часам ч")),
     ("clock", 60, "uhr oclock o'clock"),
-    ("time", _DAY, ("day days d tag tage tagen jour jours journee dia dias giorno giorni dag dagen день дня днеи дни "
+    ("time", _DAY, ("day days d tag tage tagen werktag werktage werktagen arbeitstage werkdagen "
+                   "jour jours journee dia dias giorno giorni dag dagen день дня днеи дни "
                    "сутки суток")),
     ("time", 7 * _DAY, ("week weeks woche wochen semaine semaines semana semanas settimana settimane weken неделя "
                        "недели недель неделю неделе")),

@@ -35,7 +35,8 @@ _NEGATIONS = {
     ),
     **dict.fromkeys(listed("without ohne sans sin sem senza zonder без"), WITHOUT),
     **dict.fromkeys(
-        listed("except excluding ausser sauf excepte salvo tranne exceto excepto кроме behalve uitgezonderd"), EXCEPT
+        listed("except excluding ausser sauf excepte salvo tranne exceto excepto кроме behalve uitgezonderd"),
+        EXCEPT,
     ),
 }
 
@@ -117,7 +118,6 @@ upper top ~ lower bottom
 warm hot ~ cold
 dry ~ wet
 full ~ empty
-on ~ off
 internal ~ external
 oral orally verbal ~ written writing
 increase increases ~ decrease decreases

@@ -26,6 +26,7 @@ HOUR, DAY, NOON = 3600.0, 86400.0, 720
 """Seconds of an hour and a day, and minutes until noon."""
 
 _HOURS_OF_A_DAY = 24
+_TIMES = frozenset(("time", "months"))
 _CALENDAR_SECONDS = 2629800.0  # a month
 _NEAR_A_DEGREE = 0.6
 _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar units
@@ -106,14 +107,17 @@ class Quantity:
 
     def _same_number(self, other: Quantity) -> bool:
         """True if the amounts are equal, perhaps in the other reading; "ten" may be ten years, "ten rooms" not."""
-        if self.factor == other.factor:
-            return _close(self.value, other.value) or (
-                self.value == other.other_value or self.other_value == other.value
-            )
-        if self.dimension and other.dimension:
-            return _close(self.value, other.value)
-        is_bare = self.is_certain and other.is_certain and not (self.noun or other.noun)
-        return is_bare and _close(self.value / self.factor, other.value / other.factor)
+        are_certain = self.is_certain and other.is_certain
+        is_time = not _TIMES.isdisjoint((self.dimension, other.dimension))
+        if self.dimension == other.dimension or (are_certain and self.factor == other.factor and not is_time):
+            mine, its = self.value, other.value
+        elif are_certain and not (self.noun or other.noun):
+            mine, its = self.value / self.factor, other.value / other.factor
+        else:
+            return False
+        return _close(mine, its) or (
+            self.factor == other.factor and (self.value == other.other_value or self.other_value == other.value)
+        )
 
     def comparable(self, other: Quantity) -> bool:
         """True if both measure the same: two times, two dates, two counts of the same noun."""
@@ -164,7 +168,8 @@ def _same_time(one: Quantity, other: Quantity) -> bool:
         (each.is_certain and each.dimension == "clock") or any(at > NOON for at in _minutes_of(each))
         for each in (one, other)
     )
-    day = 2 * NOON if is_certain else NOON
+    is_counted = bool(one.noun or other.noun)  # "14 guests" are no two o'clock
+    day = 2 * NOON if is_certain or is_counted else NOON
     return any(abs(mine - its) % day < 0.01 for mine in _minutes_of(one) for its in _minutes_of(other))
 
 
