@@ -16,6 +16,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     is_shortened,
     read_clauses,
 )
+from pytest_ragcheck.judging.offline.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
     TermWeights,
@@ -77,6 +78,7 @@ _LEAST_OF_A_LIST = 3  # items
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
 _LEAST_REPEATED, _MOST_TERMS_OF_A_PHRASE = 2, 4
 _LEAST_OF_A_WORD = 4  # letters of a part of a compound
+_MEASURED = DATED_OR_MEASURED | PARTS_OF_A_DAY
 _WITHOUT_PLACE = WITHOUT_POLARITY | NEGATIVE
 _CONJUNCTION = re.compile(r"\s+(?:and|und|et|y|e|ed|en|и)\s+", re.IGNORECASE)
 _OPENING = 1000  # characters searched for the first sentence
@@ -360,7 +362,12 @@ class AnswerText:
         parts = _items(expected)
         if len(parts) == 1 + expected.count(", ") < _LEAST_OF_A_LIST:  # without "and"
             return False
-        items = [terms for part in parts if (terms := frozenset(self._terms.of(part)) - STOP_WORDS - self._asked)]
+        asked = frozenset(words(self._question))
+        items = [
+            terms
+            for part in parts
+            if (terms := frozenset(self._terms.of(" ".join(filterfalse(asked.__contains__, words(part))))) - STOP_WORDS)
+        ]
         return any(terms <= self._all for terms in items) and any(
             set(numbers_in(terms)) == terms <= lacking
             or (
@@ -385,7 +392,7 @@ class AnswerText:
 
     @cached_property
     def _is_measured(self) -> bool:
-        return not DATED_OR_MEASURED.isdisjoint(self._all) or any(":" in number for number in self._own_numbers)
+        return not _MEASURED.isdisjoint(self._all) or any(":" in number for number in self._own_numbers)
 
     @cached_property
     def _line(self) -> str:

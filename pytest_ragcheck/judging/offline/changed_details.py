@@ -368,9 +368,10 @@ def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:
     if _ONLY.isdisjoint(claim) or not _ONLY.isdisjoint(sentence):
         return False
     own = frozenset(claim)
+    named = {each for place, term in enumerate(claim) if term in _ONLY for each in claim[place + 1 : place + 4]}
     content = [term for term in sentence if term not in STOP_WORDS or term in _AND]
     return any(
-        middle in _AND and ((before in own) != (after in own))
+        middle in _AND and ((before in named and after not in own) or (after in named and before not in own))
         for before, middle, after in zip(content, content[1:], content[2:], strict=False)
     )
 

@@ -42,8 +42,10 @@ _EVENING = terms_of(
     )
 )
 _AFTER_NOON = [_TERMS["apres"], _TERMS["midi"]]
-_PARTS_OF_A_DAY = _MORNING | _EVENING
-_PARTS_WITHOUT_HOUR = _PARTS_OF_A_DAY - terms_of(["дня"])
+PARTS_OF_A_DAY = _MORNING | _EVENING
+"""Terms of "in the morning", "in the evening" and the like."""
+
+_PARTS_WITHOUT_HOUR = PARTS_OF_A_DAY - terms_of(["дня"])
 _MINUS = terms_of(listed("menos moins meno"))
 _MINUTE = UNITS[_TERMS["minute"]]
 _PORTUGUESE_TO = _TERMS["para"]
@@ -76,11 +78,11 @@ def in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> 
     for place in range(found.end, min(found.end + 4, len(terms))):
         if is_number(terms[place]):
             break
-        if terms[place] in _PARTS_OF_A_DAY or terms[place - 1 : place + 1] == _AFTER_NOON:
+        if terms[place] in PARTS_OF_A_DAY or terms[place - 1 : place + 1] == _AFTER_NOON:
             part, found.end = terms[place], place + 1
             break
     if not part and not is_after:
-        part = next((term for term in terms[max(0, found.start - 3) : found.start] if term in _PARTS_OF_A_DAY), "")
+        part = next((term for term in terms[max(0, found.start - 3) : found.start] if term in PARTS_OF_A_DAY), "")
     if part:
         found.value = found.value % NOON + NOON * (part not in _MORNING)
         found.is_certain, found.is_digital = True, False
@@ -196,4 +198,4 @@ def _minutes_before(terms: Sequence[str], place: int) -> tuple[int, int] | None:
 
 def _is_time_of_day(terms: Sequence[str], start: int, hour: int) -> bool:
     """True for "at 5 to 8" and "5 to 8 in the morning", but not for "5 to 8 guests"."""
-    return terms[max(0, start - 1) : start] == ["at"] or not _PARTS_OF_A_DAY.isdisjoint(terms[hour + 1 : hour + 4])
+    return terms[max(0, start - 1) : start] == ["at"] or not PARTS_OF_A_DAY.isdisjoint(terms[hour + 1 : hour + 4])

@@ -61,6 +61,9 @@ _BETWEEN_DATE = terms_of(listed("of the de di del st nd rd th er o a ten"))
 _OF = terms_of(listed("of der des de del della dell' do da van"))
 _TO = terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
 _CENT = terms_of(listed("cent ciento cento"))
+_KINDS_OF_DAYS = terms_of(
+    listed("working business calendar full whole ganze ganzen volle vollen рабочих календарных полных")
+)
 _SQUARE = terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
@@ -273,7 +276,12 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
         if quarters is not None:
             quarters.start = place
             return quarters
-    found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
+    has_kind = place + 1 < len(terms) and terms[place + 1] in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
+    if has_kind:
+        found = _measured((*terms[:place], terms[place], *terms[place + 2 : place + 5]), place, value)
+        found.end += 1
+    else:
+        found = (_measured if unit_at(terms, place + 1)[0] else _with_two_words)(terms, place, value)
     reading = other_reading(term)
     if reading is not None:
         found.other_value = float(reading) * found.factor
@@ -313,7 +321,7 @@ def _with_two_words(terms: Sequence[str], place: int, value: float) -> Quantity:
     elif first in _SQUARE and dimension == "length":
         found.dimension, found.value, found.end = "area", value * factor * factor, place + 3
     else:
-        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each[0].isalnum()), "")
+        found.noun = next((each for each in (first, second) if each not in STOP_WORDS and each[0].isalpha()), "")
     return found
 
 

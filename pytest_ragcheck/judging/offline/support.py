@@ -53,7 +53,7 @@ _HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
 # Share of a claim's terms in one window that makes it a near copy, and its fewest terms.
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 
-_MOST_ABSENT_OF_A_PARAPHRASE = 2  # terms
+_MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -171,6 +171,8 @@ def groundedness(
     for each in measured:
         if each.is_opposed and any(each.claim.sentence in context for context in contexts):
             each.is_opposed = False
+    if len(measured) > 1 and size <= _MOST_TERMS_OF_A_SHORT_ANSWER and not any(each.change for each in measured):
+        measured[0].change = evidence.exchanged_partners(" ".join(each.claim.sentence for each in measured))
     sizes = [len(each.claim.content) for each in measured]
     if size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         for each in measured:
@@ -192,7 +194,8 @@ def groundedness(
         has_unknown=any(each.absence for each in measured),
         is_plain=not any(each.fault or each.change or each.is_opposed for each in measured)
         and len([term for claim in claims for term in claim.content if term not in evidence.known])
-        <= _MOST_ABSENT_OF_A_PARAPHRASE,
+        <= _MOST_ABSENT_OF_A_PARAPHRASE
+        and all(each.longest_gap <= _LONGEST_GAP_OF_A_PARAPHRASE for each in measured),
         sentences=tuple(_supported(each, line) for each in measured),
     )
 
@@ -238,6 +241,7 @@ class _Measured:
     support: float
     absence: float
     fault: tuple[str, str | None] | None
+    longest_gap: int = 0
     is_opposed: bool = False
     change: ChangedDetail | None = None
 
@@ -283,6 +287,7 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         support=(n_present / len(present) + window_share + pair_share) / 3,
         absence=0.0 if n_present == len(present) else _absence(present),
         fault=_number_fault(claim, evidence),
+        longest_gap=max(map(len, bytes(present).split(b"\1"))),
         is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
         change=change,
     )
