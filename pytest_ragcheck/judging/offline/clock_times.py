@@ -76,7 +76,7 @@ def in_day(found: Quantity, terms: Sequence[str], *, is_after: bool = False) -> 
         return found
     part = ""
     for place in range(found.end, min(found.end + 4, len(terms))):
-        if is_number(terms[place]):
+        if is_number(terms[place]) or terms[place] in AND:
             break
         if terms[place] in PARTS_OF_A_DAY or terms[place - 1 : place + 1] == _AFTER_NOON:
             part, found.end = terms[place], place + 1

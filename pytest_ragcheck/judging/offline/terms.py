@@ -355,6 +355,9 @@ STOP_WORDS = frozenset(
         "essere stato stata stati viene vengono anche gia molto dal dalla dallo dai alla allo ai "
         "etre ete etait ont elles ils leur leurs votre vos notre nos son ma aussi "
         "werd wordt worden heeft hebben ook al nog je u uw zich die dat dit deze "
+        "bis ab seit gegen durch unter uber vor zwischen ihn ihm ihnen uns "
+        "entre sous vers chez jusqu depuis pendant avant hasta desde sobre durante antes despues ate depois apos so "
+        "fino tra fra dopo sopra sotto entro tot tussen tijdens na vanaf naar uit bij door over onder om "
         # Russian, as normalised
         "и в во на с со по к ко от до из за о об у не но а или что это как для при то он она они мы вы их его ее бы же "
         "ли был была были быть есть может "
