@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import filterfalse, pairwise
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline.changed_details import KnownQuantities
+from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
 from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
@@ -21,7 +21,7 @@ from pytest_ragcheck.judging.offline.terms import FRAMING, REFUSING, STOP_WORDS,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, ComparedQuantities
+    from pytest_ragcheck.judging.offline.changed_details import ComparedQuantities
     from pytest_ragcheck.judging.offline.evidence import ContextCache, ReadContext
     from pytest_ragcheck.judging.offline.terms import TermDictionary
 
@@ -54,6 +54,8 @@ _HIGHEST_WITH_CHANGE, _SHARE_OF_CHANGED = 0.4, 3
 _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 
 _MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
+
+_LEAST_BESIDE = 2  # terms before and in an added end
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -282,6 +284,8 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
     if change is None and near_copy and evidence.is_rearranged(content):
         change = evidence.exchanged_partners(claim.sentence)
+    if change is None and size <= _MOST_TERMS_OF_A_SHORT_ANSWER and (added := _added_end(content, present)):
+        change = ChangedDetail(terms=added)
     return _Measured(
         claim=claim,
         support=(n_present / len(present) + window_share + pair_share) / 3,
@@ -291,6 +295,13 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
         is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
         change=change,
     )
+
+
+def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
+    """The two or more absent terms after two or more that are all present: ", paid in gold coins"; empty without."""
+    n_present = present.index(False) if False in present else len(present)
+    is_added = _LEAST_BESIDE <= n_present <= len(present) - _LEAST_BESIDE and not any(present[n_present:])
+    return content[n_present:] if is_added else ()
 
 
 def _absence(present: list[bool]) -> float:

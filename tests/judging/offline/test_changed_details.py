@@ -221,3 +221,10 @@ def test_another_name_of_the_contexts_in_the_place_of_the_expected_one_is_not_gr
 @pytest.mark.parametrize("number", ["1 puff", "a puff", "one puff"])
 def test_one_may_be_an_article(number: str) -> None:
     assert grounded(f"Adults take {number} in the morning.", "In the morning adults take a puff.") >= 0.7
+
+
+def test_unknown_words_at_the_end_of_a_short_answer_are_not_grounded() -> None:
+    context = "Returns are accepted within 14 days of delivery."
+    assert grounded("Returns are accepted within 14 days.", context) >= 0.7
+    assert grounded("Returns are accepted within 14 days, paid in gold coins.", context) < 0.7
+    assert grounded("Returns are accepted within 14 days, paid in gold coins.", context, "14 days") < 0.7
