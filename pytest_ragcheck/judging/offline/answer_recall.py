@@ -339,14 +339,11 @@ class AnswerText:
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
         """True if the answer closes the expected list too early, or has another word in the same place."""
-        if is_shortened(self._in_order, sought.terms) or exchanged_role(self._in_order, sought.terms):
+        if is_shortened(self._in_order, sought.terms):
             return True
-        n_common = len(sought.distinct & self._all)
-        is_clause = len(sought.terms) >= _LEAST_OF_A_CLAUSE and _NEAR_COPY * len(sought.distinct) <= n_common
-        if (
-            is_clause
-            and not sought.stands_in(self._spelt)
-            and exchanged_partners(read_clauses(self._text, self._terms), read_clauses(expected, self._terms))
+        is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & self._all)
+        if is_near_copy and (
+            exchanged_role(self._in_order, sought.terms) or self._exchanges_partners(sought, expected)
         ):
             return True
         content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS
@@ -356,6 +353,13 @@ class AnswerText:
             return False
         change = changed_detail(self._in_order, sought.terms, lambda _: False)
         return change is not None and not any(map(is_number, change.terms))
+
+    def _exchanges_partners(self, sought: ExpectedAnswer, expected: str) -> bool:
+        """True if two nouns of the expected clauses have changed places."""
+        if len(sought.terms) < _LEAST_OF_A_CLAUSE or sought.stands_in(self._spelt):
+            return False
+        own, other = read_clauses(self._text, self._terms), read_clauses(expected, self._terms)
+        return exchanged_partners(own, other) is not None
 
     def _lacks_item(self, expected: str, lacking: AbstractSet[str]) -> bool:
         """True if the answer has an item of the expected list, and nothing of another one."""

@@ -324,6 +324,8 @@ class Evidence:
         if not may_exchange(clauses):  # reading the clauses of the contexts takes time
             return None
         own = frozenset[str]().union(*clauses)
+        if not self._nearest(own & self._wanted, share=_COPY, apart=0.0):
+            return None
         for passage in self._passages:
             for sentence in passage.clauses:
                 known = sum(len(own & clause.keys()) for clause in sentence)
