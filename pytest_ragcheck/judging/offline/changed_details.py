@@ -117,9 +117,13 @@ class ChangedDetail:
     is_list: bool = False
     """True if a list has an item more or fewer."""
 
+    is_addition: bool = False
+    """True if the answer says more than the sentence, and nothing else."""
+
     def concerns(self, expected: AbstractSet[str]) -> bool:
         """True if the change makes *expected* an answer to something else, or another list."""
-        return expected.isdisjoint(self.terms) and (not self.is_list or not _AND.isdisjoint(expected))
+        changes = not self.is_addition and expected.isdisjoint(self.terms)
+        return changes and (not self.is_list or not _AND.isdisjoint(expected))
 
 
 def changed_detail(

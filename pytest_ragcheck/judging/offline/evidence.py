@@ -55,6 +55,8 @@ _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
+_LEAST_GERMAN = 3
+_GERMAN = frozenset(("der", "die", "das", "und", "ist", "ein", "wird", "werd", "fur", "zum", "im", "auf"))
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
@@ -250,6 +252,11 @@ class Evidence:
     def has_number(self, number: str) -> bool:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
         return number in self._numbers or other_reading(number) in self._numbers
+
+    @cached_property
+    def is_german(self) -> bool:
+        """True if the question and the contexts have some German function words; German capitalises all nouns."""
+        return len(_GERMAN & self._asked.union(*(each.distinct for each in self._passages))) >= _LEAST_GERMAN
 
     def has_single(self, claim: Sequence[str]) -> bool:
         """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""

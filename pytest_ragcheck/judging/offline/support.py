@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.judging.offline.changed_details import ChangedDetail, KnownQuantities
 from pytest_ragcheck.judging.offline.evidence import Evidence
 from pytest_ragcheck.judging.offline.negation import without_yes_or_no
-from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed
+from pytest_ragcheck.judging.offline.normalized_text import NUMBER, folded_words, listed, normalised
 from pytest_ragcheck.judging.offline.number_spellings import canonical_number
 from pytest_ragcheck.judging.offline.quantities import has_quantity
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
@@ -56,9 +56,12 @@ _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 _MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
 
 _LEAST_BESIDE = 2  # terms before and in an added end
+_LETTERS_OF_A_NAME = 5  # that are compared, because terms lack endings
 
 _SILENT = STOP_WORDS | FRAMING
 _QUESTION_MARKS = ("?", "？", "؟")
+# A capitalised word within a sentence.
+_NAME = re.compile(r"(?<=[a-zà-ÿ,;а-яё] )[A-ZÀ-ÝА-Я][a-zà-ÿа-яё'-]{3,}")
 _DIGIT = re.compile(r"\d")
 _CITED = listed("passage passages source sources document documents context contexts chunk chunks doc")
 # Digits that state no quantity: "(passage 7)", "[3]", "24/7".
@@ -284,8 +287,9 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     change = evidence.changed_detail(claim.terms, distinct, near_copy=near_copy)
     if change is None and near_copy and evidence.is_rearranged(content):
         change = evidence.exchanged_partners(claim.sentence)
-    if change is None and size <= _MOST_TERMS_OF_A_SHORT_ANSWER and (added := _added_end(content, present)):
-        change = ChangedDetail(terms=added)
+    if change is None and size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
+        added = _added_end(content, present) or _unknown_name(claim, present, evidence)
+        change = ChangedDetail(terms=added, is_addition=True) if added else None
     return _Measured(
         claim=claim,
         support=(n_present / len(present) + window_share + pair_share) / 3,
@@ -302,6 +306,15 @@ def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
     n_present = present.index(False) if False in present else len(present)
     is_added = _LEAST_BESIDE <= n_present <= len(present) - _LEAST_BESIDE and not any(present[n_present:])
     return content[n_present:] if is_added else ()
+
+
+def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Sequence[str]:
+    """The term of a name that the contexts and the question lack; empty without one, and in German."""
+    if all(present) or evidence.is_german:
+        return ()
+    names = [normalised(name).strip() for name in _NAME.findall(claim.sentence)]
+    absent = (term for term, is_present in zip(claim.content, present, strict=True) if not is_present)
+    return [term for term in absent if any(name.startswith(term[:_LETTERS_OF_A_NAME]) for name in names)][:1]
 
 
 def _absence(present: list[bool]) -> float:

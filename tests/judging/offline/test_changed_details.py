@@ -228,3 +228,20 @@ def test_unknown_words_at_the_end_of_a_short_answer_are_not_grounded() -> None:
     assert grounded("Returns are accepted within 14 days.", context) >= 0.7
     assert grounded("Returns are accepted within 14 days, paid in gold coins.", context) < 0.7
     assert grounded("Returns are accepted within 14 days, paid in gold coins.", context, "14 days") < 0.7
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "context"),
+    [
+        ("Returns go to Bern.", "Returns go to Zurich.", "Returns are sent to the office in Bern."),
+        ("Les retours vont à Berne.", "Les retours vont à Zurich.", "Les retours vont au bureau de Berne."),
+        ("Returns are sent to Bern.", "Returns are sent to Bern by Ada Holm.", "Returns are sent to Bern."),
+    ],
+)
+def test_an_unknown_name_in_a_short_answer_is_not_grounded(right: str, wrong: str, context: str) -> None:
+    assert grounded(right, context) >= 0.7
+    assert grounded(wrong, context) < 0.7
+
+
+def test_german_nouns_are_no_names() -> None:
+    assert grounded("Die Garage kostet 60 Euro Entgelt.", MIETE) >= 0.7
