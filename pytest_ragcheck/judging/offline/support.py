@@ -55,7 +55,7 @@ _NEAR_COPY, _LEAST_OF_A_COPY = 0.65, 3
 
 _MOST_ABSENT_OF_A_PARAPHRASE, _LONGEST_GAP_OF_A_PARAPHRASE = 5, 2  # terms
 
-_LEAST_BESIDE = 2  # terms before and in an added end
+_LEAST_BESIDE, _MOST_ABSENT_BEFORE = 2, 1  # terms before and in an added end, and absent ones before it
 _LETTERS_OF_A_NAME = 5  # that are compared, because terms lack endings
 
 _SILENT = STOP_WORDS | FRAMING
@@ -302,10 +302,14 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
 
 
 def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
-    """The two or more absent terms after two or more that are all present: ", paid in gold coins"; empty without."""
-    n_present = present.index(False) if False in present else len(present)
-    is_added = _LEAST_BESIDE <= n_present <= len(present) - _LEAST_BESIDE and not any(present[n_present:])
-    return content[n_present:] if is_added else ()
+    """The last terms if two or more are absent, and of those before at most one: ", paid in gold coins"; else empty."""
+    end = len(present)
+    while end and not present[end - 1]:
+        end -= 1
+    is_added = (
+        end >= _LEAST_BESIDE and len(present) - end >= _LEAST_BESIDE and end - sum(present) <= _MOST_ABSENT_BEFORE
+    )
+    return content[end:] if is_added else ()
 
 
 def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Sequence[str]:
