@@ -8,7 +8,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -47,6 +47,24 @@ def filled(name: str, *, title: str, data: Any, styles: Sequence[str] = ("page.c
 def folded(title: str, content: str) -> str:
     """Return markup that is hidden below its title until it is opened."""
     return f'<details class="fold"><summary>{title}</summary>{content}</details>'
+
+
+def card(name: str, value: str, note: str, *, change: str = "", chart: str = "", kind: str = "metric") -> str:
+    """Return the card of one metric; the change and the chart are markup, escaped by the caller."""
+    return (
+        f'<article class="{kind}"><h3>{escaped(name)}</h3><p class="mean">{escaped(value)}{change}</p>'
+        f"<p>{escaped(note)}</p>{chart}</article>"
+    )
+
+
+def table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "scores") -> str:
+    """Return a table that scrolls in its own region, with its cells escaped."""
+    heading = "".join(f"<th>{escaped(cell)}</th>" for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="table" tabindex="0" role="region" aria-label="{label}"><table class="{kind}">'
+        f"<thead><tr>{heading}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.html.markup import escaped, filled, folded
+from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
 from pytest_ragcheck.report.view import BINS
 
 if TYPE_CHECKING:
@@ -64,12 +64,7 @@ def _attacks(view: View) -> str:
     if not view.attacks:
         return ""
     head, *rows = view.attacks
-    lines = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return (
-        f'<h3>Planted documents</h3><div class="table" tabindex="0" role="region" aria-label="Planted documents">'
-        f'<table class="scores"><thead><tr>{"".join(f"<th>{name}</th>" for name in head)}</tr>'
-        f"</thead><tbody>{lines}</tbody></table></div>"
-    )
+    return f"<h3>Planted documents</h3>{table('Planted documents', head, rows)}"
 
 
 def _cards(cards: Iterable[str]) -> str:
@@ -77,10 +72,7 @@ def _cards(cards: Iterable[str]) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    return (
-        f'<article class="metric figure"><h3>{escaped(figure.name)}</h3><p class="mean">{escaped(figure.value)}</p>'
-        f"<p>{escaped(figure.note)}</p></article>"
-    )
+    return card(figure.name, figure.value, figure.note, kind="metric figure")
 
 
 def _metric(metric: MetricView) -> str:
@@ -98,11 +90,8 @@ def _metric(metric: MetricView) -> str:
         notes.append(f"minimum {metric.threshold:g}")
     if metric.agreement:
         notes.append(metric.agreement)
-    return (
-        f'<article class="metric"><h3>{escaped(metric.name)}</h3><p class="mean">{metric.mean:.3f}{change}</p>'
-        f"<p>{escaped(', '.join(notes))}</p>{_histogram(metric)}"
-        f'<p class="axis" aria-hidden="true"><span>0</span><span>1</span></p></article>'
-    )
+    chart = f'{_histogram(metric)}<p class="axis" aria-hidden="true"><span>0</span><span>1</span></p>'
+    return card(metric.name, f"{metric.mean:.3f}", ", ".join(notes), change=change, chart=chart)
 
 
 def _histogram(metric: MetricView) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
-from pytest_ragcheck.report.html.markup import escaped, filled, folded
+from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
 from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
 
@@ -28,11 +28,10 @@ def trend_page(trend: Trend) -> str:
     first = [line for line in trend.lines if line.asserted]
     further = [line for line in trend.lines if not line.asserted]
     agents = ", ".join(dict.fromkeys(run.agent_name for run in trend.runs))
-    n_runs = f"{len(trend.runs)} run{'s' if len(trend.runs) > 1 else ''}"
     return filled(
         "trend",
         styles=("page.css", "trend.css"),
-        title=f"{agents}: {n_runs}",
+        title=f"{agents}: {counted(len(trend.runs), 'run')}",
         latest=escaped(_latest(trend)),
         lines=_cards(first, trend)
         + (folded("Metrics that are not asserted", _cards(further, trend)) if further else ""),
@@ -81,10 +80,7 @@ def _card(line: TrendLine, trend: Trend) -> str:
     latest = line.points[-1]
     mean = f"{latest.mean:.3f}" if latest else "not measured"
     note = f"{latest.low:.3f} to {latest.high:.3f}, {counted(latest.n, 'question')}" if latest else "in the latest run"
-    return (
-        f'<article class="metric"><h3>{escaped(line.name)}</h3><p class="mean">{mean}</p><p>{note}</p>'
-        f"{_chart(line, trend)}</article>"
-    )
+    return card(line.name, mean, note, chart=_chart(line, trend))
 
 
 def _chart(line: TrendLine, trend: Trend) -> str:
@@ -170,22 +166,19 @@ def _changes(trend: Trend) -> str:
 
 def _runs(trend: Trend) -> str:
     names = [line.name for line in trend.lines]
-    head = "".join(f"<th>{escaped(name)}</th>" for name in ("run", "ended", "file", "PASS", "FAIL", "ERROR", *names))
-    lines = []
+    rows = []
     for n, run in enumerate(trend.runs):
         points = [line.points[n] for line in trend.lines]
-        cells = [
-            f"{n + 1}{'*' if trend.changes[n] else ''}",
-            _time(run),
-            run.name + ("" if run.complete else " (partial)"),
-            *(str(_count(run, verdict)) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR)),
-            *(f"{point.mean:.3f}" if point else "" for point in points),
-        ]
-        lines.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
-    return (
-        '<div class="table" tabindex="0" role="region" aria-label="Runs"><table class="scores runs">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
+        rows.append(
+            [
+                f"{n + 1}{'*' if trend.changes[n] else ''}",
+                _time(run),
+                run.name + ("" if run.complete else " (partial)"),
+                *(str(_count(run, verdict)) for verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR)),
+                *(f"{point.mean:.3f}" if point else "" for point in points),
+            ]
+        )
+    return table("Runs", ("run", "ended", "file", "PASS", "FAIL", "ERROR", *names), rows, kind="scores runs")
 
 
 def _row(question: TrendQuestion) -> dict[str, Any]:
