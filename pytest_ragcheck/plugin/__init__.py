@@ -142,7 +142,7 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     if any(configuration.is_question_of(config, node_id) for node_id in ids):
         from pytest_ragcheck.plugin.collecting.run_header import write_header_once
         from pytest_ragcheck.plugin.collecting.selection import check_gate
-        from pytest_ragcheck.plugin.guests.sigterm import end_in_order_on_sigterm
+        from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm
         from pytest_ragcheck.plugin.run_state import run_of
 
         run_of(config)

@@ -26,8 +26,7 @@ from pytest_ragcheck.plugin.asking.session_loop import loop_of
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.asking.waiting import Waiting
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.guests.interruption import shorten
-from pytest_ragcheck.plugin.guests.sigterm import end_in_order_on_sigterm
+from pytest_ragcheck.plugin.guests.interruption import end_in_order_on_sigterm, shorten
 from pytest_ragcheck.plugin.run_state import begin_run
 from pytest_ragcheck.plugin.workers.shared_folder import run_folder
 from pytest_ragcheck.plugin.workers.transport import NO_DOCUMENTS, NOT_STARTED, STOPPED

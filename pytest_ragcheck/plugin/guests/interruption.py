@@ -1,31 +1,44 @@
-"""Ctrl-C: the traceback of an interrupted run, and a second Ctrl-C while its results are written."""
+"""SIGTERM and Ctrl-C: both end a run in order, and a second Ctrl-C does not stop the writing of its results."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
+
+
+def end_in_order_on_sigterm(config: pytest.Config) -> None:
+    """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a second SIGTERM ends the process."""
+    _handle_once(config, signal.SIGTERM, signal.SIG_DFL, _end)
 
 
 def ignore_second_ctrl_c(config: pytest.Config) -> None:
     """Ignore one further Ctrl-C until the end of the run, unless another handler is installed."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _ignore_once)
-        config.add_cleanup(_leave)
+    _handle_once(config, signal.SIGINT, signal.default_int_handler, lambda: None)
 
 
-def _ignore_once(*_: int | FrameType | None) -> None:
-    _leave()  # the next Ctrl-C ends a teardown that hangs
+def _end() -> None:
+    pytest.exit("ended by SIGTERM", returncode=128 + signal.SIGTERM)
 
 
-def _leave() -> None:
-    if signal.getsignal(signal.SIGINT) is _ignore_once:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def _handle_once(config: pytest.Config, number: signal.Signals, usual: Any, act: Callable[[], None]) -> None:
+    """Call *act* at the next signal of this number only, if the handler is the usual one and the run has not ended."""
+
+    def leave() -> None:
+        if signal.getsignal(number) is handle:
+            signal.signal(number, usual)
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        leave()
+        act()
+
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(number) == usual:
+        signal.signal(number, handle)
+        config.add_cleanup(leave)
 
 
 def shorten(excinfo: pytest.ExceptionInfo[BaseException], config: pytest.Config) -> None:
