@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.cli.printing import complain, say
+from pytest_ragcheck.cli.printing import complain, say, write_output
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
 from pytest_ragcheck.judging.labels import LABELS, read_labelled_answers
@@ -220,8 +220,5 @@ def _write(path: Path, document: dict[str, Any], settings: Settings) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output: {path} cannot be written ({error.strerror}). Choose another file.") from None
+    write_output("--output", path, text)
     say(f"written: {path}")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate_rules import GateRules
 
 _SET = ("rag_false_alarms", "rag_baseline_allow")
-_BASELINE = "rag_baseline"
 _ADVICE = "Give --baseline the {agent}_predictions.json of a full run."
 
 
@@ -130,7 +129,7 @@ def place_of(given: str, argument: str) -> BaselinePlace:
     from pytest_ragcheck.config.given import Given
     from pytest_ragcheck.config.resolve import read_value
 
-    place: BaselinePlace = read_value(_BASELINE, Given(given, argument))
+    place: BaselinePlace = read_value("rag_baseline", Given(given, argument))
     return place
 
 

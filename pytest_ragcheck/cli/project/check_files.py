@@ -14,6 +14,7 @@ from pytest_ragcheck.errors import QuestionFileError, UsageError
 from pytest_ragcheck.questions.collected_questions import CollectedQuestions
 from pytest_ragcheck.questions.question_file_names import QUESTION_FILES, RESULT_QUESTIONS
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.report.counted import counted
 
 RESULTS = (RESULT_QUESTIONS, "_predictions.json", "_summary.json")
 """Endings of the names of result files."""
@@ -60,12 +61,11 @@ def _run(chosen: argparse.Namespace) -> int:
     mistakes = {path: found for path in paths if (found := list(_mistakes(path, chosen.metric, collected)))}
     for found in mistakes.values():
         say(*found)
-    files = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
+    files = counted(len(paths), "file")
     if not mistakes:
         print(f"{files}: no mistakes" if paths else "no question files")
         return 0
-    count = sum(map(len, mistakes.values()))
-    print(f"{count} mistake{'' if count == 1 else 's'} in {len(mistakes)} of {files}")
+    print(f"{counted(sum(map(len, mistakes.values())), 'mistake')} in {len(mistakes)} of {files}")
     return 1
 
 

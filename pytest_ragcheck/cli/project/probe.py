@@ -68,10 +68,15 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    import asyncio
+
+    from pytest_ragcheck.rag.probe.checklist import probe_endpoint
+
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an answer may hold characters that the terminal's encoding lacks
     target, redactor = _read(chosen)
-    points = _probe(target, redactor, report=(lambda _: None) if chosen.json else _printer(target))
+    report = (lambda _: None) if chosen.json else _printer(target)
+    points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
     broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
     has_another_shape = not _OF_THE_SHAPE.isdisjoint(broken)
     settings = _fitting(target, redactor) if has_another_shape or STATUS in broken else None
@@ -131,14 +136,6 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
         shape_settings={name: str(in_file[name].value).strip() for name in _SHAPE_SETTINGS if name in in_file},
     )
     return target, settings.redactor
-
-
-def _probe(target: Target, redactor: Redactor, *, report: Callable[[Point], None]) -> list[Point]:
-    import asyncio
-
-    from pytest_ragcheck.rag.probe.checklist import probe_endpoint
-
-    return asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
 
 
 def _fitting(target: Target, redactor: Redactor) -> dict[str, str] | None:

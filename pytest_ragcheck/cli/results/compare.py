@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.cli.printing import json_text
+from pytest_ragcheck.cli.printing import json_text, write_output
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import ENDING, predictions_path
@@ -48,7 +48,7 @@ def _run(chosen: argparse.Namespace) -> int:
     if chosen.output is None:
         print(text if chosen.format == "json" else printable(text), end="")
     else:
-        _write(chosen.output, text)
+        write_output("-o", chosen.output, text)
     return 0
 
 
@@ -86,10 +86,3 @@ def _text(compared: Agents, chosen: argparse.Namespace) -> str:
         return report.questions_csv(compared) if chosen.per_question else report.frame_csv(compared)
     lines = report.agents_markdown if chosen.format == "markdown" else report.agents_lines
     return "".join(f"{line}\n" for line in lines(compared, most_shown=max(0, chosen.show)))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"-o: {path} cannot be written ({error.strerror}). Choose another file.") from None
