@@ -190,8 +190,12 @@ class Recorder:
         try:
             result = yield
         finally:
-            self._report_judge(session)
-        run = self._run
+            run = self._run
+            if run is not None and run.judge_problem:
+                from pytest_ragcheck.plugin.ending.run_reports import report_failure
+
+                # No single question is at fault.
+                report_failure(session, JUDGE_ID, run.judge_problem, when="setup")
         if run is not None and run.ran:
             # Before the gate fails an item, which --maxfail would take for the end of an unfinished run.
             self._settle(session, run)
@@ -240,27 +244,14 @@ class Recorder:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._lines:
             terminalreporter.write_sep("=", "ragcheck")
-            for line in (*self._equal_error_lines(), *self._lines):
+            if self._equal_errors:
+                from pytest_ragcheck.report.terminal.run_lines import equal_error_lines
+
+                self._lines[:0] = equal_error_lines(self._errors)
+            for line in self._lines:
                 terminalreporter.write_line(line)
 
-    def _equal_error_lines(self) -> Iterable[str]:
-        if not self._equal_errors:
-            return ()
-        from pytest_ragcheck.report.terminal.run_lines import equal_error_lines
-
-        return equal_error_lines(self._errors)
-
-    def _report_judge(self, session: pytest.Session) -> None:
-        """Report a judge that failed its preflight; no single question is at fault."""
-        run = self._run
-        if run is not None and run.judge_problem:
-            from pytest_ragcheck.plugin.ending.run_reports import report_failure
-
-            report_failure(session, JUDGE_ID, run.judge_problem, when="setup")
-
     def _merge_begun(self) -> None:
-        from pytest_ragcheck.plugin.run_state import run_of
-
         while self._begun:
             run = run_of(self._config)
             run.merge(self._begun[0])
