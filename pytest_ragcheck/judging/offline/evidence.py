@@ -22,11 +22,11 @@ from pytest_ragcheck.judging.offline.changed_details import (
     read_clauses,
 )
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
-from pytest_ragcheck.judging.offline.normalized_text import sentences
+from pytest_ragcheck.judging.offline.normalized_text import listed, sentences
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import ARTICLES
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
-from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
+from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,8 +55,13 @@ _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
-_LEAST_GERMAN = 3
-_GERMAN = frozenset(("der", "die", "das", "und", "ist", "ein", "wird", "werd", "fur", "zum", "im", "auf"))
+_LEAST_GERMAN = 2
+_GERMAN = terms_of(
+    listed(
+        "der das und ist ein eine einen nicht wird werden von vom mit zum zur fur auf bei bis nach oder sind auch nur "
+        "wie wann wer welche wo kann darf muss uber durch uhr sie ich"
+    )
+)
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
@@ -253,10 +258,9 @@ class Evidence:
         """True if the contexts or the question have *number*, in either reading of its dots and commas."""
         return number in self._numbers or other_reading(number) in self._numbers
 
-    @cached_property
-    def is_german(self) -> bool:
-        """True if the question and the contexts have some German function words; German capitalises all nouns."""
-        return len(_GERMAN & self._asked.union(*(each.distinct for each in self._passages))) >= _LEAST_GERMAN
+    def is_german(self, claim: Iterable[str]) -> bool:
+        """True if *claim* and the question have two German words; German capitalises all nouns."""
+        return len(_GERMAN.intersection(chain(claim, self._asked))) >= _LEAST_GERMAN
 
     def has_single(self, claim: Sequence[str]) -> bool:
         """True if the contexts have an article before the word that has 1 before it in *claim*: "a puff", "1 puff"."""

@@ -314,7 +314,7 @@ def _added_end(content: Sequence[str], present: list[bool]) -> Sequence[str]:
 
 def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Sequence[str]:
     """The term of a name that the contexts and the question lack; empty without one, and in German."""
-    if all(present) or evidence.is_german:
+    if all(present) or evidence.is_german(claim.terms):
         return ()
     names = [normalised(name).strip() for name in _NAME.findall(claim.sentence)]
     absent = (term for term, is_present in zip(claim.content, present, strict=True) if not is_present)

@@ -244,4 +244,5 @@ def test_an_unknown_name_in_a_short_answer_is_not_grounded(right: str, wrong: st
 
 
 def test_german_nouns_are_no_names() -> None:
-    assert grounded("Die Garage kostet 60 Euro Entgelt.", MIETE) >= 0.7
+    assert grounded("Die Garage ist für 60 Euro Entgelt zu haben.", MIETE) >= 0.7
+    assert grounded("Montag bis Freitag ab neun, Einlass bis 16 Uhr.", "Montag bis Freitag 9 bis 16 Uhr.") >= 0.7
