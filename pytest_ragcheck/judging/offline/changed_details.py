@@ -184,6 +184,7 @@ _CLAUSES = re.compile(
     r"che|enquanto|e|en|terwijl|и|а|тогда как|котор\w+)\b",
     re.IGNORECASE,
 )
+# The case of a Russian noun by its ending, with "й" as "и".
 _CASES = {
     **dict.fromkeys(("", "ь", "а", "я", "и"), "nominative"),
     **dict.fromkeys(("у", "ю", "е"), "dative"),
@@ -203,8 +204,8 @@ def read_clauses(sentence: str, terms: TermDictionary) -> list[dict[str, str]]:
         for before, word in pairwise(("", *found)):
             term = terms[word]
             if term not in STOP_WORDS and not is_number(term) and len(word) >= _LEAST_OF_A_NOUN:
-                is_noun = terms[before] in _BEFORE_NOUNS if before else False
-                clause[term] = _NOUN if is_noun and word.isascii() else cyrillic_case(word, _CASES)
+                is_noun = word.isascii() and before != "" and terms[before] in _BEFORE_NOUNS
+                clause[term] = _NOUN if is_noun else cyrillic_case(word, _CASES)
         if clause:
             clauses.append(clause)
     return clauses[:_CLAUSES_COMPARED]
@@ -238,10 +239,7 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
             and second.keys() & its_second.keys() - its_first.keys() - first.keys()
         ):
             return min(came)
-    cases, its_cases = (
-        dict(chain.from_iterable(each.items() for each in own)),
-        dict(chain.from_iterable(each.items() for each in other)),
-    )
+    cases, its_cases = _kinds(own), _kinds(other)
     for subject, case in cases.items():
         was = its_cases.get(subject, "")
         if case == "nominative" and was in ("dative", "instrumental"):
@@ -249,6 +247,10 @@ def exchanged_partners(own: Sequence[Mapping[str, str]], other: Sequence[Mapping
                 if its_case == "nominative" and cases.get(instead) == was:
                     return subject
     return None
+
+
+def _kinds(clauses: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {term: kind for clause in clauses for term, kind in clause.items()}
 
 
 def _nouns(own: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
