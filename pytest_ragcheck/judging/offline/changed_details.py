@@ -72,18 +72,6 @@ _ROLES = {
 }
 _BY = frozenset(term for term, role in _ROLES.items() if role == "by")
 _LONGEST_AGENT = 6  # terms
-_ORDINAL = {
-    term: side
-    for side, words in (
-        (1, ("first erste ersten erster erstes premier premiere premiers primer primero primera primo prima primeiro "
-            "primeira eerste первый первая первое первого первои")),
-        (2, ("last final letzte letzten letzter letztes dernier derniere derniers ultimo ultima ultimos laatste "
-            "последнии последняя последнее последнего последнеи")),
-        (3, ("second zweite zweiten zweiter deuxieme seconde segundo segunda secondo seconda tweede второи вторая "
-            "второго")),
-    )
-    for term in _terms_of(words)
-}  # fmt: skip
 _DATES = {
     **{_TERMS[word]: -number for word, number in WEEKDAYS_BY_WORD.items()},
     **{_TERMS[word]: number for word, number in MONTHS_BY_WORD.items()},
@@ -94,7 +82,6 @@ CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
 _WITHOUT_PLACE = WITHOUT_POLARITY | BOUNDS
 _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
 _BEFORE_MONTHS = _terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
-_ORDER = frozenset(_ORDINAL)
 
 
 def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
@@ -137,11 +124,7 @@ def changed_detail(
         sentence: The terms of a sentence of the contexts.
         is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
     """
-    changed = (
-        other_quantity(claim, sentence, is_elsewhere)
-        or other_place_in_order(claim, sentence)
-        or opposite_word(claim, sentence)
-    )
+    changed = other_quantity(claim, sentence, is_elsewhere) or opposite_word(claim, sentence)
     if changed:
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
@@ -303,18 +286,6 @@ def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
         at -= 1
     before = next((each for each in reversed(claim[:at]) if each not in STOP_WORDS), None)
     return [claim[last]] if claim[at] in _AND and before in known else ()
-
-
-def other_place_in_order(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The "first" or "last" of *claim*, if *sentence* has another one before the same noun; else empty."""
-    if _ORDER.isdisjoint(claim) or _ORDER.isdisjoint(sentence):
-        return ()
-    own = {after: term for term, after in pairwise(claim) if term in _ORDER}
-    there = {(after, _ORDINAL[term]) for term, after in pairwise(sentence) if term in _ORDER and after in own}
-    for after in dict(there):
-        if (after, _ORDINAL[own[after]]) not in there:
-            return [own[after]]
-    return ()
 
 
 def opposite_word(claim: Sequence[str], sentence: Sequence[str]) -> Sequence[str]:

@@ -112,6 +112,12 @@ PAIRS = [[side.split() for side in line.split("~")] for line in normalised(_PAIR
 """The affirmative and the negative words of each pair."""
 
 _OPPOSITES = """
+first ~ last final
+erste ersten erster erstes ~ letzte letzten letzter letztes
+premier premiere ~ dernier derniere
+primer primero primera primo prima primeiro primeira ~ ultimo ultima
+eerste ~ laatste
+первый первая первое первого ~ последний последняя последнее последнего
 inside indoors within ~ outside outdoors
 left ~ right
 upper top ~ lower bottom
