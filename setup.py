@@ -1,4 +1,4 @@
-"""Adds the pages for `ragcheck docs` and the questions for `ragcheck demo` to a built package."""
+"""Adds the pages for `ragcheck docs` and the questions of `ragcheck demo` to a built package, and packs schemas."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ class BuildWithFiles(build_py):
             pages = {page.relative_to(docs).as_posix(): page.read_text("utf-8") for page in sorted(docs.rglob("*.md"))}
             # Compressed as one text, the pages take three quarters of a zip archive. No time: equal builds are equal.
             archive.write_bytes(gzip.compress(json.dumps(pages, ensure_ascii=False).encode(), mtime=0))
+            for schema in Path(self.build_lib, "pytest_ragcheck", "summary", "schemas").glob("*.json"):
+                schema.with_name(f"{schema.name}.gz").write_bytes(gzip.compress(schema.read_bytes(), mtime=0))
+                schema.unlink()
             questions = "ragcheck.rag.yaml"
             shutil.copyfile(
                 Path("examples", "first_run", questions), Path(self.build_lib, "pytest_ragcheck", "demo", questions)

@@ -36,9 +36,9 @@ def check_size(site: Path) -> None:
     """The base install is small."""
     folders = [f for f in site.iterdir() if f.is_dir() and not f.name.startswith(NOT_OURS)]
     megabytes = sum(f.stat().st_size for folder in folders for f in folder.rglob("*") if f.is_file()) / 1e6
-    print(f"base install: {megabytes:.1f} MB")
+    print(f"base install: {megabytes:.2f} MB")
     if megabytes >= LARGEST_INSTALL_MEGABYTES:
-        sys.exit(f"the base install has {megabytes:.1f} MB, {LARGEST_INSTALL_MEGABYTES} or more")
+        sys.exit(f"the base install has {megabytes:.2f} MB, {LARGEST_INSTALL_MEGABYTES} or more")
 
 
 def check_first_run(folder: Path) -> None:

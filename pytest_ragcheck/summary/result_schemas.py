@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -16,8 +17,12 @@ RESULT_KINDS = ("predictions", "summary")
 
 
 def result_schema_text(kind: str) -> str:
-    """Return the JSON Schema of one of `RESULT_KINDS`."""
-    return files("pytest_ragcheck.summary").joinpath(f"schemas/{kind}.schema.json").read_text(encoding="utf-8")
+    """Return the JSON Schema of one of `RESULT_KINDS`, which is compressed in a wheel."""
+    schemas = files("pytest_ragcheck.summary").joinpath("schemas")
+    packed = schemas.joinpath(f"{kind}.schema.json.gz")
+    if packed.is_file():
+        return gzip.decompress(packed.read_bytes()).decode()
+    return schemas.joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
 
 
 def kind_of_document(document: object) -> str | None:
