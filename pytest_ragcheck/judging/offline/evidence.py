@@ -312,7 +312,7 @@ class Evidence:
         """
         if not DATES.isdisjoint(claim) and (date := foreign_date(claim, self._calendar)):
             return ChangedDetail(terms=[date])
-        if item := added_item(claim, self.known):
+        if (item := added_item(claim, self.known)) and item[0] in self._wanted:
             return ChangedDetail(terms=item, is_list=True)
         if terms := self._other_agent(claim, plain):
             return ChangedDetail(terms=terms)

@@ -4,7 +4,7 @@ import asyncio
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
@@ -545,6 +545,7 @@ def test_any_answer_is_scored_in_range_and_always_alike(answer: str, expected: s
     assert judged(answer, expected, contexts=tuple(contexts), by=judge) == first
 
 
+@example(answer="30天 I Yes.", contexts=["30"])
 @given(answer=TEXTS, contexts=st.lists(TEXTS, min_size=1, max_size=3))
 def test_a_context_that_says_what_the_answer_says_never_lowers_groundedness(answer: str, contexts: list[str]):
     before = judged(answer, contexts=tuple(contexts)).groundedness
