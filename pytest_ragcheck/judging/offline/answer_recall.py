@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     changed_detail,
     exchanged_partners,
     exchanged_role,
+    is_shortened,
     read_clauses,
 )
 from pytest_ragcheck.judging.offline.clock_times import PARTS_OF_A_DAY
@@ -337,7 +338,9 @@ class AnswerText:
         return repeated >= _LEAST_REPEATED or len(self._own) <= _MOST_TERMS_OF_A_PHRASE
 
     def _changes_detail(self, sought: ExpectedAnswer, expected: str) -> bool:
-        """True if the answer exchanges two nouns, or has another word in the same place."""
+        """True if the answer closes the expected list too early, or has another word in the same place."""
+        if is_shortened(self._in_order, sought.terms):
+            return True
         is_near_copy = _NEAR_COPY * len(sought.distinct) <= len(sought.distinct & self._all)
         if is_near_copy and (
             exchanged_role(self._in_order, sought.terms) or self._exchanges_partners(sought, expected)

@@ -124,7 +124,7 @@ def changed_detail(
         sentence: The terms of a sentence of the contexts.
         is_elsewhere: True for terms that the contexts have elsewhere with words of the claim; those replace nothing.
     """
-    changed = opposite_word(claim, sentence)
+    changed = other_quantity(claim, sentence, is_elsewhere) or opposite_word(claim, sentence)
     if changed:
         return ChangedDetail(terms=changed)
     if is_shortened(sentence, claim):
@@ -250,6 +250,26 @@ def agents(terms: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
             after = [each for each in terms[place + 1 : place + 2 + _LONGEST_AGENT] if each not in STOP_WORDS]
             if before is not None and after:
                 yield before, after
+
+
+def other_quantity(
+    claim: Sequence[str], sentence: Sequence[str], is_elsewhere: Callable[[Sequence[str]], bool]
+) -> Sequence[str]:
+    """The terms of a quantity of *claim* in whose place *sentence* has another one; empty without one."""
+    if DATED_OR_MEASURED.isdisjoint(claim) or DATED_OR_MEASURED.isdisjoint(sentence):
+        return ()
+    numbers = numbers_in(claim)
+    if numbers and frozenset(sentence).issuperset((*numbers, *DATED_OR_MEASURED.intersection(claim))):
+        return ()
+    own = [each for each in read_quantities(claim) if each.dimension]
+    others = [each for each in read_quantities(sentence) if each.dimension]
+    free = [each for each in others if not any(each.same_value(mine) for mine in own)]
+    for each in own:
+        if any(each.comparable(other) for other in free) and not any(each.same_value(other) for other in others):
+            run = claim[each.start : each.end]
+            new = [term for term in run if term not in sentence]
+            return () if new and is_elsewhere(new) else run
+    return ()
 
 
 def added_item(claim: Sequence[str], known: AbstractSet[str]) -> Sequence[str]:
