@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judgement
 
 EXAMPLES = Path(__file__).with_suffix(".jsonl")
-SETS = ("read",)
+SETS = ("read", "sealed")
 LINE = 0.7
 SEEN_BY_RULES = ("number", "unit", "date", "negation", "list")
 """The changes that rules can see. A name, a role or a condition takes a model's reading."""
