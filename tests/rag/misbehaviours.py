@@ -64,16 +64,17 @@ class Misbehaviour:
     trusted: bool = False
     """True: the client knows the authority of the server's certificate."""
 
-    async def fail(self, library: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path) -> EndpointError:
-        """The error that a client over *library* raises."""
+    async def fail(self, library: ModuleType | None, monkeypatch: pytest.MonkeyPatch, folder: Path) -> EndpointError:
+        """The error that a client over a user's client of *library* raises; None: one with connections of its own."""
         with self.url() as url:
             for name, value in self.environment.items():
                 monkeypatch.setenv(name, value.replace("PORT", url.rpartition(":")[2].partition("/")[0]))
             if self.trusted:
                 AUTHORITY.cert_pem.write_to_path(str(folder / "authority.pem"))
                 monkeypatch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
-            async with library.AsyncClient() as http:
-                client = RagClient(url, timeout_seconds=self.timeout_seconds, http=http, **self.options)
+            http = None if library is None else library.AsyncClient()
+            client = RagClient(url, timeout_seconds=self.timeout_seconds, http=http, **self.options)
+            async with http or contextlib.aclosing(client):
                 try:
                     answer = await client.query("What is the refund window?")
                 except EndpointError as error:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
+import httpx
+import httpx2
 import pytest
 
 from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, EndpointUnreachable
@@ -11,6 +13,10 @@ PASSING = {"Connection refused", "Closed without a reply", "Reset", "Reset withi
 """Of the ways not to be reached those that may be gone the next time."""
 
 
+LIBRARIES = pytest.mark.parametrize("library", [None, httpx2, httpx], ids=["own", "httpx2", "httpx"])
+
+
+@LIBRARIES
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
 def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, library, monkeypatch, tmp_path):
     misbehaviour = MISBEHAVIOURS[name]
@@ -34,6 +40,7 @@ def test_whatever_an_endpoint_does_wrong_ends_in_an_error_of_its_kind(name, libr
         assert (error.status, error.body) == (None, None)
 
 
+@LIBRARIES
 @pytest.mark.parametrize(
     # Whether a name may be found the next time depends on the machine's resolver.
     "name",

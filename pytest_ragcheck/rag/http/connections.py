@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.rag.http.plain_transport import PlainTransport
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -164,6 +165,9 @@ class Connections:
             await opened.until_closed.aclose()
 
     def _new_client(self, *, tls: bool) -> _Shared:
+        if not tls and not any(map(getproxies().get, ("http", "all"))):
+            transport = PlainTransport(self._library, idle_seconds=IDLE_SECONDS)
+            return _Shared(stateless(self._library, transport=transport), tls)
         client = stateless(
             self._library,
             # A context without certificates trusts no server.

@@ -1,0 +1,232 @@
+"""Sends the requests of an HTTP client to servers without TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import re
+import select
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+_Address: TypeAlias = tuple[bytes, int]
+
+_MAX_HELD_BYTES = 65_536
+"""Most bytes that wait for the other parts of a request, or for the reader of a reply."""
+
+_HAPPY_EYEBALLS_SECONDS = 0.25
+"""How long an address of a name is tried alone before the next one (RFC 8305)."""
+
+
+class PlainTransport:
+    """
+    The transport of an HTTP client for `http:` URLs without a proxy.
+
+    The HTTP/1.1 of httpcore over connections of asyncio takes 0.3 ms of CPU a request. The transport of httpx takes
+    0.6 ms: it serves other event loops and protocols too, and looks at each of its connections for each request. This
+    one has no time limits, since its callers limit the whole exchange.
+
+    Args:
+        library: httpx or httpx2.
+        idle_seconds: How long an unused connection stays open, > 0.
+    """
+
+    def __init__(self, library: ModuleType, *, idle_seconds: float) -> None:
+        self._library: Any = library
+        self._core: Any = importlib.import_module(library.__name__.replace("httpx", "httpcore"))
+        self._idle_seconds = idle_seconds
+        self._idle: defaultdict[_Address, list[Any]] = defaultdict(list)
+        """The unused connections of each server, the one used last at the end."""
+
+        # A client accepts only streams of its library.
+        self._stream = type("PlainStream", (_ReplyStream, library.AsyncByteStream), {})
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Returns the reply once its headers have come."""
+        if request.url.scheme != "http":
+            raise self._library.UnsupportedProtocol(f"{request.url.scheme}: is not http:")
+        url = self._core.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        sent = self._core.Request(
+            request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+        )
+        with self.failures():
+            address = (url.host, url.origin.port)
+            connection = await self._unused(address) or await self._connected(sent)
+            reply = await connection.handle_async_request(sent)
+        return self._library.Response(
+            reply.status,
+            headers=reply.headers,
+            stream=self._stream(self, address, connection, reply.stream),
+            extensions=reply.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Closes the unused connections; the others close with their replies."""
+        while self._idle:
+            for connection in self._idle.popitem()[1]:
+                await connection.aclose()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next round
+
+    def release(self, address: _Address, connection: Any) -> None:
+        """Keep the connection of a reply, if it can take a further request."""
+        if connection.is_available():
+            self._idle[address].append(connection)
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Raise the exceptions of httpcore as those of httpx, which have the same names."""
+        try:
+            yield
+        except (self._core.NetworkError, self._core.ProtocolError) as error:
+            raise getattr(self._library, type(error).__name__)(str(error)) from error
+
+    async def _unused(self, address: _Address) -> Any:
+        connections = self._idle[address]
+        while connections and connections[0].has_expired():
+            await connections.pop(0).aclose()
+        while connections:
+            connection = connections.pop()
+            if not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return None
+
+    async def _connected(self, request: Any) -> Any:
+        if trace := request.extensions.get("trace"):
+            await trace("connection.connect_tcp.started", {})
+        origin = request.url.origin
+        try:
+            _, connected = await asyncio.get_running_loop().create_connection(
+                lambda: _Socket(self._core),
+                origin.host.decode(),
+                origin.port,
+                happy_eyeballs_delay=_HAPPY_EYEBALLS_SECONDS,
+            )
+        except (OSError, UnicodeError) as error:
+            raise self._core.ConnectError(str(error)) from _first_merged(error)
+        return self._core.AsyncHTTP11Connection(origin, connected, keepalive_expiry=self._idle_seconds)
+
+
+class _Socket(asyncio.Protocol):
+    """
+    A connected socket as httpcore uses it (`httpcore.AsyncNetworkStream`).
+
+    The parts of a request are sent together, in one call of the system and in one packet if they fit.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._transport: Any = None
+        self._unsent = bytearray()
+        self._received = bytearray()
+        self._is_over = False
+        self._error: Exception | None = None
+        self._has_news = asyncio.Event()
+        self._is_writable = asyncio.Event()
+        self._is_writable.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        self._has_news.set()
+        if len(self._received) >= _MAX_HELD_BYTES:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> None:
+        self._is_over = True
+        self._has_news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_over = True
+        self._error = exc
+        self._has_news.set()
+        self._is_writable.set()
+
+    def pause_writing(self) -> None:
+        self._is_writable.clear()
+
+    def resume_writing(self) -> None:
+        self._is_writable.set()
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        await self._send()
+        if not self._received and not self._is_over:
+            self._has_news.clear()
+            await self._has_news.wait()
+        if not self._received and self._error is not None:
+            raise self._core.ReadError(str(self._error)) from self._error
+        data = bytes(self._received[:max_bytes])
+        del self._received[:max_bytes]
+        self._transport.resume_reading()
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        self._unsent += buffer
+        if len(self._unsent) >= _MAX_HELD_BYTES:
+            await self._send()
+
+    async def aclose(self) -> None:
+        self._transport.abort()
+
+    def get_extra_info(self, info: str) -> Any:
+        if info != "is_readable":
+            return self._transport.get_extra_info(info)
+        # What comes between two replies belongs to neither: at best it is the end of the connection.
+        return self._is_over or bool(self._received) or _is_readable(self._transport.get_extra_info("socket"))
+
+    async def _send(self) -> None:
+        if self._unsent and not self._is_over:
+            # After an error the reply is still read: a server may refuse a request before it has read the whole.
+            self._transport.write(self._unsent)
+            self._unsent = bytearray()
+            await self._is_writable.wait()
+
+
+class _ReplyStream:
+    """The body of a reply, in the form of the HTTP library."""
+
+    def __init__(self, transport: PlainTransport, address: _Address, connection: Any, body: Any) -> None:
+        self._transport = transport
+        self._address = address
+        self._connection = connection
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with self._transport.failures():
+            async for part in self._body:
+                yield part
+
+    async def aclose(self) -> None:
+        """Gives the connection back after the whole body, and closes it otherwise."""
+        await self._body.aclose()
+        self._transport.release(self._address, self._connection)
+
+
+def _is_readable(connected: Any) -> bool:
+    if not hasattr(select, "poll"):
+        return bool(select.select([connected], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(connected, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _first_merged(error: Exception) -> Exception:
+    """The first of the errors that asyncio merged into the text of one, which has no number then."""
+    number = re.search(r"\[Errno (\d+)\]", str(error))
+    if not isinstance(error, OSError) or error.errno is not None or number is None:
+        return error
+    return OSError(int(number[1]), os.strerror(int(number[1])))
