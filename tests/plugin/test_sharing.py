@@ -253,8 +253,8 @@ def test_workers_end_with_a_killed_controller_and_the_run_can_be_resumed(
         ended = project.run(f"--rag-url={endpoint.url}", "--rag-judge=offline", "--rag-resume")
     assert ended.outcomes == {"passed": 300}
     (resumed,) = re.findall(r"resumed: (\d+) of 300 questions were asked by the earlier run", ended.text)
-    # Only what was under way when the workers ended was asked a second time.
-    assert before - int(resumed) <= 8
+    # Only what was under way when the workers ended was asked a second time: at the endpoint 8, and as many after it.
+    assert before - int(resumed) <= 16
     assert system.answered.total() == before + 300 - int(resumed)
 
 
