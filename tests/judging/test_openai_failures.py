@@ -266,7 +266,7 @@ def test_a_server_that_does_not_run_is_named():
     error = failure(server.url)
     assert isinstance(error, JudgeUnavailable)
     assert str(error) == (
-        f"no connection to the judge at {server.url} (model 'm-1'): All connection attempts failed. "
+        f"no connection to the judge at {server.url} (model 'm-1'): Connection refused. "
         "Start the server, or check --rag-judge-url."
     )
 

@@ -32,6 +32,7 @@ _STAYING_POST = frozenset({307, 308})
 
 _MOST_REDIRECTS = 5
 
+_COMPLETIONS, _EMBEDDINGS = "/chat/completions", "/embeddings"
 _OF_JSON = {"accept": "application/json", "content-type": "application/json"}
 
 
@@ -86,17 +87,19 @@ class HttpRequests:
         self._base = urlsplit(url)
         self._headers = dict(headers)
         self._timeout_seconds = timeout_seconds
-        self._urls: dict[str, Any] = {}
+        paths = {path: self._base.path.rstrip("/") + path for path in (_COMPLETIONS, _EMBEDDINGS)}
+        self._urls = {path: urlunsplit(self._base._replace(path=paths[path], fragment="")) for path in paths}
+        self._unlogged_urls: dict[str, Any] = {}
         """By text, the URLs whose secrets are not logged."""
 
         self._connections: Connections | None = None
         self._connecting = threading.Lock()
 
     async def complete(self, body: Mapping[str, Any]) -> Any:
-        return await self._post("/chat/completions", body)
+        return await self._post(_COMPLETIONS, body)
 
     async def embed(self, body: Mapping[str, Any]) -> Any:
-        return await self._post("/embeddings", body)
+        return await self._post(_EMBEDDINGS, body)
 
     async def aclose(self) -> None:
         connections, self._connections = self._connections, None
@@ -104,7 +107,6 @@ class HttpRequests:
             await connections.aclose()
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        url = urlunsplit(self._base._replace(path=self._base.path.rstrip("/") + path, fragment=""))
         connections = self._connections
         if connections is None:
             # In a thread, because reading all certificates, as for TLS, would block the loop.
@@ -112,7 +114,7 @@ class HttpRequests:
         library: Any = http_library()
         try:
             with TimeLimit(self._timeout_seconds):
-                response, reply = await self._exchange(connections, library, url, sendable(body))
+                response, reply = await self._exchange(connections, library, self._urls[path], sendable(body))
                 if not response.is_success:
                     raise Refused(response.status_code, _said(response, reply), response.headers)
                 return _value(response, reply)
@@ -157,9 +159,9 @@ class HttpRequests:
             request.url = unlogged(library, shown_url(url))(url)
 
     def _unlogged(self, library: Any, url: str) -> Any:
-        if url not in self._urls:
-            self._urls[url] = unlogged(library, shown_url(url))(url)
-        return self._urls[url]
+        if url not in self._unlogged_urls:
+            self._unlogged_urls[url] = unlogged(library, shown_url(url))(url)
+        return self._unlogged_urls[url]
 
     def _connect(self) -> Connections:
         with self._connecting:

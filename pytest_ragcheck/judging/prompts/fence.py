@@ -20,6 +20,8 @@ _ESCAPED = re.compile(
     # set is searched three times as fast as one with alternatives.
     r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
 )
+_ASCII_ESCAPED = "<>[\x7f"
+"""Those of the first characters in `_ESCAPED` that are ASCII."""
 
 
 class Nonces:
@@ -51,7 +53,9 @@ def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
         # The same text as `indent=1` gives, which would use Python's slow encoder.
         items = ",\n ".join(json.dumps(item, ensure_ascii=False) for item in material)
         text = f"[\n {items}\n]" if items else "[]"
-    return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
+    if not text.isascii() or any(map(text.__contains__, _ASCII_ESCAPED)):
+        text = _ESCAPED.sub(_escape, text)
+    return f"=== BEGIN {name} {nonce} ===\n{text}\n=== END {name} {nonce} ==="
 
 
 def _escape(match: re.Match[str]) -> str:

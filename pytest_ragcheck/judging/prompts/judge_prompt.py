@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,17 +156,26 @@ def filled_in(
         "history": [asdict(turn) for turn in question.history],
         "sentences": sentences,
     }
-    blocks = {name: fenced(name, value, nonce=nonce) for name, value in material.items()}
-    first = _PLACEHOLDER.search(text)
-    instructions = text[: first.start()].rpartition("\n\n")[0] if first else ""
-    # One pass, so that a placeholder's name inside the material is not replaced.
-    places = text[len(instructions) :].strip()
+    before, places, after = _around_material(text, frame)
     if question.history and "{history}" not in text:
         places = f"{history}\n{places}"
-    filled = _PLACEHOLDER.sub(lambda match: _on_lines_of_its_own(blocks[match[1]], match), places)
+
+    def block(match: re.Match[str]) -> str:
+        return _on_lines_of_its_own(fenced(match[1], material[match[1]], nonce=nonce), match)
+
+    # One pass, so that a placeholder's name inside the material is not replaced.
+    filled = _PLACEHOLDER.sub(block, places)
+    return "\n\n".join(filter(None, (before, filled, after.replace("{nonce}", nonce)))) + "\n"
+
+
+@lru_cache(8)
+def _around_material(text: str, frame: str) -> tuple[str, str, str]:
+    """The fixed text before the material, the places of the material, and the fixed text after it."""
+    first = _PLACEHOLDER.search(text)
+    instructions = text[: first.start()].rpartition("\n\n")[0] if first else ""
     before, after = frame.split("{material}")
-    parts = (instructions.rstrip(), before.strip(), filled, after.strip().replace("{nonce}", nonce))
-    return "\n\n".join(filter(None, parts)) + "\n"
+    parts = (instructions.rstrip(), before.strip())
+    return "\n\n".join(filter(None, parts)), text[len(instructions) :].strip(), after.strip()
 
 
 def load_prompt(name_or_path: str | Path) -> JudgePrompt:

@@ -115,7 +115,7 @@ class PlainTransport:
                 happy_eyeballs_delay=_HAPPY_EYEBALLS_SECONDS,
             )
         except (OSError, UnicodeError) as error:
-            raise self._core.ConnectError(str(error)) from _first_merged(error)
+            raise self._core.ConnectError(_words(error)) from _first_merged(error)
         return self._core.AsyncHTTP11Connection(origin, connected, keepalive_expiry=self._idle_seconds)
 
 
@@ -222,6 +222,14 @@ def _is_readable(connected: Any) -> bool:
     poll = select.poll()
     poll.register(connected, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _words(error: Exception) -> str:
+    """The system's words without the address, such as "Connection refused"."""
+    first = _first_merged(error)
+    if isinstance(first, OSError) and first.errno is not None and first.errno > 0:
+        return os.strerror(first.errno)
+    return str(first)
 
 
 def _first_merged(error: Exception) -> Exception:

@@ -208,7 +208,7 @@ def test_a_name_none_of_whose_addresses_answers_is_refused(library):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://localhost:{unused.getsockname()[1]}/"
-        with pytest.raises(library.ConnectError) as caught:
+        with pytest.raises(library.ConnectError, match=r"\AConnection refused\Z") as caught:
             ask(library, url)
     assert any(isinstance(cause, ConnectionRefusedError) for cause in causes_of(caught.value))
 
