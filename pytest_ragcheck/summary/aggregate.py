@@ -154,11 +154,13 @@ def aggregate(
         by_dataset.setdefault(record.question.dataset_name, []).append(record)
     # A question that was never asked, as after a crash, has no judge to count.
     judges = tuple(dict.fromkeys(record.judge or NO_JUDGE for record in outcomes.records if record.endpoint))
+    datasets = {
+        name: _totals(rows, outcomes.skipped.get(name, 0), outcomes.groups) for name, rows in by_dataset.items()
+    }
+    whole = next(iter(datasets.values())) if len(datasets) == 1 else None
     return Summary(
-        totals=_totals(outcomes.records, sum(outcomes.skipped.values()), outcomes.groups),
-        datasets={
-            name: _totals(rows, outcomes.skipped.get(name, 0), outcomes.groups) for name, rows in by_dataset.items()
-        },
+        totals=whole or _totals(outcomes.records, sum(outcomes.skipped.values()), outcomes.groups),
+        datasets=datasets,
         dropped=_dropped(outcomes.records),
         repeats=_repeats(outcomes.measured),
         judges=judges,

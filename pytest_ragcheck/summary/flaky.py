@@ -53,10 +53,11 @@ def flaky_in_run(
     found = []
     for record in records:
         question = record.question
-        key = clean(question.dataset_name), clean(question.id)
-        before = baseline.rows.get(key) if baseline is not None else None
-        if before is not None and before.question != clean(question.question):
-            before = None
+        before = None
+        if baseline is not None:
+            before = baseline.rows.get((clean(question.dataset_name), clean(question.id)))
+            if before is not None and before.question != clean(question.question):
+                before = None
         earlier = (before.passes, before.fails) if before is not None else (0, 0)
         now = looks(record.verdict, record.repeated, record.thresholds)
         now = (
