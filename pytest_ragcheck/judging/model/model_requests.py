@@ -22,7 +22,7 @@ from pytest_ragcheck.rag.http.route import decoded
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.connections import AnyResponse
+    from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
 
 LARGEST_REPLY_BYTES = 20_000_000
 """After decompression. Enough for hundreds of the longest embeddings, or a thousand verdicts."""
@@ -32,7 +32,11 @@ _STAYING_POST = frozenset({307, 308})
 
 _MOST_REDIRECTS = 5
 
+_NO_TIMEOUT: dict[str, float | None] = dict.fromkeys(("connect", "read", "write", "pool"))
+"""The library's time limits: the limit of this module is on the whole."""
+
 _COMPLETIONS, _EMBEDDINGS = "/chat/completions", "/embeddings"
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _OF_JSON = {"accept": "application/json", "content-type": "application/json"}
 
 
@@ -92,6 +96,9 @@ class HttpRequests:
         self._unlogged_urls: dict[str, Any] = {}
         """By text, the URLs whose secrets are not logged."""
 
+        self._all_headers: Any = None
+        """The headers of a request with those of the client, once they are known."""
+
         self._connections: Connections | None = None
         self._connecting = threading.Lock()
 
@@ -109,8 +116,8 @@ class HttpRequests:
     async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
         connections = self._connections
         if connections is None:
-            # In a thread, because reading all certificates, as for TLS, would block the loop.
-            connections = await in_thread(self._connect)
+            # In a thread if certificates have to be read, which would block the loop.
+            connections = await in_thread(self._connect) if self._base.scheme == "https" else self._connect()
         library: Any = http_library()
         try:
             with TimeLimit(self._timeout_seconds):
@@ -132,16 +139,7 @@ class HttpRequests:
         while True:
             async with connections.client(tls=url.startswith("https:")) as client:
                 if request is None:
-                    request = client.build_request(
-                        "POST",
-                        self._unlogged(library, url),
-                        content=content,
-                        headers=_OF_JSON | self._headers,
-                        timeout=None,  # the limit is on the whole
-                        # Tracing costs 5 % of a request's CPU, and only TLS needs it.
-                        extensions={"trace": progress.trace} if self._base.scheme == "https" else {},
-                    )
-                    request.url = self._unlogged(library, url)
+                    request = self._request(client, library, url, content, progress)
                 try:
                     response = await client.send(request, stream=True, follow_redirects=False)
                 except asyncio.CancelledError:
@@ -157,6 +155,21 @@ class HttpRequests:
             left -= 1
             request, url = further, str(further.url)
             request.url = unlogged(library, shown_url(url))(url)
+
+    def _request(self, client: AnyClient, library: Any, url: str, content: bytes, progress: Progress) -> Any:
+        if self._all_headers is None:
+            # As `client.build_request` does, which would merge them again for each request.
+            self._all_headers = library.Headers(client.headers)
+            self._all_headers.update(_OF_JSON | self._headers)
+        extensions: dict[str, Any] = {"timeout": _NO_TIMEOUT}
+        if self._base.scheme == "https":
+            extensions["trace"] = progress.trace  # costs 5 % of a request's CPU, and only TLS needs it
+        unlogged_url = self._unlogged(library, url)
+        request = library.Request(
+            "POST", unlogged_url, content=content, headers=self._all_headers, extensions=extensions
+        )
+        request.url = unlogged_url  # the library has copied it to a URL class of its own
+        return request
 
     def _unlogged(self, library: Any, url: str) -> Any:
         if url not in self._unlogged_urls:
@@ -184,7 +197,7 @@ def _same_server(url: str, target: str) -> bool:
 
 def sendable(body: Mapping[str, Any]) -> bytes:
     """The body as JSON in UTF-8, with a question mark for each lone surrogate."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return _ENCODER.encode(body).encode("utf-8", "replace")
 
 
 async def _body(response: AnyResponse, library: Any) -> bytes:

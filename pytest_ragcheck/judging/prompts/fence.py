@@ -20,6 +20,7 @@ _ESCAPED = re.compile(
     # set is searched three times as fast as one with alternatives.
     r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
 )
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _ASCII_ESCAPED = "<>[\x7f"
 """Those of the first characters in `_ESCAPED` that are ASCII."""
 
@@ -48,10 +49,10 @@ def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
     surrogate pair comes back as the character that it encodes, because JSON cannot tell the two apart.
     """
     if isinstance(material, str):
-        text = json.dumps(material, ensure_ascii=False)
+        text = _ENCODER.encode(material)
     else:
         # The same text as `indent=1` gives, which would use Python's slow encoder.
-        items = ",\n ".join(json.dumps(item, ensure_ascii=False) for item in material)
+        items = ",\n ".join(map(_ENCODER.encode, material))
         text = f"[\n {items}\n]" if items else "[]"
     if not text.isascii() or any(map(text.__contains__, _ASCII_ESCAPED)):
         text = _ESCAPED.sub(_escape, text)

@@ -24,6 +24,9 @@ _MAX_HELD_BYTES = 65_536
 _HAPPY_EYEBALLS_SECONDS = 0.25
 """How long an address of a name is tried alone before the next one (RFC 8305)."""
 
+_NUMBER = re.compile(rb"[\d.]+|.*:.*")
+"""An address of version 4 or 6."""
+
 
 class PlainTransport:
     """
@@ -112,7 +115,8 @@ class PlainTransport:
                 lambda: _Socket(self._core),
                 origin.host.decode(),
                 origin.port,
-                happy_eyeballs_delay=_HAPPY_EYEBALLS_SECONDS,
+                # A number is one address, for which no others are tried.
+                happy_eyeballs_delay=None if _NUMBER.fullmatch(origin.host) else _HAPPY_EYEBALLS_SECONDS,
             )
         except (OSError, UnicodeError) as error:
             raise self._core.ConnectError(_words(error)) from _first_merged(error)
