@@ -44,15 +44,19 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     A cancellation of the caller cancels the task. A task that ignores its cancellation is abandoned after a while, so
     that a time limit holds; `abandoned_calls` knows its end.
     """
-    task = asyncio.create_task(settled(function, *arguments))
-    cancelled = await _cancelled_while(task, None)
-    if cancelled is None:
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    task = asyncio.create_task(_noted(ended, function, *arguments))
+    try:
+        # `asyncio.wait` would return two rounds of the event loop later.
+        await ended
         return task.result()()
-    now = asyncio.get_running_loop().time
-    end = now() + _CLEANUP_SECONDS
-    while not task.done() and now() < end:
-        # A time limit cancels again and again.
-        await _cancelled_while(task, end - now())
+    except asyncio.CancelledError as error:
+        task.cancel()
+        cancelled = error
+    end = loop.time() + _CLEANUP_SECONDS
+    while not task.done() and loop.time() < end:
+        await _wait_for(task, end - loop.time())
     if not task.done():
         note_abandoned(task)
     elif not task.cancelled() and (raised := task.exception()) is not None:
@@ -60,11 +64,20 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     raise cancelled
 
 
-async def _cancelled_while(task: asyncio.Task[Any], seconds: float | None) -> asyncio.CancelledError | None:
-    """Wait for the task; return the cancellation of the caller meanwhile, after passing it on."""
+async def _noted(
+    ended: asyncio.Future[None], function: Callable[..., Awaitable[T]], *arguments: Any
+) -> Callable[[], T]:
+    """Return what `settled` returns, and set *ended*."""
+    try:
+        return await settled(function, *arguments)
+    finally:
+        if not ended.done():
+            ended.set_result(None)
+
+
+async def _wait_for(task: asyncio.Task[Any], seconds: float) -> None:
+    """Wait for the task, and pass on a further cancellation: a time limit cancels again and again."""
     try:
         await asyncio.wait({task}, timeout=seconds)
-    except asyncio.CancelledError as error:
+    except asyncio.CancelledError:
         task.cancel()
-        return error
-    return None

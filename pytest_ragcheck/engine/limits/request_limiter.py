@@ -124,11 +124,12 @@ class RequestLimiter:
         tries = _Tries(most_failed=retries, began=_now())
         while True:
             await self._enter()
+            tries.has_slot = True
             started = _now()
             running: list[AbandonedCall] = []
             try:
                 with abandoned_calls() as running:
-                    result = await in_task(operation)
+                    served: tuple[T, bool] = await in_task(self._served, operation, tries)
             except MeasurementError as error:
                 try:
                     wait = await self._wait_after(error, tries, started)
@@ -137,20 +138,26 @@ class RequestLimiter:
                         await asyncio.sleep(wait)
                         wait = 0.0
                 finally:
-                    self._leave_after(running, _now() - started)
+                    self._leave_after(running, tries, _now() - started)
             except BaseException:
-                self._leave_after(running, _now() - started)
+                self._leave_after(running, tries, _now() - started)
                 raise
             else:
-                others_wait = bool(self._waiting)
-                try:
-                    await self._note_success()
-                finally:
-                    self._leave()
+                result, others_wait = served
                 if others_wait and self._pause_seconds:
                     await asyncio.sleep(self._pause_seconds)
                 return result
             await asyncio.sleep(wait)
+
+    async def _served(self, operation: Callable[[], Awaitable[T]], tries: _Tries) -> tuple[T, bool]:
+        """Return the operation's result, and whether a request waited for its slot, which is freed at once."""
+        result = await operation()
+        others_wait = bool(self._waiting)
+        if tries.has_slot:  # not an abandoned one that came to its end
+            await self._note_success()
+            tries.has_slot = False
+            self._leave()
+        return result, others_wait
 
     async def _wait_after(self, error: MeasurementError, tries: _Tries, started: float) -> float:
         """Return the seconds until the request is repeated; raise the error if repeating would not help."""
@@ -241,8 +248,11 @@ class RequestLimiter:
         self._slots.free()
         self._admit()
 
-    def _leave_after(self, running: list[AbandonedCall], seconds: float) -> None:
+    def _leave_after(self, running: list[AbandonedCall], tries: _Tries, seconds: float) -> None:
         """Leave once the calls have ended that a cancelled request left running; at once if there are none."""
+        if not tries.has_slot:
+            return
+        tries.has_slot = False
         if not running:
             self._leave()
             return
@@ -311,6 +321,7 @@ class _Tries:
     began: float
     made: int = 0
     failed: int = 0
+    has_slot: bool = False
     is_alone: bool = False
     """True if the last try was the only request of the run and was refused, perhaps only temporarily."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import random
 import selectors
@@ -381,6 +382,46 @@ def test_who_is_cancelled_while_waiting_leaves_the_room_to_others() -> None:
         assert slow.requests == 2
 
     asyncio.run(scenario())
+
+
+def test_a_waiting_request_starts_two_rounds_of_the_loop_after_the_reply_of_another() -> None:
+    rounds, at = 0, list[int]()
+
+    async def operation() -> None:
+        at.append(rounds)
+        await asyncio.sleep(0.005)
+        at.append(rounds)
+
+    async def scenario() -> None:
+        nonlocal rounds
+        limiter = RequestLimiter(1)
+        running = [asyncio.create_task(limiter.run(operation)) for _ in range(3)]
+        while not all(task.done() for task in running):
+            rounds += 1
+            await asyncio.sleep(0)
+
+    asyncio.run(scenario())
+    _, *pauses, _ = at
+    assert [start - end for end, start in zip(pauses[::2], pauses[1::2], strict=True)] == [2, 2]
+
+
+def test_an_abandoned_request_that_ends_well_frees_its_slot_once() -> None:
+    async def deaf() -> str:
+        until = now() + 1.2
+        while now() < until:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(until - now())
+        return "done"
+
+    async def scenario() -> int:
+        limiter = RequestLimiter(2)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(limiter.run(deaf), 0.01)
+        system = Busy(9, seconds=0.1)
+        await asyncio.gather(*(limiter.run(system) for _ in range(8)))
+        return system.most
+
+    assert asyncio.run(scenario()) == 2
 
 
 def test_a_delay_lies_between_the_starts_of_two_requests() -> None:
