@@ -41,11 +41,12 @@ def hanging(project: Project) -> Project:
 
 @three_ways
 def test_a_question_that_hangs_is_an_error_after_its_time_and_the_run_goes_on(hanging: Project) -> None:
-    run = hanging.run("-orag_timeout=0.03", subprocess=True)
+    # A slow machine has to answer the other two questions within the limit, too.
+    run = hanging.run("-orag_timeout=0.08", subprocess=True)
     assert run.outcomes == {"passed": 2, "error": 1}
     ((kind, message),) = run.errors_by_id.values()
     assert kind == "question_timeout"
-    assert message.startswith("no verdict within 0.3 s: the endpoint had it for 0.")
+    assert message.startswith("no verdict within 0.8 s: the endpoint had it for 0.")
 
 
 def test_the_terminal_says_what_is_waited_for_and_keeps_its_lines(hanging: Project) -> None:
