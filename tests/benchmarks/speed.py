@@ -101,7 +101,7 @@ class Measured:
 def load_server(*options: str) -> Iterator[int]:
     """The port of a running server."""
     command = [sys.executable, "-m", "tests.servers.load_server", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True) as server:
         pin(server.pid, first=True)
         assert server.stdout is not None
         try:

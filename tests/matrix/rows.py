@@ -7,7 +7,7 @@ from typing import Literal
 
 PLUGINS = (
     "pytest_rerunfailures", "pytest_randomly", "pytest_timeout", "pytest_asyncio", "anyio", "pytest_repeat",
-    "pytest_cov", "pytest_html", "allure_pytest", "pytest_split", "hypothesis", "syrupy", "xdist",
+    "pytest_cov", "pytest_html", "allure_pytest", "pytest_split", "hypothesis", "syrupy", "uvloop", "xdist",
 )  # fmt: skip
 """The modules of all that is installed together."""
 

@@ -110,13 +110,14 @@ class PlainTransport:
         if trace := request.extensions.get("trace"):
             await trace("connection.connect_tcp.started", {})
         origin = request.url.origin
+        loop = asyncio.get_running_loop()
+        options: dict[str, Any] = {}
+        # A number is one address, for which no others are tried; the loop of uvloop has no such option.
+        if isinstance(loop, asyncio.BaseEventLoop) and not _NUMBER.fullmatch(origin.host):
+            options["happy_eyeballs_delay"] = _HAPPY_EYEBALLS_SECONDS
         try:
-            _, connected = await asyncio.get_running_loop().create_connection(
-                lambda: _Socket(self._core),
-                origin.host.decode(),
-                origin.port,
-                # A number is one address, for which no others are tried.
-                happy_eyeballs_delay=None if _NUMBER.fullmatch(origin.host) else _HAPPY_EYEBALLS_SECONDS,
+            _, connected = await loop.create_connection(
+                lambda: _Socket(self._core), origin.host.decode(), origin.port, **options
             )
         except (OSError, UnicodeError) as error:
             raise self._core.ConnectError(_words(error)) from _first_merged(error)
