@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.normalized_text import listed, normalised
@@ -47,148 +48,14 @@ PORTUGUESE = listed(
 
 NOT_PORTUGUESE = listed("the is are of to and there el la los las es y en con il gli lo non si della di che")
 
-# What is affirmed, then its negatives. A word stands for all with its stem, except after "=".
-_PAIRS = """
-allowed permitted ~ forbidden prohibited banned disallowed
-possible able ~ unable
-included ~ excluded
-open opens ~ =closed =closes
-required mandatory compulsory obligatory necessary obliged ~ optional voluntary exempt
-valid ~ invalid
-enabled ~ disabled
-legal ~ illegal
-correct ~ incorrect
-complete ~ incomplete
-active ~ inactive
-sufficient ~ insufficient
-accept ~ reject refuse
-paid ~ unpaid
-safe ~ unsafe
-lawful ~ unlawful
-likely ~ unlikely
-clear ~ unclear
-erlaubt gestattet zulassig ~ verboten untersagt
-inbegriffen enthalten ~ ausgeschlossen
-offen geoffnet offnet frei ~ geschlossen gesperrt =schliesst
-erforderlich notwendig verpflichtend verpflichtet obligatorisch notig ~ freiwillig optional fakultativ befreit
-kostenlos kostenfrei unentgeltlich gratis ~ kostenpflichtig
-angenommen akzeptiert ~ abgelehnt
-autorise permis admis ~ interdit interdite defendu
-compris inclus comprend inclut ~ exclu exclus
-ouvert ouverte ouvre ouvrent ~ ferme fermee fermes fermees =ferment
-obligatoire oblige ~ facultatif facultative exempte dispense
-gratuit ~ payant payante
-accepte ~ refuse
-allowed permitido autorizado admitido ~ prohibido proibido
-incluido ~ excluido
-abierto abierta abre abren ~ cerrado =cierra =cierran
-obligatorio obligado requerido necesario ~ opcional voluntario exento exenta
-aceptado ~ rechazado
-valido ~ invalido
-aberto aberta abre abrem ~ fechado encerrado =encerra =encerram =fecha =fecham
-obrigatorio ~ facultativo isento isenta dispensado
-aceite aceito ~ recusado
-consentito permesso ammesso ~ vietato vietata vieta proibito
-accettato ~ rifiutato
-incluso inclusa compreso ~ escluso esclusa
-aperto aperta apre aprono ~ chiuso chiusa =chiude =chiudono
-obbligatorio obbligato ~ facoltativo opzionale esente esonerato
-toegestaan ~ verboden
-inbegrepen ~ uitgesloten
-open geopend opent ~ gesloten =sluit
-verplicht ~ vrijwillig optioneel vrijgesteld
-toegelaten ~ geweigerd
-разрешено разрешен можно ~ запрещено запрещен нельзя
-включено ~ исключено
-открыт открыто открывается работает работают ~ закрыт закрыто закрывается
-обязательно обязателен обязан ~ необязательно необязателен освобожден
-возможно ~ невозможно
-действителен действительно ~ недействителен недействительно
-доступен доступно ~ недоступен недоступно
-допустимо ~ недопустимо
-"""
+_PAIRS, _OPPOSITES = Path(__file__).with_name("opposites.txt").read_text(encoding="utf-8").split("\n\n")
 
-PAIRS = [[side.split() for side in line.split("~")] for line in normalised(_PAIRS).strip().splitlines()]
+PAIRS = [
+    [side.split() for side in line.split("~")] for line in normalised(_PAIRS).splitlines() if not line.startswith("#")
+]
 """The affirmative and the negative words of each pair."""
 
-_OPPOSITES = """
-first ~ last final
-erste ersten erster erstes ~ letzte letzten letzter letztes
-premier premiere ~ dernier derniere
-primer primero primera primo prima primeiro primeira ~ ultimo ultima
-eerste ~ laatste
-первый первая первое первого ~ последний последняя последнее последнего
-inside indoors within ~ outside outdoors
-left ~ right
-upper top ~ lower bottom
-warm hot ~ cold
-dry ~ wet
-full ~ empty
-internal ~ external
-oral orally verbal ~ written writing
-increase increases ~ decrease decreases
-higher ~ lower
-early ~ late
-entrance ~ exit
-arrival arrive arrives ~ departure depart departs
-buyer ~ seller
-sender ~ recipient
-public ~ private
-parttime ~ fulltime
-north ~ south
-east ~ west
-morning ~ evening
-weekday weekdays ~ weekend weekends
-innerhalb drinnen ~ ausserhalb draussen
-links linke linken ~ rechts rechte rechten
-oben obere ~ unten untere
-warm warmes heiss ~ kalt kaltes
-trocken ~ nass feucht
-voll ~ leer
-eingeschaltet ~ ausgeschaltet
-mundlich ~ schriftlich
-ankunft ~ abfahrt
-kaufer ~ verkaufer
-mieter ~ vermieter
-werktag werktags ~ wochenende
-interieur dedans ~ exterieur dehors
-gauche ~ droite
-chaud chaude ~ froid froide
-sec seche ~ humide mouille
-plein pleine ~ vide
-allume ~ eteint eteinte
-oral oralement ~ ecrit
-arrivee ~ depart
-acheteur ~ vendeur
-dentro ~ fuera fora fuori
-izquierda esquerda sinistra ~ derecha direita destra
-caliente quente caldo calda ~ frio fria freddo fredda
-seco seca asciutto asciutta ~ humedo umido bagnato
-lleno llena cheio pieno ~ vacio vacia vazio vuoto
-encendido ligado acceso accesa ~ apagado desligado spento spenta
-verbalmente oralmente ~ escrito scritto
-llegada chegada arrivo ~ salida partida partenza
-comprador acquirente ~ vendedor venditore
-inquilino arrendatario ~ arrendador senhorio locatore
-binnen ~ buiten
-links ~ rechts
-boven ~ onder beneden
-warm heet ~ koud
-droog ~ nat
-vol ~ leeg
-mondeling ~ schriftelijk
-aankomst ~ vertrek
-koper ~ verkoper
-huurder ~ verhuurder
-внутри ~ снаружи вне
-слева левыи ~ справа правыи
-теплои теплая горячеи ~ холоднои холодная
-включен включенном ~ выключен выключенном
-устно ~ письменно
-покупатель ~ продавец
-"""
-
-OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.strip().splitlines()]
+OPPOSITES = [line.split(" ~ ") for line in _OPPOSITES.splitlines() if not line.startswith("#")]
 """Words that exclude each other in the same place of two sentences."""
 
 # As many beginnings and endings as leave "united", "under", "international" and "often" alone.
