@@ -123,24 +123,21 @@ class RequestLimiter:
     async def _run(self, operation: Callable[[], Awaitable[T]], retries: int) -> T:
         tries = _Tries(most_failed=retries, began=_now())
         while True:
-            await self._enter()
-            tries.has_slot = True
-            started = _now()
             running: list[AbandonedCall] = []
             try:
                 with abandoned_calls() as running:
                     served: tuple[T, bool] = await in_task(self._served, operation, tries)
             except MeasurementError as error:
                 try:
-                    wait = await self._wait_after(error, tries, started)
+                    wait = await self._wait_after(error, tries)
                     if tries.is_alone:
                         # Keeps the slot: one request at a time tests whether the server accepts requests again.
                         await asyncio.sleep(wait)
                         wait = 0.0
                 finally:
-                    self._leave_after(running, tries, _now() - started)
+                    self._leave_after(running, tries)
             except BaseException:
-                self._leave_after(running, tries, _now() - started)
+                self._leave_after(running, tries)
                 raise
             else:
                 result, others_wait = served
@@ -151,6 +148,9 @@ class RequestLimiter:
 
     async def _served(self, operation: Callable[[], Awaitable[T]], tries: _Tries) -> tuple[T, bool]:
         """Return the operation's result, and whether a request waited for its slot, which is freed at once."""
+        await self._enter()
+        tries.has_slot = True
+        tries.started = _now()
         result = await operation()
         others_wait = bool(self._waiting)
         if tries.has_slot:  # not an abandoned one that came to its end
@@ -159,14 +159,14 @@ class RequestLimiter:
             self._leave()
         return result, others_wait
 
-    async def _wait_after(self, error: MeasurementError, tries: _Tries, started: float) -> float:
+    async def _wait_after(self, error: MeasurementError, tries: _Tries) -> float:
         """Return the seconds until the request is repeated; raise the error if repeating would not help."""
         tries.is_alone = False
         if not is_transient(error):
             raise error
         tries.made += 1
         if is_overload(error):
-            wait = await self._change(lambda limit: self._refused(limit, error, tries, started))
+            wait = await self._change(lambda limit: self._refused(limit, error, tries))
         else:
             tries.failed += 1
             wait = wait_seconds(error, tries.made)
@@ -174,13 +174,13 @@ class RequestLimiter:
             raise error
         return wait
 
-    def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries, started: float) -> float:
+    def _refused(self, limit: AdaptiveLimit, error: MeasurementError, tries: _Tries) -> float:
         """Return the seconds until a refused request is repeated."""
         now, running = _now(), self._slots.running()
-        limit.refused(running, began=started, now=now)
+        limit.refused(running, began=tries.started, now=now)
         served_at = max(self._served_at, limit.served_at)
         wait = wait_seconds(error, tries.made, longest=_LONGEST_WAIT_FOR_ROOM_SECONDS)
-        if running == 1 and served_at <= started and not limit.is_chance:
+        if running == 1 and served_at <= tries.started and not limit.is_chance:
             limit.refused_since = min(limit.refused_since, now)
             limit.refused_alone += 1
             wait = wait_seconds(error, int(limit.refused_alone))
@@ -248,7 +248,7 @@ class RequestLimiter:
         self._slots.free()
         self._admit()
 
-    def _leave_after(self, running: list[AbandonedCall], tries: _Tries, seconds: float) -> None:
+    def _leave_after(self, running: list[AbandonedCall], tries: _Tries) -> None:
         """Leave once the calls have ended that a cancelled request left running; at once if there are none."""
         if not tries.has_slot:
             return
@@ -256,7 +256,7 @@ class RequestLimiter:
         if not running:
             self._leave()
             return
-        hangs_after = min(_ABANDONED_LIMITS * seconds, _ABANDONED_SECONDS)
+        hangs_after = min(_ABANDONED_LIMITS * (_now() - tries.started), _ABANDONED_SECONDS)
         AbandonedSlot(self._slots, running, hangs_after, leave=self._leave, hung=self._refuse_if_hung)
 
     def _refuse_if_hung(self) -> None:
@@ -322,6 +322,9 @@ class _Tries:
     made: int = 0
     failed: int = 0
     has_slot: bool = False
+    started: float = -math.inf
+    """When the last try got its slot."""
+
     is_alone: bool = False
     """True if the last try was the only request of the run and was refused, perhaps only temporarily."""
 

@@ -384,7 +384,7 @@ def test_who_is_cancelled_while_waiting_leaves_the_room_to_others() -> None:
     asyncio.run(scenario())
 
 
-def test_a_waiting_request_starts_two_rounds_of_the_loop_after_the_reply_of_another() -> None:
+def test_a_waiting_request_starts_in_the_round_of_the_loop_after_the_reply_of_another() -> None:
     rounds, at = 0, list[int]()
 
     async def operation() -> None:
@@ -402,7 +402,7 @@ def test_a_waiting_request_starts_two_rounds_of_the_loop_after_the_reply_of_anot
 
     asyncio.run(scenario())
     _, *pauses, _ = at
-    assert [start - end for end, start in zip(pauses[::2], pauses[1::2], strict=True)] == [2, 2]
+    assert [start - end for end, start in zip(pauses[::2], pauses[1::2], strict=True)] == [1, 1]
 
 
 def test_an_abandoned_request_that_ends_well_frees_its_slot_once() -> None:
