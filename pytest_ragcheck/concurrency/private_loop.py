@@ -68,44 +68,54 @@ class PrivateLoop:
         if self._pid != os.getpid():
             # A forked child has no thread but its own.
             self._reset()
+        outcome: Future[Callable[[], T]] = Future()
+        try:
+            running = self._start(outcome, function, *arguments)
+            result = self._wait(outcome, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
+        except BaseException:
+            # Ctrl-C ends the wait and the task, begun or not.
+            outcome.cancel()
+            raise
+        return result()
+
+    def _start(
+        self, outcome: Future[Callable[[], T]], function: Callable[..., Awaitable[T]], *arguments: Any
+    ) -> _LoopThread:
         with self._changing:
             if self._running is None:
                 self._running = _LoopThread()
             running = self._running
             # Inside the lock, because `close` ends only the tasks that it finds in the loop.
-            future = asyncio.run_coroutine_threadsafe(settled(function, *arguments), running.loop)
-        try:
-            self._wait(future, running, every_seconds if meanwhile is not None else 0.0, meanwhile)
-            outcome: Callable[[], T] = future.result()
-        except BaseException as error:
-            # Ctrl-C ends the wait and the task.
-            if not running.loop.is_closed():
-                future.cancel()
-            if isinstance(error, CancelledError) and running.is_ending:
-                raise UsageError(
-                    "the client was closed while a call of another thread waited for its reply. Close it after the "
-                    "last call, or give each thread its own client."
-                ) from None
-            raise
-        return outcome()
+            running.loop.call_soon_threadsafe(_begin, running.loop, outcome, function, *arguments)
+        return running
 
     def _wait(
         self,
-        future: Future[Any],
+        outcome: Future[Callable[[], T]],
         running: _LoopThread,
         every_seconds: float,
         meanwhile: Callable[[], object] | None,
-    ) -> None:
+    ) -> Callable[[], T]:
         every = every_seconds or math.inf
         due = time.monotonic() + every
-        while not wait([future], max(0.0, min(_LOOK_SECONDS, due - time.monotonic()))).done:
-            if running.loop.is_closed() and not future.done():  # closed with a task that ignored its cancellation
-                raise CancelledError
+        while not wait([outcome], max(0.0, min(_LOOK_SECONDS, due - time.monotonic()))).done:
+            if running.loop.is_closed():  # with a task that ignored its cancellation
+                outcome.cancel()
+                break
             if meanwhile is not None and time.monotonic() >= due:
                 due = time.monotonic() + every
                 meanwhile()
             if self._on_blocked is not None and running.is_blocked() and self._on_blocked(running.thread_id):
                 self._on_blocked = None
+        try:
+            return outcome.result()
+        except CancelledError:
+            if running.is_ending:
+                raise UsageError(
+                    "the client was closed while a call of another thread waited for its reply. Close it after the "
+                    "last call, or give each thread its own client."
+                ) from None
+            raise
 
     @property
     def is_open(self) -> bool:
@@ -210,6 +220,39 @@ class _LoopThread:
         finally:
             asyncio.set_event_loop(None)
             loop.close()
+
+
+def _begin(
+    loop: asyncio.AbstractEventLoop,
+    outcome: Future[Callable[[], T]],
+    function: Callable[..., Awaitable[T]],
+    *arguments: Any,
+) -> None:
+    """Start a task whose outcome another thread waits for; if that thread cancels it, the task is cancelled."""
+    if outcome.cancelled():
+        return
+    task = loop.create_task(settled(function, *arguments))
+
+    def end_task(outcome: Future[Callable[[], T]]) -> None:
+        if outcome.cancelled():
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(task.cancel)
+
+    def end_wait(task: asyncio.Task[Callable[[], T]]) -> None:
+        error = None
+        if task.cancelled():
+            outcome.cancel()
+        else:
+            error = task.exception()  # asyncio logs an exception that was never retrieved
+        if not outcome.set_running_or_notify_cancel():
+            return
+        if error is None:
+            outcome.set_result(task.result())
+        else:
+            outcome.set_exception(error)
+
+    task.add_done_callback(end_wait)
+    outcome.add_done_callback(end_task)
 
 
 async def _end_tasks() -> None:

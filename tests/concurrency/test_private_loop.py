@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.concurrency import private_loop
 from pytest_ragcheck.concurrency.private_loop import PrivateLoop
 from pytest_ragcheck.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 
@@ -93,29 +94,45 @@ def test_closing_ends_what_still_runs(loop: PrivateLoop) -> None:
     assert raised == [closed]
 
 
-def called_by(frame: FrameType | None) -> list[str]:
-    """The names of the functions that a thread is in, the innermost first."""
-    return [] if frame is None else [frame.f_code.co_name, *called_by(frame.f_back)]
+def interrupted_at(moment: int, run: Callable[[], object]) -> bool:
+    """Run with a Ctrl-C at that start or end of a call that private_loop.py makes; return False if there are fewer."""
+    left = moment
+
+    def interrupt(frame: FrameType, event: str, _: object) -> None:
+        nonlocal left
+        caller = frame if event.startswith("c_") else frame.f_back
+        if caller is not None and caller.f_code.co_filename == private_loop.__file__ and event != "c_call":
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+
+    sys.setprofile(interrupt)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
 
 
-def test_an_interrupted_waiting_ends_what_it_waited_for(loop: PrivateLoop) -> None:
-    ended = threading.Event()
-    main = threading.main_thread().ident
-    assert main is not None
+def test_ctrl_c_at_any_moment_ends_what_was_waited_for(loop: PrivateLoop) -> None:
+    async def lasting() -> None:
+        lasting_tasks.append(asyncio.current_task())
+        await asyncio.sleep(0.1)
 
-    async def interrupting() -> None:
-        while called_by(sys._current_frames()[main])[:4] != ["wait", "wait", "wait", "_wait"]:  # noqa: ASYNC110 - who waits sets no event
-            await asyncio.sleep(0.01)
-        signal.pthread_kill(main, signal.SIGINT)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
+    async def left() -> int:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return sum(1 for task in lasting_tasks if task is not None and not task.done())
 
-    with pytest.raises(KeyboardInterrupt):
-        loop.run(interrupting)
-    assert ended.wait(30)
-    assert loop.run(where, "still")[0] == "still"
+    for moment in range(1, 100):
+        lasting_tasks: list[asyncio.Task[None] | None] = []
+        if not interrupted_at(moment, lambda: loop.run(lasting)):
+            assert moment > 10
+            return
+        assert loop.run(left) == 0, moment
+    raise AssertionError("`run` makes more calls than the test")
 
 
 def test_a_loop_can_be_closed_twice_or_unused_and_used_again(loop: PrivateLoop) -> None:
