@@ -37,7 +37,7 @@ def test_it_has_its_two_commands() -> None:
     )
     assert [command.rpartition("&& .venv/bin/")[2] for command in commands] == [
         "python -m pytest examples/first_run",
-        "python -m pytest -n 2",
+        "python -m pytest -n 3",
     ]
 
 
