@@ -52,6 +52,9 @@ def compose_yaml(text: str, *, loader: Any = FAST_LOADER) -> Node | None:
         return _Composer(parser).document()
     except yaml.MarkedYAMLError as error:
         line, what = _where_and_what(error)
+        # libyaml 0.2.6 has a limit of its own, which its look-ahead may reach before the composer sees a single event.
+        if "maximum nesting depth" in what:
+            raise too_deep(line) from error
         begins = error.context_mark.line + 1 if error.context_mark else line
         raise Unreadable(line, f"{what}. {_advice(text, line, begins)}") from error
     finally:
