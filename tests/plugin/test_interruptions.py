@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from typing import TYPE_CHECKING
@@ -308,6 +309,38 @@ def pytest_keyboard_interrupt():
     assert (project.folder / "cancelled.txt").read_text(encoding="utf-8") == "hours stop"
     assert ("(to show a full traceback on KeyboardInterrupt use --full-trace)" in run.lines) is (option == "--tb=auto")
     assert (run.text.count("wrap_session") > 0) is (option == "--full-trace")
+
+
+def test_sigterm_ends_a_run_whose_test_swallows_its_exception(project: Project) -> None:
+    project.conftest(
+        JUDGE
+        + """
+@pytest.fixture
+def rag_client():
+    return CannedRag()
+"""
+    )
+    project.ask(good("terms"))
+    project.write(
+        "test_swallows.py",
+        """
+import os, signal, time
+
+def test_swallows():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    except Exception:
+        pass
+
+def test_after():
+    pass
+""",
+    )
+    run = project.run(subprocess=True)
+    assert run.exit_status == 128 + signal.SIGTERM
+    assert run.outcomes == {"passed": 2}
+    assert "!!! _pytest.outcomes.Exit: ended by SIGTERM !!!" in run.text
 
 
 @three_ways

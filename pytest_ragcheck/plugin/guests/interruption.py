@@ -13,7 +13,19 @@ import pytest
 
 def end_in_order_on_sigterm(config: pytest.Config) -> None:
     """End the run at SIGTERM as at Ctrl-C, unless another handler is installed; a second SIGTERM ends the process."""
-    _handle_once(config, signal.SIGTERM, signal.SIG_DFL, _end)
+
+    def end() -> None:
+        config.pluginmanager.register(_EndAfterItem())
+        _end()
+
+    _handle_once(config, signal.SIGTERM, signal.SIG_DFL, end)
+
+
+class _EndAfterItem:
+    """Ends the run once more, because an `except Exception` or a weakref callback can drop the signal's exception."""
+
+    def pytest_runtest_logfinish(self) -> None:
+        _end()
 
 
 def ignore_second_ctrl_c(config: pytest.Config) -> None:
