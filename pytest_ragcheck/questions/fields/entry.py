@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import (
-    read_acceptable_answers,
     read_answerable,
-    read_expected_answer,
     read_mentions,
     read_metadata,
     read_passages,
@@ -29,6 +27,8 @@ from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.nodes.mistakes import Mistakes
+
+_ONE_ANSWER = "one text, and further accepted ones under 'all_acceptable_answers'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,15 +106,15 @@ class EntryReader:
             dataset_name=self.dataset_name,
             id="",
             question=self._read_text(site, node, entries) or "",
-            expected_answer=read_expected_answer(site, entries),
-            all_acceptable_answers=read_acceptable_answers(site, entries),
-            must_mention=read_mentions(site, entries, "must_mention"),
-            must_not_mention=read_mentions(site, entries, "must_not_mention"),
-            must_cite=read_texts(site, entries["must_cite"]) if "must_cite" in entries else (),
-            must_not_retrieve=read_texts(site, entries["must_not_retrieve"]) if "must_not_retrieve" in entries else (),
-            gold_passages=read_passages(site, entries, "gold_passages"),
-            distractors=read_passages(site, entries, "distractors"),
-            identity=(read_text(site, entries["as"]) or "") if "as" in entries else "",
+            expected_answer=read_text(site, entries.get("expected_answer"), _ONE_ANSWER),
+            all_acceptable_answers=read_texts(site, entries.get("all_acceptable_answers")),
+            must_mention=read_mentions(site, entries.get("must_mention")),
+            must_not_mention=read_mentions(site, entries.get("must_not_mention")),
+            must_cite=read_texts(site, entries.get("must_cite")),
+            must_not_retrieve=read_texts(site, entries.get("must_not_retrieve")),
+            gold_passages=read_passages(site, entries.get("gold_passages")),
+            distractors=read_passages(site, entries.get("distractors")),
+            identity=read_text(site, entries.get("as")) or "",
             answerable=read_answerable(site, entries),
             thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
             top_k=read_top_k(site, entries, default=self.defaults.top_k),
@@ -122,7 +122,7 @@ class EntryReader:
             skip=read_reason(site, entries, "skip", default=self.defaults.skip),
             xfail=read_reason(site, entries, "xfail", default=self.defaults.xfail),
             quarantine=read_reason(site, entries, "quarantine", default=self.defaults.quarantine),
-            metadata=read_metadata(site, entries),
+            metadata=read_metadata(site, entries.get("metadata")),
             path=self.path,
             line=node.line,
         )

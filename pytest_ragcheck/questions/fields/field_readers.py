@@ -18,7 +18,6 @@ from pytest_ragcheck.questions.nodes.node_values import (
     read_positive,
     read_share,
     read_text,
-    read_texts,
     read_whole_number,
     shortened,
     without_repeats,
@@ -48,19 +47,6 @@ _GENERAL_REASONS = {
 }
 
 
-def read_expected_answer(site: Site, entries: Mapping[str, Entry]) -> str | None:
-    """Return the primary expected answer."""
-    if "expected_answer" not in entries:
-        return None
-    wanted = "one text, and further accepted ones under 'all_acceptable_answers'"
-    return read_text(site, entries["expected_answer"], wanted)
-
-
-def read_acceptable_answers(site: Site, entries: Mapping[str, Entry]) -> tuple[str, ...]:
-    """Return the accepted answers as listed."""
-    return read_texts(site, entries["all_acceptable_answers"]) if "all_acceptable_answers" in entries else ()
-
-
 def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
     """Return false if the system has to abstain; such a question cannot have answers."""
     if "answerable" not in entries:
@@ -68,8 +54,8 @@ def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
     entry = entries["answerable"]
     flag = read_flag(site, entry)
     answerable = flag is None or flag != (entry.key in INVERTED)
-    answers = [item for key in ANSWERS if key in entries for item in one_or_more(entries[key])]
-    if answers and not answerable:
+    has_answers = any(one_or_more(entries.get(key)) for key in ANSWERS)
+    if has_answers and not answerable:
         site.mistake(
             entry.line,
             f"is unanswerable by {entry.key!r} and has an expected answer. It passes when the system abstains: "
@@ -78,16 +64,17 @@ def read_answerable(site: Site, entries: Mapping[str, Entry]) -> bool:
     return answerable
 
 
-def read_mentions(site: Site, entries: Mapping[str, Entry], key: str) -> tuple[str, ...]:
+def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
     """Return the texts and the regular expressions in slashes; note invalid ones."""
     mentions: list[str] = []
-    for item in one_or_more(entries[key]) if key in entries else ():
+    for item in one_or_more(entry):
         text = read_text(site, item, "a text, or a regular expression in slashes")
         if text is None:
             continue
         if _is_rest_of(mentions, item, text):
             site.mistake(
-                item.line, f"has a regular expression with a comma under {key!r}. Put it in quotes, such as '/10,000/'."
+                item.line,
+                f"has a regular expression with a comma under {item.key!r}. Put it in quotes, such as '/10,000/'.",
             )
         mentions.append(text)
         if is_regex(text):
@@ -109,9 +96,9 @@ def _check_regex(site: Site, item: Entry, regex: str) -> None:
         site.mistake(item.line, f"has a mistake under {item.key!r}: {error}")
 
 
-def read_passages(site: Site, entries: Mapping[str, Entry], key: str) -> tuple[GoldPassage, ...]:
-    """Return the passages under *key*, which is `gold_passages` or `distractors`."""
-    read = (_read_passage(site, item) for item in (one_or_more(entries[key]) if key in entries else ()))
+def read_passages(site: Site, entry: Entry | None) -> tuple[GoldPassage, ...]:
+    """Return the passages of `gold_passages` or `distractors`."""
+    read = (_read_passage(site, item) for item in one_or_more(entry))
     return tuple(passage for passage in read if passage is not None)
 
 
@@ -120,15 +107,13 @@ def _read_passage(site: Site, item: Entry) -> GoldPassage | None:
         text = read_text(site, item, "a text, a mapping {doc_id, text}, or a list of them")
         return None if text is None else GoldPassage(text=text)
     parts = named_entries(site, item.value, PASSAGE)
-    doc_id = read_text(site, parts["doc_id"]) if "doc_id" in parts else None
-    identity = (read_text(site, parts["as"]) or "") if "as" in parts else ""
-    if "text" not in parts:
-        if "doc_id" in parts:
-            return None if doc_id is None else GoldPassage(doc_id=doc_id, identity=identity)
+    if not parts.keys() & {"text", "doc_id"}:
         site.mistake(item.line, f"has a passage without 'text' under {item.key!r}. Write its text, or its 'doc_id'.")
-        return None
-    text = read_text(site, parts["text"])
-    return None if text is None else GoldPassage(text=text, doc_id=doc_id, identity=identity)
+    return GoldPassage(
+        doc_id=read_text(site, parts.get("doc_id")),
+        identity=read_text(site, parts.get("as")) or "",
+        text=read_text(site, parts.get("text")) or "",
+    )
 
 
 def read_thresholds(
@@ -176,14 +161,12 @@ def read_tags(
     site: Site, entries: Mapping[str, Entry], reserved: Collection[str], *, defaults: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """Return the *defaults* and the tags of the entry, without repetitions."""
-    if "tags" not in entries:
-        return defaults
-    own: list[str] = []
-    for item in one_or_more(entries["tags"]):
+    tags = list(defaults)
+    for item in one_or_more(entries.get("tags")):
         tag = read_text(site, item, "a tag or a list of tags")
         if tag is None:
             continue
-        own.append(tag)
+        tags.append(tag)
         if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
             site.mistake(
                 item.line,
@@ -194,7 +177,7 @@ def read_tags(
             site.mistake(
                 item.line, f"has the tag {tag!r}, which is the name of an existing pytest marker. Choose another name."
             )
-    return tuple(dict.fromkeys((*defaults, *own)))
+    return tuple(dict.fromkeys(tags))
 
 
 def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str | None = None) -> str | None:
@@ -207,7 +190,7 @@ def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: 
     return read_text(site, entry, "the reason, or true or false")
 
 
-def read_metadata(site: Site, entries: Mapping[str, Entry]) -> Mapping[str, Any]:
+def read_metadata(site: Site, entry: Entry | None) -> Mapping[str, Any]:
     """Return the author's own data, which a run copies to its predictions."""
-    metadata = read_json_mapping(site, entries["metadata"]) if "metadata" in entries else None
+    metadata = read_json_mapping(site, entry)
     return MappingProxyType(metadata) if metadata else NOTHING

@@ -71,7 +71,7 @@ def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved
         dataset_name=_read_dataset_name(site, entries),
         defaults=_read_defaults(site, entries, known_metrics, reserved_tags),
         tier=_read_tier(site, entries),
-        ingest=read_flag(site, entries["ingest"]) if "ingest" in entries else None,
+        ingest=read_flag(site, entries.get("ingest")),
     )
 
 
@@ -113,7 +113,7 @@ def _count(node: Node) -> int:
 
 
 def _read_tier(site: Site, entries: Mapping[str, Entry]) -> str | None:
-    tier = read_text(site, entries["tier"], " or ".join(TIERS)) if "tier" in entries else None
+    tier = read_text(site, entries.get("tier"), " or ".join(TIERS))
     if tier is not None and tier not in TIERS:
         near = near_match(tier, TIERS)
         to_write = repr(near) if near else " or ".join(map(repr, TIERS))
@@ -134,7 +134,7 @@ def _check_count(site: Site, entries: Mapping[str, Entry], count: int) -> None:
 
 
 def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
-    name = read_text(site, entries["dataset_name"]) if "dataset_name" in entries else None
+    name = read_text(site, entries.get("dataset_name"))
     if name is not None and (name != name.strip() or unprintable_in(name) is not None):
         site.mistake(
             entries["dataset_name"].line,

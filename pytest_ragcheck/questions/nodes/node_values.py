@@ -1,8 +1,8 @@
 """
 Reads texts, numbers and flags from nodes.
 
-A function that finds another kind of value adds a mistake and returns None, or the valid part of a list. The question
-of a mistake is not built, so the returned value has no effect.
+Without an entry a function returns None, or no items. A function that finds another kind of value adds a mistake and
+returns the same, or the valid part of a list. The question of a mistake is not built, so that value has no effect.
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ def wrong(site: Site, entry: Entry, wanted: str) -> None:
     site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
 
 
-def read_text(site: Site, entry: Entry, wanted: str = "a text") -> str | None:
+def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | None:
     """The text as typed, `1972` and `no` included; never blank."""
+    if entry is None:
+        return None
     node = entry.value
     if not isinstance(node, Scalar) or node.is_null or node.literal:
         wrong(site, entry, "it in quotes" if isinstance(node, Scalar) and node.literal else wanted)
@@ -75,22 +77,26 @@ def sound_text(site: Site, entry: Entry, text: str) -> str | None:
     return text
 
 
-def one_or_more(entry: Entry) -> list[Entry]:
+def one_or_more(entry: Entry | None) -> list[Entry]:
     """The items of a list; a single value counts as a list of one."""
+    if entry is None:
+        return []
     if not isinstance(entry.value, ListNode):
         return [entry]
     return [Entry(entry.key, item.line, item) for item in entry.value.items]
 
 
-def read_texts(site: Site, entry: Entry) -> tuple[str, ...]:
+def read_texts(site: Site, entry: Entry | None) -> tuple[str, ...]:
     """The texts of a list, or a single text."""
     wanted = "a text or a list of texts"
     texts = (read_text(site, item, wanted) for item in one_or_more(entry))
     return tuple(text for text in texts if text is not None)
 
 
-def read_flag(site: Site, entry: Entry) -> bool | None:
+def read_flag(site: Site, entry: Entry | None) -> bool | None:
     """True or false; YAML's yes, no, on and off count."""
+    if entry is None:
+        return None
     node = entry.value
     if isinstance(node, Scalar) and is_flag(node):
         return _FLAGS[node.text.lower()]
@@ -138,7 +144,9 @@ def number_in(node: Node) -> float | None:
     return None
 
 
-def read_json_mapping(site: Site, entry: Entry) -> dict[str, Any] | None:
+def read_json_mapping(site: Site, entry: Entry | None) -> dict[str, Any] | None:
+    if entry is None:
+        return None
     if not isinstance(entry.value, MappingNode):
         wrong(site, entry, 'a mapping, such as {"team": "billing"}')
         return None
