@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from pytest_ragcheck.errors import DatasetError, UsageError
 from pytest_ragcheck.questions.datasets.dataset_row import Row, seen
@@ -69,16 +69,17 @@ def rows_of_file(path: Path, unfold: Callable[[Row], Iterable[Row] | None] | Non
 
 def _opened(path: Path) -> io.BufferedReader:
     """Return the decompressed content; the first bytes tell the format, as downloads often lose their ending."""
+    decompressors: dict[bytes, Callable[[Path], Any]] = {
+        b"\x1f\x8b": gzip.open,
+        b"BZh": bz2.open,
+        b"\xfd7zXZ\x00": lzma.open,
+        b"PK\x03\x04": _only_member,
+    }
     with path.open("rb") as file:
-        magic = file.read(6)
-    if magic.startswith(b"\x1f\x8b"):
-        return io.BufferedReader(cast("io.RawIOBase", gzip.open(path)))
-    if magic.startswith(b"BZh"):
-        return io.BufferedReader(cast("io.RawIOBase", bz2.open(path)))
-    if magic == b"\xfd7zXZ\x00":
-        return io.BufferedReader(cast("io.RawIOBase", lzma.open(path)))
-    if magic.startswith(b"PK\x03\x04"):
-        return io.BufferedReader(cast("io.RawIOBase", _only_member(path)))
+        begin = file.read(6)
+    for magic, opened in decompressors.items():
+        if begin.startswith(magic):
+            return io.BufferedReader(opened(path))
     return path.open("rb")
 
 
