@@ -28,7 +28,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             id=row.optional_text("id") or derived_id(text),
             question=text,
             expected_answer=answer,
-            gold_passages=passages_of(prefix, gold=(context,)).gold,
+            **passages_of(prefix, gold=(context,)),
             metadata={} if document is None else {"document": document},
         )
 

@@ -28,11 +28,6 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             (title, _joined(row, sentences)) for title, sentences in row.pairs("context", "title", "sentences")
         ]
         supporting = {title for title, _ in row.pairs("supporting_facts", "title", "sent_id")}
-        passages = passages_of(
-            dataset_name,
-            gold=(text for title, text in paragraphs if title in supporting),
-            others=(text for title, text in paragraphs if title not in supporting),
-        )
         answer = row.text("answer")
         if not answer.strip():
             raise row.unexpected("answer", "an answer", answer)
@@ -41,8 +36,11 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             id=row.text("_id" if "_id" in row else "id"),
             question=row.text("question"),
             expected_answer=answer,
-            gold_passages=passages.gold,
-            distractors=passages.distractors,
+            **passages_of(
+                dataset_name,
+                gold=(text for title, text in paragraphs if title in supporting),
+                others=(text for _, text in paragraphs),
+            ),
             metadata={name: row.text(name) for name in ("type", "level") if name in row},
         )
 

@@ -41,11 +41,6 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
         answers = tuple(dict.fromkeys((*(each for each in given if each != NO_ANSWER), *_well_formed(row))))
         answerable = NO_ANSWER not in given
         marked = [(passage.text("passage_text"), passage["is_selected"]) for passage in row.rows("passages")]
-        passages = passages_of(
-            dataset_name,
-            gold=(text for text, selected in marked if selected),
-            others=(text for text, selected in marked if not selected),
-        )
         kind = row.optional_text("query_type")
         yield Question(
             dataset_name=dataset_name,
@@ -53,8 +48,11 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             question=row.text("query"),
             expected_answer=answers[0] if answers and answerable else None,
             all_acceptable_answers=answers if answerable else (),
-            gold_passages=passages.gold,
-            distractors=passages.distractors,
+            **passages_of(
+                dataset_name,
+                gold=(text for text, selected in marked if selected),
+                others=(text for text, _ in marked),
+            ),
             answerable=answerable,
             metadata={} if kind is None else {"query_type": kind},
         )

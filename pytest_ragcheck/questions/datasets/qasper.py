@@ -42,19 +42,17 @@ def _question(paper: Row, qa: Row, paragraphs: list[str], dataset_name: str) -> 
     answerable = 2 * unanswerable <= len(readings)
     answers = tuple(dict.fromkeys(answer for reading in readings if (answer := answer_of(reading)) is not None))
     evidence = [text for reading in readings if not reading.flag("unanswerable") for text in reading.texts("evidence")]
-    passages = passages_of(
-        dataset_name,
-        gold=(text for text in evidence if answerable and not text.startswith(_CAPTION)),
-        others=paragraphs,
-    )
     return Question(
         dataset_name=dataset_name,
         id=qa.text("question_id"),
         question=qa.text("question"),
         expected_answer=answers[0] if answers and answerable else None,
         all_acceptable_answers=answers if answerable else (),
-        gold_passages=passages.gold,
-        distractors=passages.distractors,
+        **passages_of(
+            dataset_name,
+            gold=(text for text in evidence if answerable and not text.startswith(_CAPTION)),
+            others=paragraphs,
+        ),
         answerable=answerable,
         metadata={"paper": paper.text("id"), "title": paper.text("title")},
     )

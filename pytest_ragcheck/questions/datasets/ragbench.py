@@ -54,11 +54,6 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
 def _question(question_id: str, asked: _Asked, rows: list[Row], dataset_name: str) -> Question:
     text, documents = asked
     relevant = {number for row in rows for number in _relevant(row) if number < len(documents)}
-    passages = passages_of(
-        dataset_name,
-        gold=(document for number, document in enumerate(documents) if number in relevant),
-        others=documents,
-    )
     supported = [row for row in rows if row.flag("adherence_score") and row.optional_text("response")]
     answers = tuple(dict.fromkeys(row.text("response") for row in supported))
     authors = [row.optional_text("generation_model_name") or "a model" for row in supported]
@@ -68,8 +63,11 @@ def _question(question_id: str, asked: _Asked, rows: list[Row], dataset_name: st
         question=text,
         expected_answer=answers[0] if answers else None,
         all_acceptable_answers=answers,
-        gold_passages=passages.gold,
-        distractors=passages.distractors,
+        **passages_of(
+            dataset_name,
+            gold=(document for number, document in enumerate(documents) if number in relevant),
+            others=documents,
+        ),
         metadata={"expected_answer_from": f"supported response of {' and '.join(authors)}"} if answers else {},
     )
 

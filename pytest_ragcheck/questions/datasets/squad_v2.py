@@ -40,8 +40,6 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
         if answerable and not answers:
             raise row.unexpected("answers", "at least one answer of a question that is not is_impossible", ())
         context = row.text("context")
-        gold, others = ((context,), ()) if answerable else ((), (context,))
-        passages = passages_of(dataset_name, gold=gold, others=others)
         title = row.optional_text("title")
         yield Question(
             dataset_name=dataset_name,
@@ -49,8 +47,7 @@ def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:
             question=row.text("question"),
             expected_answer=answers[0] if answerable else None,
             all_acceptable_answers=answers if answerable else (),
-            gold_passages=passages.gold,
-            distractors=passages.distractors,
+            **passages_of(dataset_name, gold=(context,) if answerable else (), others=(context,)),
             answerable=answerable,
             metadata={} if title is None else {"title": title},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.passages import text_digest
@@ -76,17 +76,16 @@ class Dataset:
             raise UsageError(f"Dataset {self.name!r}: expected tiers of {', '.join(TIERS)}, found {found}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetPassages:
-    """The passages of one question, without repeated texts; the readers of datasets use them."""
+class DatasetPassages(TypedDict):
+    """The arguments of a `Question` for its passages."""
 
-    gold: tuple[GoldPassage, ...] = ()
-    distractors: tuple[GoldPassage, ...] = ()
+    gold_passages: tuple[GoldPassage, ...]
+    distractors: tuple[GoldPassage, ...]
 
 
 def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ()) -> DatasetPassages:
     """
-    Return the gold texts, and the other texts as distractors, without blank texts.
+    Return the gold texts, and those of the other texts that are not gold, without blank and repeated texts.
 
     A passage's id is the prefix and a digest of the text. An id from the row number would name another document in
     the next question, and two ids for one text would upload the text twice.
@@ -94,6 +93,6 @@ def passages_of(prefix: str, *, gold: Iterable[str], others: Iterable[str] = ())
     right = list(dict.fromkeys(text for text in gold if text.strip()))
     wrong = [text for text in dict.fromkeys(others) if text.strip() and text not in right]
     return DatasetPassages(
-        gold=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in right),
+        gold_passages=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in right),
         distractors=tuple(GoldPassage(text=text, doc_id=f"{prefix}:{text_digest(text)}") for text in wrong),
     )
