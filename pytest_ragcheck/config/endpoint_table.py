@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from pytest_ragcheck.config.numbers import read_count, read_delay, read_number, read_seconds
 from pytest_ragcheck.config.readers import (
     as_identities,
@@ -23,17 +21,14 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_url",
         becomes="endpoint.url",
-        default=None,
         help="URL of the RAG endpoint that answers the questions.",
         read=read_url,
-        on_command_line=True,
         environment="RAGCHECK_URL",
         metavar="URL",
     ),
     Setting(
         name="rag_base_url",
         becomes="endpoint.base_url",
-        default=None,
         help="Base URL of the server's other routes: /query/with-context, /upload, /tasks and /documents.",
         read=read_base_url,
         default_text="rag_url without a final /query",
@@ -41,7 +36,6 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_shape",
         becomes="endpoint.shape",
-        default=None,
         help="Format of requests and replies: query, search-rag, server, openai-chat, dify, ragflow or open-webui.",
         read=read_shape,
         default_text="server for questions whose passages are sent along or uploaded, query for all others",
@@ -49,7 +43,6 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_request",
         becomes="endpoint.request",
-        default=None,
         help="Template of a request, in place of the shape's: JSON with {query} and {top_k} in its strings, or GET "
         "and a query string. {history} or {session} carries the earlier turns of a conversation.",
         read=read_request,
@@ -57,7 +50,6 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_response",
         becomes="endpoint.response",
-        default=None,
         help="Places of answer, contexts, source_ids and session in a reply, in place of the shape's, as JMESPath "
         "expressions: answer=EXPRESSION contexts=EXPRESSION.",
         read=read_response,
@@ -73,7 +65,6 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_headers",
         becomes="endpoint.headers",
-        default=MappingProxyType({}),
         help="Headers of requests to the endpoint, one per line. {env:NAME} inserts an environment variable.",
         read=read_header,
         collect=as_mapping,
@@ -82,7 +73,6 @@ ENDPOINT: tuple[Setting, ...] = (
     Setting(
         name="rag_identities",
         becomes="endpoint.identities",
-        default=MappingProxyType({}),
         help="Headers of each identity that a question can be asked as, one header per line: the name of the identity, "
         "the name of the header, its value. {env:NAME} inserts an environment variable.",
         read=read_identity,
@@ -110,7 +100,6 @@ ENDPOINT: tuple[Setting, ...] = (
         default=8,
         help="Number of requests to the endpoint that run at the same time.",
         read=read_count,
-        on_command_line=True,
         metavar="NUMBER",
     ),
     Setting(

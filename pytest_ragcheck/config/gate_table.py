@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from pytest_ragcheck.config.numbers import read_fraction
 from pytest_ragcheck.config.readers import (
     as_mapping,
@@ -22,40 +20,33 @@ GATE: tuple[Setting, ...] = (
         default=0.7,
         help="Minimum of answer_correctness and groundedness, 0 to 1. A question or its file may set another.",
         read=read_fraction,
-        on_command_line=True,
         metavar="NUMBER",
     ),
     Setting(
         name="rag_min",
         becomes="gate.minimums",
-        default=MappingProxyType({}),
         help="Minimum of one metric, 0 to 1, which is then asserted. May be given several times.",
         read=read_minimum,
         collect=as_mapping,
-        on_command_line=True,
         metavar="METRIC=VALUE",
         kind="words",
     ),
     Setting(
         name="rag_max",
         becomes="gate.maximums",
-        default=MappingProxyType({}),
         help="Maximum of latency_seconds, first_token_seconds or cost_usd of a question, which is then asserted. "
         "May be given several times.",
         read=read_maximum,
         collect=as_mapping,
-        on_command_line=True,
         metavar="METRIC=VALUE",
         kind="words",
     ),
     Setting(
         name="rag_baseline",
         becomes="gate.baseline",
-        default=None,
         default_text="ragcheck-baseline.json in the rootdir, if it exists",
         help="Baseline to compare with: a baseline file, the predictions file of an earlier full run, or git:REV:PATH.",
         read=read_baseline_place,
-        on_command_line=True,
         metavar="PREDICTIONS",
     ),
     Setting(
@@ -68,7 +59,6 @@ GATE: tuple[Setting, ...] = (
         "that drops by more than chance and by more than 0.01, or by more than D with regression:D. rate:R: a share of "
         "passing questions below R.",
         read=read_gate,
-        on_command_line=True,
         metavar="GATE",
     ),
     Setting(
@@ -81,11 +71,9 @@ GATE: tuple[Setting, ...] = (
     Setting(
         name="rag_baseline_allow",
         becomes="gate.baseline_allows",
-        default=(),
         help="Accepted differences from the baseline: missing-questions (the run lacks questions of the baseline) or "
         "other-settings (another judge, prompt, tier, top_k, metrics or dataset).",
         read=read_difference,
-        metavar="DIFFERENCE",
         kind="words",
     ),
 )

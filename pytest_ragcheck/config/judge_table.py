@@ -21,12 +21,10 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_judge",
         becomes="judge.name",
-        default=None,
         help="The judge: openai (any OpenAI-compatible server), offline (no model, no key), local (a "
         "token classifier on this machine, an extra), ragas (the ragas library, an extra) or none (only metrics "
         "that need no judge).",
         read=read_judge,
-        on_command_line=True,
         environment="RAGCHECK_JUDGE",
         metavar="NAME",
         default_text="openai if a key, a model or a server for it is given",
@@ -34,28 +32,23 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_judge_model",
         becomes="judge.model",
-        default=None,
         help="Model of the judge: its name at the server, or for the local judge a folder or a name on the hub.",
         read=read_name,
-        on_command_line=True,
         environment="RAGCHECK_JUDGE_MODEL",
         metavar="MODEL",
     ),
     Setting(
         name="rag_judge_url",
         becomes="judge.url",
-        default=None,
         help="Base URL of an OpenAI-compatible server, such as http://localhost:11434/v1. Its key is "
         "RAGCHECK_JUDGE_API_KEY, never OPENAI_API_KEY.",
         read=read_base_url,
-        on_command_line=True,
         environment="RAGCHECK_JUDGE_URL",
         metavar="URL",
     ),
     Setting(
         name="rag_judge_headers",
         becomes="judge.headers",
-        default=MappingProxyType({}),
         help="Headers of requests to the judge's server, one per line. {env:NAME} inserts an environment variable.",
         read=read_header,
         collect=as_mapping,
@@ -68,7 +61,6 @@ JUDGE: tuple[Setting, ...] = (
         help="Parameters of requests to the judge's model, as a JSON object: max_tokens, reasoning_effort, "
         "temperature, or any other key that the server takes.",
         read=read_parameters,
-        metavar="JSON",
     ),
     Setting(
         name="rag_judge_prompt",
@@ -80,7 +72,6 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_judge_concurrency",
         becomes="judge.concurrency",
-        default=None,
         default_text="as rag_concurrency",
         help="Number of requests to the judge that run at the same time.",
         read=read_count,
@@ -95,7 +86,6 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_judge_price",
         becomes="judge.price",
-        default=None,
         help="Price of the judge's model in US dollars per million tokens, first of input, then of output. It "
         "replaces the price in the table.",
         read=read_price,
@@ -103,7 +93,6 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_calibration",
         becomes="judge.calibrations",
-        default=(),
         help="Files written by ragcheck calibrate --output, one per line. The results then show how often the judge "
         "agrees with people.",
         read=read_path,
@@ -112,7 +101,6 @@ JUDGE: tuple[Setting, ...] = (
     Setting(
         name="rag_embedding_model",
         becomes="judge.embedding_model",
-        default=None,
         help="Embedding model of the metrics that compare meanings. MODEL: on the judge's server. MODEL@URL: on the "
         "OpenAI-compatible server with that base URL, with the key in RAGCHECK_EMBEDDING_API_KEY. local:MODEL: in this "
         "process, from a folder or the Hugging Face hub.",

@@ -35,7 +35,6 @@ RUN: tuple[Setting, ...] = (
         "the contexts alone are measured) or generation (the gold passages are sent along, by POST "
         "/query/with-context). A question file may set its own.",
         read=read_tier,
-        on_command_line=True,
         metavar="TIER",
     ),
     Setting(
@@ -45,7 +44,6 @@ RUN: tuple[Setting, ...] = (
         help="Uploads the passages of the questions as documents before the run and deletes them after it. Not in "
         "the tier generation.",
         read=read_switch,
-        on_command_line=True,
         kind="switch",
     ),
     Setting(
@@ -61,18 +59,15 @@ RUN: tuple[Setting, ...] = (
         default=False,
         help="Makes a run without an endpoint fail, instead of skipping its questions. For CI.",
         read=read_switch,
-        on_command_line=True,
         kind="switch",
     ),
     Setting(
         name="rag_disable",
         becomes="run.disabled",
-        default=(),
         help="Steps that the run leaves out: preflight (the trial of the judge on known answers), cache (verdicts of "
         "earlier runs), prefetch (asking questions ahead of their items), cleanup (deleting the documents that the run "
         "uploaded), or cleanup-on-failure (deleting them after a run with failures).",
         read=read_step,
-        metavar="STEP",
         kind="words",
     ),
     Setting(
@@ -98,7 +93,6 @@ RUN: tuple[Setting, ...] = (
     Setting(
         name="rag_question_files",
         becomes="run.question_files",
-        default=(),
         help="Glob patterns of further question files, such as *_questions.json.",
         read=read_name,
         kind="words",
@@ -106,31 +100,25 @@ RUN: tuple[Setting, ...] = (
     Setting(
         name="rag_dataset",
         becomes="run.datasets",
-        default=(),
         help="Runs a standard dataset too, by name or from its official file. `ragcheck dataset` lists them. May be "
         "given several times.",
         read=read_dataset,
-        on_command_line=True,
         metavar="NAME[:SUBSET][@SPLIT][=PATH]",
         kind="words",
     ),
     Setting(
         name="rag_samples",
         becomes="run.samples",
-        default=None,
         help="Maximum number of questions per dataset, chosen at random with the seed. Larger samples include "
         "smaller ones of the same seed.",
         read=read_sample,
-        on_command_line=True,
         metavar="NUMBER[@SEED]",
     ),
     Setting(
         name="rag_shard",
         becomes="run.shard",
-        default=None,
         help="Runs part I of N of the questions, for N machines. ragcheck merge combines the results.",
         read=read_shard,
-        on_command_line=True,
         metavar="I/N",
     ),
     Setting(
@@ -140,17 +128,14 @@ RUN: tuple[Setting, ...] = (
         help="Continues the last run of this agent in the output folder. Only ERRORs, changed questions and "
         "questions without a result are asked.",
         read=read_switch,
-        on_command_line=True,
         kind="switch",
     ),
     Setting(
         name="rag_replay",
         becomes="run.replay",
-        default=None,
         help="Uses the answers and verdicts in the predictions file of an earlier run, without asking the system. "
         "With --rag-judge that judge judges the recorded answers.",
         read=read_path,
-        on_command_line=True,
         metavar="PREDICTIONS",
     ),
     Setting(
@@ -160,17 +145,14 @@ RUN: tuple[Setting, ...] = (
         help="Collects the questions, and prints the number of calls, the approximate number of tokens, and the "
         "cost. Asks nothing.",
         read=read_switch,
-        on_command_line=True,
         kind="switch",
     ),
     Setting(
         name="rag_max_cost",
         becomes="run.max_cost_usd",
-        default=None,
         help="Stops the run when the judge and the system have cost this much. The remaining questions are not run, "
         "and the run fails.",
         read=read_usd,
-        on_command_line=True,
         metavar="USD",
     ),
     Setting(
@@ -179,7 +161,6 @@ RUN: tuple[Setting, ...] = (
         default=Path("ragcheck-results"),
         help="Folder of the result files.",
         read=read_path,
-        on_command_line=True,
         metavar="FOLDER",
     ),
     Setting(
@@ -188,17 +169,14 @@ RUN: tuple[Setting, ...] = (
         default="rag",
         help="Name of the system under test, with which the result files begin.",
         read=read_name,
-        on_command_line=True,
         metavar="NAME",
     ),
     Setting(
         name="rag_report",
         becomes="run.reports",
-        default=(),
         help="Writes a report. FILE.html becomes one self-contained page. A file ending in .md or without an ending, "
         "such as GitHub's step summary, gets the results as Markdown, added at its end. May be given several times.",
         read=read_report,
-        on_command_line=True,
         metavar="FILE",
         kind="words",
     ),

@@ -18,7 +18,6 @@ class Setting:
     becomes: str
     """The group and the field of `Settings` that hold the value, such as `endpoint.top_k`."""
 
-    default: Any
     help: str
     read: Callable[[str], Any]
     """Returns the value of a text. The text of its ValueError continues a sentence: `is not ...; write ...`."""
@@ -26,16 +25,29 @@ class Setting:
     collect: Callable[[Iterable[Any]], Any] = tuple
     """Makes one value of the words or lines."""
 
-    on_command_line: bool = False
+    default: Any = None
+    """The value if none is given: None, or for words and lines the collection of none."""
+
     environment: str | None = None
     """Name of the environment variable, if the setting has one."""
 
-    metavar: str = "TEXT"
+    metavar: str = ""
+    """Placeholder of the value on the command line; empty for a switch, and for a setting that is no option."""
+
     kind: Literal["text", "words", "lines", "switch"] = "text"
     """One text, several separated by blanks (an option that repeats), several on lines of their own, or on/off."""
 
     default_text: str = ""
     """Describes the default if the value itself does not."""
+
+    def __post_init__(self) -> None:
+        if self.default is None and self.kind in ("words", "lines"):
+            object.__setattr__(self, "default", self.collect(()))
+
+    @property
+    def on_command_line(self) -> bool:
+        """True if the setting is an option; every switch is one."""
+        return self.metavar != "" or self.kind == "switch"
 
     @property
     def option(self) -> str:
