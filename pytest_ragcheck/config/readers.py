@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pytest_ragcheck.config.baseline_place import BaselinePlace
 from pytest_ragcheck.config.numbers import number_in, read_fraction
 from pytest_ragcheck.scores.catalogue import (
     ASSERTABLE,
@@ -23,7 +24,6 @@ from pytest_ragcheck.scores.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
     from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice, Sample
 
 JUDGES = ("openai", "offline", "local", "ragas", "none")
@@ -72,8 +72,6 @@ def read_gate(text: str) -> str:
 
 def read_baseline_place(text: str) -> BaselinePlace:
     """Return the place of a path, or of `git:REV:PATH`."""
-    from pytest_ragcheck.config.baseline_place import BaselinePlace
-
     return BaselinePlace.from_text(_not_blank(text, "path"))
 
 
