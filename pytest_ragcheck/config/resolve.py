@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE, BaselinePlace
 from pytest_ragcheck.config.given import Given, read_given
 from pytest_ragcheck.config.readers import LOCAL, URL_READERS, as_identities, model_and_url, read_embedding_model
-from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings, header_secrets
 from pytest_ragcheck.config.table import TABLE, Setting
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.redaction import Redactor, is_secret_header, url_secrets
+from pytest_ragcheck.redaction import Redactor, url_secrets
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.headers import FilledHeaders
@@ -217,7 +217,5 @@ def _secrets_of(environment: Mapping[str, str]) -> list[str]:
         found += url_secrets(environment.get("OPENAI_BASE_URL", "").strip())
     for line in environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
         name, _, value = line.partition(":")
-        if is_secret_header(name):
-            # The token after the scheme, as in `Bearer TOKEN`, is a secret too.
-            found += [value, *value.split()[1:]]
+        found += header_secrets(name, value)
     return found

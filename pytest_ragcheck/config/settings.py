@@ -134,10 +134,13 @@ class Settings:
             found += url_secrets(url)
         of_identities = (pair for headers in self.endpoint.identities.values() for pair in headers.items())
         for name, value in (*self.endpoint.headers.items(), *judge.headers.items(), *of_identities):
-            if is_secret_header(name):
-                # The token after the scheme, as in `Bearer TOKEN`, is a secret too.
-                found += [value, *value.split()[1:]]
+            found += header_secrets(name, value)
         return found + [key for key in (judge.api_key, judge.embedding_api_key) if key and key != DUMMY_API_KEY]
+
+
+def header_secrets(name: str, value: str) -> list[str]:
+    """Return the secrets in a header: the value, and the token after its scheme, as in `Bearer TOKEN`."""
+    return [value, *value.split()[1:]] if is_secret_header(name) else []
 
 
 def _read(given: Mapping[str, Any], own_metrics: tuple[str, ...]) -> dict[str, Any]:
