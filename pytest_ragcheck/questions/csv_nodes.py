@@ -21,14 +21,14 @@ _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|:])"?(?:\r\n?|\n)', re.IGNORECASE)
 _WORDS = re.compile(r"[\w -]+")
 
 _JSON_BEGINS_WITH = {
-    KeyKind.TEXTS: "[",
-    KeyKind.MENTIONS: "[",
-    KeyKind.TAGS: "[",
-    KeyKind.PASSAGES: "[{",
-    KeyKind.THRESHOLDS: "{",
-    KeyKind.MAPPING: "{[",
+    "texts": "[",
+    "mentions": "[",
+    "tags": "[",
+    "passages": "[{",
+    "thresholds": "{",
+    "mapping": "{[",
 }
-_NEVER_TEXTS = frozenset({KeyKind.FLAG, KeyKind.COUNT, KeyKind.THRESHOLDS})
+_NEVER_TEXTS = frozenset({"flag", "count", "thresholds"})
 
 
 def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
@@ -174,6 +174,6 @@ def _value(kind: KeyKind, cell: Cell) -> Node:
     if text[0] in _JSON_BEGINS_WITH.get(kind, ""):
         return compose_json(cell.text, line=cell.line, whole="cell")
     bare = Scalar(cell.line, text, quoted=False)
-    if (kind in _NEVER_TEXTS and text not in NULLS) or (kind is KeyKind.REASON and is_flag(bare)):
+    if (kind in _NEVER_TEXTS and text not in NULLS) or (kind == "reason" and is_flag(bare)):
         return bare
     return Scalar(cell.line, cell.text, quoted=True)

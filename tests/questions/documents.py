@@ -69,17 +69,17 @@ def _passages(draw: st.DrawFn) -> Any:
 
 
 BY_KIND: dict[KeyKind, st.SearchStrategy[Any]] = {
-    KeyKind.ID: IDS | NUMBERS,
-    KeyKind.TEXT: ATOMS,
-    KeyKind.TEXTS: _several(ATOMS),
-    KeyKind.MENTIONS: _several(MENTIONS),
-    KeyKind.PASSAGES: _passages(),
-    KeyKind.FLAG: st.booleans(),
-    KeyKind.REASON: ATOMS | st.booleans(),
-    KeyKind.COUNT: COUNTS,
-    KeyKind.THRESHOLDS: SHARES | st.dictionaries(st.sampled_from(METRICS), SHARES),
-    KeyKind.TAGS: _several(TAGS),
-    KeyKind.MAPPING: st.dictionaries(WORDS, VALUES, max_size=3),
+    "id": IDS | NUMBERS,
+    "text": ATOMS,
+    "texts": _several(ATOMS),
+    "mentions": _several(MENTIONS),
+    "passages": _passages(),
+    "flag": st.booleans(),
+    "reason": ATOMS | st.booleans(),
+    "count": COUNTS,
+    "thresholds": SHARES | st.dictionaries(st.sampled_from(METRICS), SHARES),
+    "tags": _several(TAGS),
+    "mapping": st.dictionaries(WORDS, VALUES, max_size=3),
 }
 
 
@@ -118,7 +118,7 @@ def files(draw: st.DrawFn) -> Document:
         "tier": st.sampled_from(["end_to_end", "generation", None]),
         "ingest": st.sampled_from([True, False, None]),
         "defaults": st.fixed_dictionaries(
-            {}, optional={"topk": COUNTS, "thresholds": BY_KIND[KeyKind.THRESHOLDS], "markers": BY_KIND[KeyKind.TAGS]}
+            {}, optional={"topk": COUNTS, "thresholds": BY_KIND["thresholds"], "markers": BY_KIND["tags"]}
         ),
     }
     return {**draw(st.fixed_dictionaries({}, optional=top)), "questions": entries}
@@ -173,9 +173,9 @@ def changed_files(draw: st.DrawFn) -> Document:
 
 
 RIGHT: dict[KeyKind, Any] = {
-    KeyKind.ID: "a", KeyKind.TEXT: "a", KeyKind.TEXTS: ["a"], KeyKind.MENTIONS: ["a"], KeyKind.PASSAGES: ["a"],
-    KeyKind.FLAG: True, KeyKind.REASON: "a", KeyKind.COUNT: 1, KeyKind.THRESHOLDS: 0.5, KeyKind.TAGS: ["a"],
-    KeyKind.MAPPING: {},
+    "id": "a", "text": "a", "texts": ["a"], "mentions": ["a"], "passages": ["a"],
+    "flag": True, "reason": "a", "count": 1, "thresholds": 0.5, "tags": ["a"],
+    "mapping": {},
 }  # fmt: skip
 
 

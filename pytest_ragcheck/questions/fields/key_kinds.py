@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from typing import Literal, TypeAlias
 
-
-class KeyKind(Enum):
-    """A type of value in a question; the value of the member is the type's name in the schema."""
-
-    ID = "id"
-    TEXT = "text"
-    TEXTS = "texts"
-    MENTIONS = "mentions"
-    PASSAGES = "passages"
-    FLAG = "flag"
-    REASON = "reason"
-    COUNT = "count"
-    THRESHOLDS = "thresholds"
-    TAGS = "tags"
-    MAPPING = "mapping"
-
+KeyKind: TypeAlias = Literal[
+    "id", "text", "texts", "mentions", "passages", "flag", "reason", "count", "thresholds", "tags", "mapping"
+]
+"""A type of value in a question, by its name in the schema."""
 
 KINDS: Mapping[str, KeyKind] = {
-    "id": KeyKind.ID,
-    "question": KeyKind.TEXT,
-    "expected_answer": KeyKind.TEXT,
-    "all_acceptable_answers": KeyKind.TEXTS,
-    "must_mention": KeyKind.MENTIONS,
-    "must_not_mention": KeyKind.MENTIONS,
-    "must_cite": KeyKind.TEXTS,
-    "must_not_retrieve": KeyKind.TEXTS,
-    "gold_passages": KeyKind.PASSAGES,
-    "distractors": KeyKind.PASSAGES,
-    "as": KeyKind.TEXT,
-    "answerable": KeyKind.FLAG,
-    "thresholds": KeyKind.THRESHOLDS,
-    "top_k": KeyKind.COUNT,
-    "tags": KeyKind.TAGS,
-    "skip": KeyKind.REASON,
-    "xfail": KeyKind.REASON,
-    "quarantine": KeyKind.REASON,
-    "metadata": KeyKind.MAPPING,
+    "id": "id",
+    "question": "text",
+    "expected_answer": "text",
+    "all_acceptable_answers": "texts",
+    "must_mention": "mentions",
+    "must_not_mention": "mentions",
+    "must_cite": "texts",
+    "must_not_retrieve": "texts",
+    "gold_passages": "passages",
+    "distractors": "passages",
+    "as": "text",
+    "answerable": "flag",
+    "thresholds": "thresholds",
+    "top_k": "count",
+    "tags": "tags",
+    "skip": "reason",
+    "xfail": "reason",
+    "quarantine": "reason",
+    "metadata": "mapping",
 }
 """The kind of each key of a question."""
 

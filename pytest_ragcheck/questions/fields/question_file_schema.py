@@ -86,7 +86,7 @@ def question_file_schema() -> Schema:
 
 
 def _file_parts() -> dict[str, Schema]:
-    defaults = {key: _ref(KINDS[key].value) for key in DEFAULTS.aliases}
+    defaults = {key: _ref(KINDS[key]) for key in DEFAULTS.aliases}
     return {
         "$schema": {},
         "schema_version": {"enum": [SCHEMA_VERSION, int(SCHEMA_VERSION), None]},
@@ -115,7 +115,7 @@ def _entry() -> Schema:
 
 
 def _question(vocabulary: Vocabulary) -> Schema:
-    keys = {key: _ref(KINDS[key].value) for key in vocabulary.aliases}
+    keys = {key: _ref(KINDS[key]) for key in vocabulary.aliases}
     schema = _mapping(vocabulary, keys, QUESTION_DESCRIPTIONS, needed=("question",))
     schema["allOf"].append(_unanswerable_without_answers())
     return {
@@ -127,7 +127,7 @@ def _question(vocabulary: Vocabulary) -> Schema:
 
 def _conversation() -> Schema:
     turns: Schema = {"type": "array", "minItems": 1, "items": _ref("turn")}
-    keys = {key: _ref(KINDS[key].value) for key in CONVERSATION.aliases if key != TURNS}
+    keys = {key: _ref(KINDS[key]) for key in CONVERSATION.aliases if key != TURNS}
     return {
         "title": "A conversation",
         "type": "object",
@@ -142,7 +142,7 @@ def _passage(*more_types: str) -> Schema:
     return {"title": "A passage", **_text(*more_types, "string", "object", "number"), **schema}
 
 
-def _kinds() -> dict[str, Schema]:
+def _kinds() -> dict[KeyKind, Schema]:
     """Return the schema of each kind of value by the kind's name; null is equivalent to a missing key."""
     share = {"minimum": 0, "maximum": 1}
     metrics = {
@@ -154,22 +154,21 @@ def _kinds() -> dict[str, Schema]:
         for metric in BOUNDED
     }
     several = ("array", "string", "number", "null")
-    kinds = {
-        KeyKind.ID: _text("string", "number", "null", pattern=_ID, message="a text without ::, [, ] and line breaks"),
-        KeyKind.TEXT: _text("string", "number", "null"),
-        KeyKind.TEXTS: {**_text(*several), "items": _text("string", "number")},
-        KeyKind.MENTIONS: {**_mention(*several), "items": _ref("mention")},
-        KeyKind.PASSAGES: {**_passage("array", "null"), "items": _ref("passage")},
-        KeyKind.FLAG: {"type": ["boolean", "null"]},
-        KeyKind.REASON: _text("string", "boolean", "number", "null"),
-        KeyKind.COUNT: {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_COUNT},
-        KeyKind.THRESHOLDS: {
+    return {
+        "id": _text("string", "number", "null", pattern=_ID, message="a text without ::, [, ] and line breaks"),
+        "text": _text("string", "number", "null"),
+        "texts": {**_text(*several), "items": _text("string", "number")},
+        "mentions": {**_mention(*several), "items": _ref("mention")},
+        "passages": {**_passage("array", "null"), "items": _ref("passage")},
+        "flag": {"type": ["boolean", "null"]},
+        "reason": _text("string", "boolean", "number", "null"),
+        "count": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_COUNT},
+        "thresholds": {
             "type": ["number", "object", "null"], **share, "properties": metrics, "additionalProperties": False,
         },
-        KeyKind.TAGS: {**_tag("array", "string", "null"), "items": _ref("tag")},
-        KeyKind.MAPPING: {**_value(), "type": ["object", "null"]},
+        "tags": {**_tag("array", "string", "null"), "items": _ref("tag")},
+        "mapping": {**_value(), "type": ["object", "null"]},
     }  # fmt: skip
-    return {kind.value: kinds[kind] for kind in KeyKind}
 
 
 def _text(*types: str, pattern: str = _SOME_TEXT, message: str = "a text that is not blank") -> Schema:
