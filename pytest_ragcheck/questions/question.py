@@ -224,9 +224,6 @@ class QuestionSet:
     dataset_name: str
     path: Path
     questions: tuple[Question, ...]
-    sets_thresholds: bool = False
-    """True if the file or any of its questions sets thresholds."""
-
     tier: str | None = None
     """The tier that the file sets; None for the tier of the run."""
 
@@ -243,3 +240,8 @@ class QuestionSet:
                 q if q.gold_passages or q.lacks_gold else replace(q, lacks_gold=True) for q in self.questions
             )
             object.__setattr__(self, "questions", marked)
+
+    @property
+    def sets_thresholds(self) -> bool:
+        """True if the file or any of its questions sets thresholds."""
+        return any(question.thresholds for question in self.questions)

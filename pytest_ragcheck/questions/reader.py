@@ -75,7 +75,6 @@ def read_question_file(
         dataset_name=reader.dataset_name,
         path=path,
         questions=questions,
-        sets_thresholds=any(question.thresholds for question in questions),
         tier=top.tier,
         ingest=top.ingest,
     )

@@ -52,7 +52,6 @@ def set_to_wire(questions: QuestionSet) -> dict[str, Any]:
     return {
         "dataset_name": questions.dataset_name,
         "path": str(questions.path),
-        "sets_thresholds": questions.sets_thresholds,
         "tier": questions.tier,
         "ingest": questions.ingest,
         "origin": asdict(questions.origin) if questions.origin else None,

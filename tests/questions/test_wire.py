@@ -63,7 +63,6 @@ def test_a_set_crosses_whole() -> None:
         dataset_name="billing",
         path=Path("b.rag.yaml"),
         questions=(FULL, BARE),
-        sets_thresholds=True,
         tier="generation",
         ingest=False,
     )

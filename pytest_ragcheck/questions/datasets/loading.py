@@ -48,7 +48,6 @@ def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | No
         dataset_name=choice.dataset_name,
         path=choice.path or Path(choice.dataset_name),
         questions=chosen,
-        sets_thresholds=any(question.thresholds for question in chosen),
         origin=Origin(
             source=choice.path.name if choice.path else f"hub: {dataset.hub.repository if dataset.hub else ''}",
             split=None if choice.path is not None and choice.path.is_file() else split,
