@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.characters import sound
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN_COLUMNS = 12
 
 
@@ -105,8 +104,7 @@ class Row:
     def _text(self, name: str, value: Any, expected: str) -> str:
         if not isinstance(value, str):
             raise self.unexpected(name, expected, value)
-        # A lone surrogate cannot be encoded for a request or a file.
-        return value if value.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+        return sound(value)
 
     def _from_columns(self, name: str, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
         lists = {key: value for key, value in columns.items() if isinstance(value, (list, tuple))}

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
-from pytest_ragcheck.questions.exports.export import Export, Form, sound
+from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.question import RETRIEVAL_ALONE, GoldPassage
 
 if TYPE_CHECKING:

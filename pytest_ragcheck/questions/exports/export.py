@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.exports.material import value_of
 from pytest_ragcheck.questions.question import NOTHING, GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.material import Material
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""
@@ -110,11 +108,6 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return sound(value) if isinstance(value, str) and value.strip() else None
-
-
-def sound(text: str) -> str:
-    """Return the text without lone surrogates, which UTF-8 cannot encode."""
-    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def passages(texts: Iterable[str]) -> tuple[GoldPassage, ...]:

@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.questions.characters import SURROGATE
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ MAX_COUNT = 999_999_999
 # JSON's numbers and YAML's `.7`. Digits with leading zeros, such as a postcode, are a text.
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity", ".nan", ".inf", "-.inf"})
 
@@ -67,7 +67,7 @@ def read_text(site: Site, entry: Entry | None, wanted: str = "a text") -> str | 
 
 def sound_text(site: Site, entry: Entry, text: str) -> str | None:
     """*text*, unless it has a lone surrogate, which UTF-8 cannot encode."""
-    if not text.isascii() and (surrogate := _LONE_SURROGATE.search(text)):
+    if not text.isascii() and (surrogate := SURROGATE.search(text)):
         site.mistake(
             entry.line,
             f"has the lone surrogate \\u{ord(surrogate[0]):04x}, half a character, under {entry.key!r}. "
