@@ -12,8 +12,8 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.questions.exports.export import Export
     from pytest_ragcheck.questions.exports.material import Material
-    from pytest_ragcheck.questions.exports.recognised_forms import ReadExport
 
 _ENDING = "_results.json"
 _SHOWN_KEYS = 12
@@ -46,8 +46,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    from pytest_ragcheck.questions.exports.export import Export
     from pytest_ragcheck.questions.exports.mtrag import is_mtrag
-    from pytest_ragcheck.questions.exports.recognised_forms import ReadExport, read_exports
+    from pytest_ragcheck.questions.exports.recognised_forms import read_exports
 
     results: Path = chosen.output or Path("ragcheck-results")
     exports = []
@@ -57,7 +58,7 @@ def _run(chosen: argparse.Namespace) -> int:
         else:
             exports.append(path)
     for read in list(read_exports(exports)):
-        if isinstance(read, ReadExport):
+        if isinstance(read, Export):
             say(*_write_questions(read, chosen.output or Path()))
         elif _is_old_layout(read):
             say(*_convert(read.path, results))
@@ -99,20 +100,19 @@ def _unknown(material: Material) -> UsageError:
     )
 
 
-def _write_questions(read: ReadExport, folder: Path) -> Iterator[str]:
+def _write_questions(export: Export, folder: Path) -> Iterator[str]:
     """Write the question file of an export, and print which parts were left out."""
     from pytest_ragcheck.questions.question_rows import write_questions
 
-    export = read.export
     if not export.questions:
         left = "; ".join(f"{what}: {number}" for what, number in export.left.items()) or "it is empty"
-        raise UsageError(f"{read.path}: {read.form.name}, has no questions to convert ({left}).")
-    written = folder / f"{read.path.stem}.rag.json"
+        raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
+    written = folder / f"{export.dataset_name}.rag.json"
     if written.exists():
         raise UsageError(f"{written}: exists already. Delete it, or name another folder with --output.")
     folder.mkdir(parents=True, exist_ok=True)
     write_questions(written, export.dataset_name, export.questions)
-    yield f"{read.path}: {read.form.name}, {counted(len(export.questions), 'question')}"
+    yield f"{export.path}: {export.form_name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
     yield from (f"  not carried over: {what}: {number}" for what, number in sorted(export.left.items()))
 

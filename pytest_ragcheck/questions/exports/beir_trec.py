@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import DatasetError, UsageError
+from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.characters import sound
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
 from pytest_ragcheck.questions.exports.export import Export, Form
@@ -144,11 +144,6 @@ def _beir_qrels(path: Path) -> Iterator[tuple[str, str, int]]:
                 f"{path.name}: line {number}: expected query-id, corpus-id and score, found {line[:80]!r}."
             )
         yield cells[0], cells[1], int(cells[2])
-
-
-def no_topics(path: Path) -> UsageError:
-    """Return the error for qrels without topics in the same command."""
-    return UsageError(f"{path}: has judgements of TREC and no questions. Name the file of their topics too.")
 
 
 FORMS = (

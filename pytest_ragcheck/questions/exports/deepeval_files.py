@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
-from pytest_ragcheck.questions.exports.material import texts_of, value_of
+from pytest_ragcheck.questions.exports.material import value_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.material import Material
 
 _SEPARATOR = "|"
 """`save_as` joins the contexts of CSV and JSON Lines with it."""
-
-_UNASKED = ("expected_tools", "expectations")
 
 
 def _is_goldens(material: Material) -> bool:
@@ -34,12 +32,10 @@ def _read(material: Material, export: Export) -> None:
             row.get("input"),
             given_id=row.get("name"),
             expected=row.get("expected_output"),
-            gold=passages(texts_of(row.get("context"), separator=_separator(material))),
+            gold=passages(row.get("context"), separator=_separator(material)),
             metadata=further(row, "input", "name", "expected_output", "context", mapping="additional_metadata"),
         )
-        for key in _UNASKED:
-            if value_of(row.get(key)):
-                export.leave(f"{key} (kept in metadata, not asserted)")
+        export.leave_unasserted(row, "expected_tools", "expectations")
 
 
 def _read_conversations(material: Material, export: Export) -> None:
@@ -51,11 +47,10 @@ def _read_conversations(material: Material, export: Export) -> None:
         export.add(
             *asked,
             given_id=row.get("name"),
-            gold=passages(texts_of(row.get("context"), separator=_separator(material))),
+            gold=passages(row.get("context"), separator=_separator(material)),
             metadata=further(row, "name", "turns", "context", mapping="additional_metadata"),
         )
-        if value_of(row.get("expected_outcome")):
-            export.leave("expected_outcome (kept in metadata, not asserted)")
+        export.leave_unasserted(row, "expected_outcome")
 
 
 FORMS = (

@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.characters import sound
-from pytest_ragcheck.questions.exports.material import value_of
+from pytest_ragcheck.questions.exports.material import texts_of, value_of
 from pytest_ragcheck.questions.question import NOTHING, GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
 
@@ -36,14 +37,26 @@ class Form:
 class Export:
     """The questions of one export, with unique ids, and the counts of the parts that were left out."""
 
-    dataset_name: str
+    path: Path
+    form_name: str
     questions: list[Question] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
     _ids: set[str] = field(default_factory=set)
 
+    @property
+    def dataset_name(self) -> str:
+        """The name of the file without its suffix."""
+        return self.path.stem
+
     def leave(self, what: str, number: int = 1) -> None:
         """Count *what* as not carried over."""
         self.left[what] += number
+
+    def leave_unasserted(self, row: Mapping[str, Any], *keys: str) -> None:
+        """Count the values under *keys*, which only the metadata keeps."""
+        for key in keys:
+            if value_of(row.get(key)):
+                self.leave(f"{key} (kept in metadata, not asserted)")
 
     def add(self, *texts: Any, given_id: Any = None, **fields: Any) -> None:
         """
@@ -110,8 +123,9 @@ def text_of(value: Any) -> str | None:
     return sound(value) if isinstance(value, str) and value.strip() else None
 
 
-def passages(texts: Iterable[str]) -> tuple[GoldPassage, ...]:
-    return tuple(GoldPassage(text=sound(text)) for text in texts)
+def passages(value: Any, *, separator: str = "") -> tuple[GoldPassage, ...]:
+    """Return the texts of a list or a single text, which *separator* splits, as passages."""
+    return tuple(GoldPassage(text=sound(text)) for text in texts_of(value, separator=separator))
 
 
 def further(row: Mapping[str, Any], *carried: str, mapping: str = "metadata") -> dict[str, Any]:

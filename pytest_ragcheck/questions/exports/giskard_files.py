@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
-from pytest_ragcheck.questions.exports.material import texts_of, value_of
+from pytest_ragcheck.questions.exports.material import value_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.material import Material
@@ -25,7 +25,7 @@ def _read(material: Material, export: Export) -> None:
             str(row.get("question") or ""),
             given_id=row.get("id"),
             expected=row.get("reference_answer"),
-            gold=passages(texts_of(row.get("reference_context"))),
+            gold=passages(row.get("reference_context")),
             metadata=further(row, *_CARRIED),
         )
 

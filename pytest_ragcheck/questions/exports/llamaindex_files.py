@@ -31,7 +31,7 @@ def _read_labelled(material: Material, export: Export) -> None:
         export.add(
             row["query"],
             expected=row.get("reference_answer"),
-            gold=passages(texts_of(row.get("reference_contexts"))),
+            gold=passages(row.get("reference_contexts")),
             metadata=further(row, "query", "reference_answer", "reference_contexts"),
         )
 

@@ -58,10 +58,6 @@ class Material:
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", frozenset(str(key) for row in self.rows for key in row))
 
-    def place(self, number: int) -> str:
-        """Return the name of the *number*-th row, from 1, for an error's text."""
-        return f"{self.path.name}: row {number}"
-
 
 def read_material(path: Path) -> Material:
     """

@@ -31,13 +31,10 @@ def _read(material: Material, export: Export) -> None:
         export.add(
             *([row["user_input"]] if messages is None else messages),
             expected=row.get("reference"),
-            gold=passages(texts_of(row.get("reference_contexts"))),
+            gold=passages(row.get("reference_contexts")),
             metadata=further(row, *_CARRIED),
         )
-        if value_of(row.get("rubrics")):
-            export.leave("rubrics (kept in metadata, not asserted)")
-        if value_of(row.get("reference_tool_calls")):
-            export.leave("reference_tool_calls (kept in metadata, not asserted)")
+        export.leave_unasserted(row, "rubrics", "reference_tool_calls")
 
 
 def _read_01(material: Material, export: Export) -> None:
@@ -50,7 +47,7 @@ def _read_01(material: Material, export: Export) -> None:
             row.get("question"),
             expected=None if expected == "nan" else expected,
             all_acceptable_answers=truths,
-            gold=passages(texts_of(row.get("contexts"))) if is_testset else (),
+            gold=passages(row.get("contexts")) if is_testset else (),
             metadata=_without_answers(further(row, *kept)),
         )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.exports import (
     beir_trec,
     deepeval_files,
@@ -15,7 +16,7 @@ from pytest_ragcheck.questions.exports import (
     promptfoo_tests,
     ragas_files,
 )
-from pytest_ragcheck.questions.exports.beir_trec import is_qrels, no_topics
+from pytest_ragcheck.questions.exports.beir_trec import is_qrels
 from pytest_ragcheck.questions.exports.export import Export, Form
 from pytest_ragcheck.questions.exports.material import Material, read_material
 
@@ -31,16 +32,7 @@ FORMS: tuple[Form, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadExport:
-    """A file in a recognised form, read."""
-
-    path: Path
-    form: Form
-    export: Export
-
-
-def read_exports(paths: Sequence[Path]) -> Iterator[ReadExport | Material]:
+def read_exports(paths: Sequence[Path]) -> Iterator[Export | Material]:
     """
     Yield the questions of each path in a recognised form, and the material of each other path.
 
@@ -55,14 +47,14 @@ def read_exports(paths: Sequence[Path]) -> Iterator[ReadExport | Material]:
     others = [replace(each, qrels=qrels) for each in materials if each.path not in qrels]
     found = [(each, _form_of(each)) for each in others]
     if qrels and not any(form is not None and form.name.startswith("TREC") for _, form in found):
-        raise no_topics(qrels[0])
+        raise UsageError(f"{qrels[0]}: has judgements of TREC and no questions. Name the file of their topics too.")
     for material, form in found:
         if form is None:
             yield material
             continue
-        export = Export(dataset_name=material.path.stem)
+        export = Export(path=material.path, form_name=form.name)
         form.read(material, export)
-        yield ReadExport(path=material.path, form=form, export=export)
+        yield export
 
 
 def _form_of(material: Material) -> Form | None:
