@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pytest_ragcheck.questions.fields.entry import subject_of
 from pytest_ragcheck.questions.fields.key_kinds import KINDS, KeyKind
 from pytest_ragcheck.questions.fields.key_names import QUESTION, named_entries, near_match
-from pytest_ragcheck.questions.nodes.csv_cells import Cell, split_rows
+from pytest_ragcheck.questions.nodes.csv_cells import split_rows
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import NULLS, Entry, ListNode, MappingNode, Node, Scalar, Unreadable
@@ -43,7 +43,7 @@ def compose_csv(text: str, mistakes: Mistakes) -> ListNode | None:
     delimiter = separator[1] if separator else _delimiter_of(text)
     rows = split_rows(text[begin:], delimiter, line=line)
     nodes: list[Node] = []
-    longer: list[list[Cell]] = []
+    longer: list[list[Scalar]] = []
     site = Site(mistakes, "the row")
     try:
         header = next(rows, None)
@@ -93,7 +93,7 @@ def _is_misspelt(text: str) -> bool:
     return _WORDS.fullmatch(text) is not None and near_match(text, tuple(QUESTION.real_names)) is not None
 
 
-def _read_header(mistakes: Mistakes, header: Sequence[Cell], declared: str) -> list[str | None] | None:
+def _read_header(mistakes: Mistakes, header: Sequence[Scalar], declared: str) -> list[str | None] | None:
     """
     Return the key of each column: empty for a nameless column, None for a column with a mistake.
 
@@ -113,9 +113,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Cell], declared: str) -> l
             f"question{declared or ','}expected_answer, with {between}",
         )
         return None
-    typed = [
-        Entry(name, cell.line, Scalar(cell.line, name, quoted=True)) for name, cell in zip(names, header, strict=True)
-    ]
+    typed = [Entry(name, cell.line, cell) for name, cell in zip(names, header, strict=True)]
     entries = named_entries(site, MappingNode(line, [entry for entry in typed if entry.key]), QUESTION)
     if "question" not in entries:
         site.mistake(line, f"has no 'question' (found: {found}). Name the column with the texts to ask so.")
@@ -124,7 +122,7 @@ def _read_header(mistakes: Mistakes, header: Sequence[Cell], declared: str) -> l
     return [entry.key if id(entry) in read or not entry.key else None for entry in typed]
 
 
-def _fits(site: Site, row: Sequence[Cell], columns: Sequence[str | None], delimiter: str) -> bool:
+def _fits(site: Site, row: Sequence[Scalar], columns: Sequence[str | None], delimiter: str) -> bool:
     """Return whether each cell of *row* has a column, and note a mistake otherwise."""
     nameless = (number for number, column in enumerate(columns[: len(row)], start=1) if column == "")
     other = next((each for each in _DELIMITERS if row[0].text.count(each) == len(columns) - 1), "")
@@ -148,11 +146,11 @@ def _fits(site: Site, row: Sequence[Cell], columns: Sequence[str | None], delimi
     return False
 
 
-def _too_many(row: Sequence[Cell], columns: Sequence[str | None], delimiter: str) -> str:
+def _too_many(row: Sequence[Scalar], columns: Sequence[str | None], delimiter: str) -> str:
     return f"has {len(row)} cells, and the header {len(columns)}. Put a cell that holds {delimiter!r} into quotes."
 
 
-def _question_node(mistakes: Mistakes, row: Sequence[Cell], columns: Sequence[str | None], *, number: int) -> Node:
+def _question_node(mistakes: Mistakes, row: Sequence[Scalar], columns: Sequence[str | None], *, number: int) -> Node:
     entries: list[Entry] = []
     broken: list[tuple[str, Unreadable]] = []
     for name, cell in zip(columns, row, strict=False):  # a row may have more empty cells
@@ -169,11 +167,11 @@ def _question_node(mistakes: Mistakes, row: Sequence[Cell], columns: Sequence[st
     return node
 
 
-def _value(kind: KeyKind, cell: Cell) -> Node:
+def _value(kind: KeyKind, cell: Scalar) -> Node:
     text = cell.text.strip()
     if text[0] in _JSON_BEGINS_WITH.get(kind, ""):
         return compose_json(cell.text, line=cell.line, whole="cell")
     bare = Scalar(cell.line, text, quoted=False)
     if (kind in _NEVER_TEXTS and text not in NULLS) or (kind == "reason" and is_flag(bare)):
         return bare
-    return Scalar(cell.line, cell.text, quoted=True)
+    return cell

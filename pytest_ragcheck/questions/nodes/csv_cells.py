@@ -9,27 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import NamedTuple
 
-from pytest_ragcheck.questions.nodes.node import Unreadable
+from pytest_ragcheck.questions.nodes.node import Scalar, Unreadable
 from pytest_ragcheck.questions.nodes.node_values import shortened
 
 _QUOTED = re.compile(r' *"[^"]*(?:""[^"]*)*"')
 
 
-class Cell(NamedTuple):
-    """The text between two delimiters with its line, for `compose_csv`."""
-
-    text: str
-    """The text without its quotes, and without spaces outside of the quotes."""
-
-    line: int
-
-
-def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Cell]]:
+def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Scalar]]:
     """
-    Yield the rows of *text*, without empty rows.
+    Yield the rows of *text*, without empty rows. A cell has no quotes, and no spaces outside of the quotes.
 
     Args:
         text: Rows end with a line break outside of quotes.
@@ -41,17 +30,17 @@ def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Cel
     """
     next_cell = _cell_pattern(delimiter).match
     position = 0
-    row: list[Cell] = []
+    row: list[Scalar] = []
     while position < len(text) or row:
         found = next_cell(text, position)
         if found is None:
             raise _bad_quotes(text, position, line)
         quoted, plain, end = found.groups()
         if quoted is None:
-            row.append(Cell((plain or "").rstrip(" "), line))
+            row.append(Scalar(line, (plain or "").rstrip(" "), quoted=True))
         else:
             # Make a line break within a cell the same on every operating system.
-            row.append(Cell(quoted.replace('""', '"').replace("\r\n", "\n"), line))
+            row.append(Scalar(line, quoted.replace('""', '"').replace("\r\n", "\n"), quoted=True))
             line += quoted.count("\n")
         position = found.end()
         if end and end == delimiter:
@@ -62,7 +51,6 @@ def split_rows(text: str, delimiter: str, *, line: int = 1) -> Iterator[list[Cel
         line += 1
 
 
-@lru_cache
 def _cell_pattern(delimiter: str) -> re.Pattern[str]:
     escaped = re.escape(delimiter)
     end = rf"{escaped}|\r\n?|\n|\Z" if delimiter else r"\r\n?|\n|\Z"
