@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.demo.chunks import spoken
+from pytest_ragcheck.demo.chunks import Passage, spoken
 from pytest_ragcheck.demo.words import words_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.demo.chunks import Passage
 
 REFUSAL = "The documents do not answer this question."
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.question import GoldPassage
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question
+from pytest_ragcheck.questions.question import GoldPassage, Question
 
 TAG = "injection"
 """The tag of questions with planted documents."""

@@ -7,14 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.questions.fields.file_level import SCHEMA_VERSION
-from pytest_ragcheck.questions.question import END_TO_END, TIERS
+from pytest_ragcheck.questions.question import END_TO_END, TIERS, GoldPassage, Question
 from pytest_ragcheck.questions.tiers import tier_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage, Question
 
 
 def questions_document(

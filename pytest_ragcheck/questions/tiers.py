@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import QuestionFileError
-from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question, QuestionSet
 
 _SKIPPED = {
     GENERATION: f"it has no passages to go along with it in the tier {GENERATION!r}",

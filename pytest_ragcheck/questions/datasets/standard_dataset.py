@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.passages import text_digest
-from pytest_ragcheck.questions.question import TIERS, GoldPassage
+from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.datasets.dataset_row import Row
-    from pytest_ragcheck.questions.question import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

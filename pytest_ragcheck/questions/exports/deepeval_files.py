@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, user_texts
-from pytest_ragcheck.questions.exports.material import value_of
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.exports.material import Material
+from pytest_ragcheck.questions.exports.material import Material, value_of
 
 _SEPARATOR = "|"
 """`save_as` joins the contexts of CSV and JSON Lines with it."""

@@ -7,15 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.questions.characters import sound
-from pytest_ragcheck.questions.exports.material import texts_of, value_of
+from pytest_ragcheck.questions.exports.material import Material, texts_of, value_of
 from pytest_ragcheck.questions.question import NOTHING, GoldPassage, Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, usable_id
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.exports.material import Material
 
 UNJUDGED: Mapping[str, float] = {"answer_correctness": 0.0, "groundedness": 0.0}
 """Thresholds of a turn that is asked only as context of the turns after it."""

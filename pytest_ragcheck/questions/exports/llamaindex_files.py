@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.exports.export import Export, Form, further, passages, text_of
-from pytest_ragcheck.questions.exports.material import texts_of
+from pytest_ragcheck.questions.exports.material import Material, texts_of
 from pytest_ragcheck.questions.question import GoldPassage
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.exports.material import Material
 
 
 def _is_labelled(material: Material) -> bool:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_ragcheck.questions.exports.export import text_of
+from pytest_ragcheck.questions.exports.export import Export, text_of
 from pytest_ragcheck.questions.mention import compile_mention
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.exports.export import Export
 
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 

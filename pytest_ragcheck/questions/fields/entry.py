@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import (
     read_answerable,
@@ -19,14 +18,11 @@ from pytest_ragcheck.questions.fields.field_readers import (
 )
 from pytest_ragcheck.questions.fields.file_level import Defaults
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, Vocabulary, named_entries
-from pytest_ragcheck.questions.nodes.mistakes import Site
+from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
 from pytest_ragcheck.questions.nodes.node_values import read_text, read_texts, seen, shortened, wrong
 from pytest_ragcheck.questions.question import Question, in_conversation
 from pytest_ragcheck.questions.question_ids import derived_id, id_mistake
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 
 _ONE_ANSWER = "one text, and further accepted ones under 'all_acceptable_answers'"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import read_tags, read_thresholds, read_top_k
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
-from pytest_ragcheck.questions.nodes.node import ListNode, MappingNode, Node
+from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
 from pytest_ragcheck.questions.nodes.node_values import (
     number_in,
     read_flag,
@@ -23,7 +23,6 @@ from pytest_ragcheck.questions.question_ids import unprintable_in
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.nodes.mistakes import Site
-    from pytest_ragcheck.questions.nodes.node import Entry
 
 SCHEMA_VERSION = "1"
 """Version of the questions document that `question_rows` writes and `reader` reads."""

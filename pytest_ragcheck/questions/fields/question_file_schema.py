@@ -9,7 +9,7 @@ The language servers of YAML and JSON show `errorMessage` and `patternErrorMessa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_ragcheck.questions.characters import END, LONE_SURROGATE, UNPRINTABLE, WHITE_SPACE
 from pytest_ragcheck.questions.fields.field_readers import ANSWERS, MARKER_OPERATORS, TAG
@@ -32,14 +32,12 @@ from pytest_ragcheck.questions.fields.key_names import (
     QUESTION,
     TURN,
     TURNS,
+    Vocabulary,
 )
 from pytest_ragcheck.questions.mention import FLAGS
 from pytest_ragcheck.questions.nodes.node_values import MAX_COUNT
 from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.scores.catalogue import ASSERTABLE, BOUNDED
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.fields.key_names import Vocabulary
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from json import JSONDecodeError
-from typing import TYPE_CHECKING
 
-from pytest_ragcheck.questions.nodes.mistakes import Site
+from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import (
     MAX_DEPTH,
     Entry,
@@ -19,10 +18,6 @@ from pytest_ragcheck.questions.nodes.node import (
     too_deep,
 )
 from pytest_ragcheck.questions.nodes.node_values import shortened
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Mistakes
-
 
 _SPACE = r"[ \t\n\r]*"
 _STRING = r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"'
