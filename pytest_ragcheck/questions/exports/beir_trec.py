@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.questions.exports.material import Material
 
 _QREL = re.compile(r"(\S+)\s+\S+\s+(\S+)\s+(-?\d+)\s*")
+_BEIR_QREL = re.compile(r"([^\t]*)\t([^\t]*)\t(-?\d+)\s*")
 _TOPIC = re.compile(r"<top(?:ic)?\b(?P<attributes>[^>]*)>(?P<body>.*?)</top(?:ic)?>", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(r"<(?P<name>num|title|desc|narr|query|question|narrative|description)>", re.IGNORECASE)
 _LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
@@ -47,7 +48,7 @@ def _is_beir(material: Material) -> bool:
 def _read_topics(material: Material, export: Export) -> None:
     judged: dict[str, list[str]] = {}
     for path in material.qrels:
-        for topic, document, grade in _qrels(path):
+        for topic, document, grade in _judgements(path, _QREL, "four columns"):
             _judge(export, judged, topic, document, grade)
     for number, text, metadata in _topics(material):
         gold = tuple(GoldPassage(doc_id=sound(document)) for document in judged.get(number, ()))
@@ -80,14 +81,14 @@ def _topics(material: Material) -> Iterator[tuple[str, str, dict[str, str]]]:
         yield number, fields.pop(asked), fields
 
 
-def _qrels(path: Path) -> Iterator[tuple[str, str, int]]:
-    """Yield the topic, the document and the grade of each line."""
+def _judgements(path: Path, form: re.Pattern[str], columns: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the query, the document and the grade of each line, which has the *form*; a header is skipped."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
+        if not line.strip() or (number == 1 and line.rstrip().endswith("\tscore")):
             continue
-        found = _QREL.fullmatch(line)
+        found = form.fullmatch(line)
         if found is None:
-            raise DatasetError(f"{path.name}: line {number}: expected four columns, found {line[:80]!r}.")
+            raise DatasetError(f"{path.name}: line {number}: expected {columns}, found {line[:80]!r}.")
         yield found[1], found[2], int(found[3])
 
 
@@ -107,7 +108,7 @@ def _read_beir(material: Material, export: Export) -> None:
     judged: dict[str, list[str]] = {}
     splits: dict[str, list[str]] = {}
     for path in sorted((material.path / "qrels").glob("*.tsv")):
-        for query, document, grade in _beir_qrels(path):
+        for query, document, grade in _judgements(path, _BEIR_QREL, "query-id, corpus-id and score"):
             _judge(export, judged, query, document, grade)
             of_query = splits.setdefault(query, [])
             if path.stem not in of_query:
@@ -132,18 +133,6 @@ def _read_beir(material: Material, export: Export) -> None:
             metadata={**dict(row.columns.get("metadata") or {}), "splits": splits[query]},
             tier=RETRIEVAL_ALONE,
         )
-
-
-def _beir_qrels(path: Path) -> Iterator[tuple[str, str, int]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        cells = line.rstrip().split("\t")
-        if number == 1 and cells[-1] == "score":
-            continue
-        if len(cells) != 3 or not re.fullmatch(r"-?\d+", cells[2]):
-            raise DatasetError(
-                f"{path.name}: line {number}: expected query-id, corpus-id and score, found {line[:80]!r}."
-            )
-        yield cells[0], cells[1], int(cells[2])
 
 
 FORMS = (
