@@ -17,7 +17,7 @@ from pytest_ragcheck.questions.fields.field_readers import (
     read_top_k,
 )
 from pytest_ragcheck.questions.fields.file_level import Defaults
-from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, Vocabulary, named_entries
+from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
 from pytest_ragcheck.questions.nodes.node_values import read_text, read_texts, seen, shortened, wrong
@@ -51,7 +51,8 @@ class EntryReader:
         if mapping is None:
             return ()
         site = Site(self.mistakes, subject_of(mapping, number))
-        question, entries = self._read_question(site, mapping, QUESTION)
+        entries = named_entries(site, mapping, QUESTION)
+        question = self._read_question(site, mapping, entries)
         question_id = self._read_id(site, mapping, entries, question.question)
         return (replace(question, id=question_id),)
 
@@ -81,7 +82,10 @@ class EntryReader:
     def _read_turn(self, node: Node, subject: str) -> Question | None:
         """Return the question of a turn, without its id; None after a mistake. The *subject* begins each mistake."""
         mapping = self._as_mapping(node, subject)
-        return None if mapping is None else self._read_question(Site(self.mistakes, subject), mapping, TURN)[0]
+        if mapping is None:
+            return None
+        site = Site(self.mistakes, subject)
+        return self._read_question(site, mapping, named_entries(site, mapping, TURN))
 
     def _as_mapping(self, node: Node, subject: str) -> MappingNode | None:
         if isinstance(node, Scalar) and not node.is_null:
@@ -93,12 +97,9 @@ class EntryReader:
         )
         return None
 
-    def _read_question(
-        self, site: Site, node: MappingNode, vocabulary: Vocabulary
-    ) -> tuple[Question, Mapping[str, Entry]]:
-        """Return the question without its id, and the entries of *node* by key."""
-        entries = named_entries(site, node, vocabulary)
-        question = Question(
+    def _read_question(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> Question:
+        """Return the question without its id."""
+        return Question(
             dataset_name=self.dataset_name,
             id="",
             question=self._read_text(site, node, entries) or "",
@@ -122,7 +123,6 @@ class EntryReader:
             path=self.path,
             line=node.line,
         )
-        return question, entries
 
     def _read_text(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> str | None:
         if "question" in entries:
