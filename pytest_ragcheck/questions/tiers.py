@@ -48,15 +48,14 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
         for question in questions.questions
     )
     bare = [question for question in asked if not _can_be_asked(question)]
-    if bare and questions.origin is None:
-        raise QuestionFileError(questions.path, [_mistake(question, root, _what(question)) for question in bare])
-    if ingest and questions.origin is None and (mistakes := list(_ambiguous_documents(asked, root))):
+    if questions.origin is not None:
+        skipped = {each.id: replace(each, skip=_why(each)) for each in bare if not each.skip}
+        return replace(questions, questions=tuple(skipped.get(each.id, each) for each in asked))
+    mistakes = [_mistake(question, root, _what(question)) for question in bare]
+    if ingest and not bare:
+        mistakes = list(_ambiguous_documents(asked, root))
+    if mistakes:
         raise QuestionFileError(questions.path, mistakes)
-    if bare:
-        asked = tuple(
-            question if _can_be_asked(question) or question.skip else replace(question, skip=_why(question))
-            for question in asked
-        )
     return replace(questions, questions=asked)
 
 
