@@ -17,8 +17,6 @@ DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qaspe
 
 _NAMES = frozenset(dataset.name for dataset in DATASETS)
 
-EXTRA = "pip install 'pytest-ragcheck[datasets]'"
-
 
 def is_standard(dataset_name: str) -> bool:
     """Return True for one of the package's datasets, which a run collects only by `--rag-dataset`."""
@@ -96,6 +94,6 @@ def check_choice(choice: DatasetChoice, known: Mapping[str, Dataset]) -> None:
         )
     if not hub.is_installed():
         raise UsageError(
-            f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: {EXTRA}. "
-            f"Or give its file: {choice.dataset_name}=PATH."
+            f"to load {choice.dataset_name} by its name, the package 'datasets' is needed: "
+            f"pip install 'pytest-ragcheck[datasets]'. Or give its file: {choice.dataset_name}=PATH."
         )
