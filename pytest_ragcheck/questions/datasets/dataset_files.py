@@ -10,6 +10,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -121,17 +122,14 @@ def _parquet_rows(path: Path, stream: io.BufferedReader) -> Iterator[Row]:
 def _json_rows(path: Path, stream: IO[bytes], unfold: Callable[[Row], Iterable[Row] | None] | None) -> Iterator[Row]:
     with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="\n") as text:
         lines = ((number, line) for number, line in enumerate(text, start=1) if line.strip())
-        first = next(lines, None)
-        if first is None:
+        begin = list(islice(lines, 2))
+        if not begin:
             raise DatasetError(f"{path.name}: expected rows, found an empty file.")
-        second = next(lines, None)
-        if second is None or not isinstance(_read(first[1]), dict):
-            rest = "" if second is None else second[1] + "".join(line for _, line in lines)
-            yield from _rows_in(path, _whole(path, first[1] + rest), unfold)
+        if len(begin) == 1 or not isinstance(_read(begin[0][1]), dict):
+            whole = "".join(line for _, line in chain(begin, lines))
+            yield from _rows_in(path, _whole(path, whole), unfold)
             return
-        yield _line_row(path, *first)
-        yield _line_row(path, *second)
-        for number, line in lines:
+        for number, line in chain(begin, lines):
             yield _line_row(path, number, line)
 
 
