@@ -19,12 +19,11 @@ _NO_WELL_FORMED = "[]"
 """The dataset's text in place of the list of well-formed answers, if there are none."""
 
 
-def unfold(document: Row) -> Iterator[Row] | None:
-    """Return the rows of the official columns, each an object keyed by row; None for a single row."""
-    return _unfolded(document) if isinstance(document.columns.get("query"), dict) else None
-
-
-def _unfolded(document: Row) -> Iterator[Row]:
+def unfold(document: Row) -> Iterator[Row]:
+    """Yield the rows of the official columns, each an object keyed by row, or a single row as it is."""
+    if not isinstance(document.columns.get("query"), dict):
+        yield document
+        return
     columns = {name: document.row(name) for name in document.columns}
     for key in columns["query"].columns:
         # Rows of the public evaluation files lack some columns.

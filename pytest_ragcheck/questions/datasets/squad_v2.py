@@ -13,12 +13,11 @@ from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, pa
 from pytest_ragcheck.questions.question import GENERATION, Question
 
 
-def unfold(document: Row) -> Iterator[Row] | None:
-    """Return the rows of the official articles, which nest paragraphs and questions; None for a single row."""
-    return _unfolded(document) if "data" in document else None
-
-
-def _unfolded(document: Row) -> Iterator[Row]:
+def unfold(document: Row) -> Iterator[Row]:
+    """Yield the rows of the official articles, which nest paragraphs and questions, or a single row as it is."""
+    if "data" not in document:
+        yield document
+        return
     for article in document.rows("data"):
         for paragraph in article.rows("paragraphs"):
             shared = {"title": article.columns.get("title"), "context": paragraph["context"]}
