@@ -16,27 +16,22 @@ def number_in(text: str) -> float:
 
 
 def read_fraction(text: str) -> float:
-    """Return a number from 0 to 1."""
     return _number(text, lambda number: 0 <= number <= 1, "a number from 0 to 1; write one such as 0.7")
 
 
 def read_seconds(text: str) -> float:
-    """Return a number of seconds above 0."""
     return _number(text, lambda number: 0 < number < inf, "a number of seconds above 0; write one such as 60")
 
 
 def read_delay(text: str) -> float:
-    """Return a number of seconds from 0."""
     return _number(text, lambda number: 0 <= number < inf, "a number of seconds from 0; write one such as 0.1")
 
 
 def read_usd(text: str) -> float:
-    """Return an amount of US dollars above 0."""
     return _number(text, lambda number: 0 < number < inf, "an amount of US dollars above 0; write one such as 0.50")
 
 
 def read_price(text: str) -> tuple[float, float]:
-    """Return two amounts of US dollars from 0."""
     try:
         read, written = map(float, text.split())
     except ValueError:
@@ -47,14 +42,12 @@ def read_price(text: str) -> tuple[float, float]:
 
 
 def read_count(text: str) -> int:
-    """Return a whole number from 1."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}", text):
         raise ValueError("is not a whole number from 1; write one such as 5")
     return int(text)
 
 
 def read_number(text: str) -> int:
-    """Return a whole number from 0."""
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise ValueError("is not a whole number from 0; write one such as 2")
     return int(text)

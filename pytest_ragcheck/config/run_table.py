@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_ragcheck.config.numbers import (
-    read_count,
-    read_shard,
-    read_usd,
-)
+from pytest_ragcheck.config.numbers import read_count, read_shard, read_usd
 from pytest_ragcheck.config.readers import (
     as_mapping,
     chosen_groups,
