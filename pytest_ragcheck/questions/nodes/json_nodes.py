@@ -111,7 +111,7 @@ class _Scanner:
             wanted = "a key in quotes"
 
     def _closes(self, mark: str, *, separated: bool = False) -> bool:
-        """Whether *mark* stands next; where values are *separated*, it or a comma has to."""
+        """Skip *mark*, or a comma if *separated*, where one of them must be next; return True for *mark*."""
         token = _MARK.match(self._text, self._position)
         found = token[1] if token else None
         if token and (found == mark or (separated and found == ",")):
