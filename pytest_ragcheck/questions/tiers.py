@@ -9,20 +9,6 @@ from pathlib import Path
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question, QuestionSet
 
-_SKIPPED = {
-    GENERATION: f"it has no passages to go along with it in the tier {GENERATION!r}",
-    RETRIEVAL_ALONE: f"it has no gold passages to find in the tier {RETRIEVAL_ALONE!r}",
-}
-"""By tier, the reason to skip a question of a dataset."""
-
-_MISTAKES = {
-    GENERATION: f"has no passages, which the tier {GENERATION!r} sends along with it. Give it 'gold_passages', or ask "
-    f"it in the tier {END_TO_END!r}.",
-    RETRIEVAL_ALONE: f"has no gold passages, which the tier {RETRIEVAL_ALONE!r} looks for. Give an answerable question "
-    f"'gold_passages', or ask it in the tier {END_TO_END!r}.",
-}
-"""By tier, the mistake of a question in a file."""
-
 
 def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | None = None) -> QuestionSet:
     """
@@ -47,12 +33,16 @@ def asked_in(questions: QuestionSet, *, tier: str, ingest: bool, root: Path | No
         question if (question.tier, question.ingest) == (tier, ingest) else replace(question, tier=tier, ingest=ingest)
         for question in questions.questions
     )
-    bare = [question for question in asked if not _can_be_asked(question)]
     if questions.origin is not None:
-        skipped = {each.id: replace(each, skip=_why(each)) for each in bare if not each.skip}
-        return replace(questions, questions=tuple(skipped.get(each.id, each) for each in asked))
-    mistakes = [_mistake(question, root, _what(question)) for question in bare]
-    if ingest and not bare:
+        asked = tuple(
+            replace(question, skip=why)
+            if not question.skip and (why := _obstacle(question, in_file=False))
+            else question
+            for question in asked
+        )
+        return replace(questions, questions=asked)
+    mistakes = [_mistake(question, root, what) for question in asked if (what := _obstacle(question, in_file=True))]
+    if ingest and not mistakes:
         mistakes = list(_ambiguous_documents(asked, root))
     if mistakes:
         raise QuestionFileError(questions.path, mistakes)
@@ -65,30 +55,30 @@ def tier_of(questions: tuple[Question, ...]) -> str:
     return tiers.pop() if len(tiers) == 1 else "mixed" if tiers else END_TO_END
 
 
-def _why(question: Question) -> str:
-    return "it has a passage without a text to send" if _lacks_text(question) else _SKIPPED[question.tier]
+def _obstacle(question: Question, *, in_file: bool) -> str | None:
+    """
+    Return why the question cannot be asked in its tier; None if it can.
 
-
-def _what(question: Question) -> str:
-    if not _lacks_text(question):
-        return _MISTAKES[question.tier]
-    purpose = f"which the tier {GENERATION!r} sends" if question.tier == GENERATION else "which ingestion uploads"
-    return f"has a passage without 'text', {purpose}. Write its text."
-
-
-def _can_be_asked(question: Question) -> bool:
-    """Return True if the question has the passages that its tier needs."""
-    if _lacks_text(question):
-        return False
-    if question.tier == RETRIEVAL_ALONE:
-        return question.answerable and bool(question.gold_passages)
-    return question.tier != GENERATION or bool(question.gold_passages or question.distractors)
-
-
-def _lacks_text(question: Question) -> bool:
-    """Return True if a passage has only an id, and its text would be sent or uploaded."""
-    needs_texts = question.tier == GENERATION or question.ingest
-    return needs_texts and not all(passage.text for passage in (*question.gold_passages, *question.distractors))
+    The text is the mistake of a question in a file, or the reason to skip a question of a dataset.
+    """
+    tier, passages = question.tier, (*question.gold_passages, *question.distractors)
+    if (tier == GENERATION or question.ingest) and not all(passage.text for passage in passages):
+        purpose = f"which the tier {tier!r} sends" if tier == GENERATION else "which ingestion uploads"
+        mistake = f"has a passage without 'text', {purpose}. Write its text."
+        return mistake if in_file else "it has a passage without a text to send"
+    if tier == GENERATION and not passages:
+        mistake = (
+            f"has no passages, which the tier {tier!r} sends along with it. Give it 'gold_passages', or ask it in the "
+            f"tier {END_TO_END!r}."
+        )
+        return mistake if in_file else f"it has no passages to go along with it in the tier {tier!r}"
+    if tier == RETRIEVAL_ALONE and not (question.answerable and question.gold_passages):
+        mistake = (
+            f"has no gold passages, which the tier {tier!r} looks for. Give an answerable question 'gold_passages', or "
+            f"ask it in the tier {END_TO_END!r}."
+        )
+        return mistake if in_file else f"it has no gold passages to find in the tier {tier!r}"
+    return None
 
 
 def _ambiguous_documents(questions: Iterable[Question], root: Path | None) -> Iterator[str]:
