@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,18 +95,10 @@ def value_of(cell: Any) -> Any:
     if not stripped:
         return None
     if stripped[0] in "[{":
-        try:
-            return json.loads(stripped)
-        except ValueError:
-            return _python_literal(cell)
+        for read in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                return read(stripped)
     return cell
-
-
-def _python_literal(cell: str) -> Any:
-    try:
-        return ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return cell
 
 
 def _json_material(path: Path, text: str) -> Material:
