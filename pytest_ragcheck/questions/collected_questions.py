@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question, QuestionSet
 
 
 @dataclass(slots=True, eq=False)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.nodes.json_nodes import compose_json, compose_jsonl
+from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 from pytest_ragcheck.questions.nodes.node import Node, Scalar, Unreadable
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Mistakes
 
 _FIRST_QUESTION = {
     ".yaml": "a question, such as '- question: ...'",

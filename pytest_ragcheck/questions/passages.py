@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage, Question
+from pytest_ragcheck.questions.question import GoldPassage, Question
 
 _DIGITS = 12
 

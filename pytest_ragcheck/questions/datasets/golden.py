@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, passages_of
 from pytest_ragcheck.questions.question import GENERATION, Question
 from pytest_ragcheck.questions.question_ids import derived_id
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:

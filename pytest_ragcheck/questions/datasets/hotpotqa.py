@@ -7,13 +7,11 @@ Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question An
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, RETRIEVAL_ALONE, Question
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 
 def read(rows: Iterable[Row], dataset_name: str) -> Iterator[Question]:

@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_row import Row
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.standard_dataset import Hub
+from pytest_ragcheck.questions.datasets.standard_dataset import Hub
 
 
 def is_installed() -> bool:

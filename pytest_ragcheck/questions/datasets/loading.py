@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import files_at, rows_of_file
+from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.hub import rows_of_hub
 from pytest_ragcheck.questions.datasets.sampling import sample
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 from pytest_ragcheck.questions.question import Origin, Question, QuestionSet
 from pytest_ragcheck.questions.question_ids import usable_id
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
-    from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 
 
 def load_questions(choice: DatasetChoice, dataset: Dataset, *, samples: int | None, seed: int) -> QuestionSet:

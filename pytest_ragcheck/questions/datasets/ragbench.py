@@ -10,15 +10,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.datasets.standard_dataset import Dataset, Hub, passages_of
 from pytest_ragcheck.questions.question import END_TO_END, GENERATION, RETRIEVAL_ALONE, Question
 from pytest_ragcheck.questions.question_ids import derived_id
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 SUBSETS = (
     "covidqa", "cuad", "delucionqa", "emanual", "expertqa", "finqa",

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.questions.datasets import golden, hotpotqa, hub, msmarco, qasper, ragbench, squad_v2
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
-    from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
+from pytest_ragcheck.questions.datasets.dataset_names import DatasetChoice
+from pytest_ragcheck.questions.datasets.standard_dataset import Dataset
 
 DATASETS = tuple(module.DATASET for module in (ragbench, squad_v2, golden, qasper, hotpotqa, msmarco))
 """The datasets that come with the package."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import Question, QuestionSet
+from pytest_ragcheck.questions.question import Question, QuestionSet
 
 
 def sample(questions: Iterable[Question], size: int | None, *, seed: int) -> tuple[Question, ...]:

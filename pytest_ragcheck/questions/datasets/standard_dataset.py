@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.passages import text_digest
 from pytest_ragcheck.questions.question import TIERS, GoldPassage, Question
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

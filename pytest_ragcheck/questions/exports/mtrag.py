@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import DatasetError
 from pytest_ragcheck.questions.datasets.dataset_files import rows_of_file
+from pytest_ragcheck.questions.datasets.dataset_row import Row
 from pytest_ragcheck.questions.exports.export import UNJUDGED
 from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSet, in_conversation
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.datasets.dataset_row import Row
 
 _CORPUS = re.compile(r"(?:mt-rag-)?([a-z0-9]+)")
 _JUDGED = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}

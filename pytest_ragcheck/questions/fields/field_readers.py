@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
+from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import (
     is_flag,
@@ -25,9 +26,6 @@ from pytest_ragcheck.questions.nodes.node_values import (
 )
 from pytest_ragcheck.questions.question import NOTHING, GoldPassage
 from pytest_ragcheck.scores.catalogue import BOUNDED, JUDGED, listed
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Site
 
 ANSWERS = ("expected_answer", "all_acceptable_answers")
 """The keys that an unanswerable question cannot have."""

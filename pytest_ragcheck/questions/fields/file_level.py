@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_ragcheck.questions.fields.field_readers import read_tags, read_thresholds, read_top_k
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
+from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
 from pytest_ragcheck.questions.nodes.node_values import (
     number_in,
@@ -20,9 +20,6 @@ from pytest_ragcheck.questions.nodes.node_values import (
 )
 from pytest_ragcheck.questions.question import NOTHING, TIERS
 from pytest_ragcheck.questions.question_ids import unprintable_in
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Site
 
 SCHEMA_VERSION = "1"
 """Version of the questions document that `question_rows` writes and `reader` reads."""

@@ -6,13 +6,10 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Scalar
 from pytest_ragcheck.questions.nodes.node_values import shortened, without_repeats
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Site
 
 _EXPECTED_OR_SAID = (
     "may be the expected answer or the answer of a system. Rename it to 'expected_answer', or put it under 'metadata'."

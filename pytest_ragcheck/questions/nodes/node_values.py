@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_ragcheck.questions.characters import SURROGATE
+from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
-
-if TYPE_CHECKING:
-    from pytest_ragcheck.questions.nodes.mistakes import Site
 
 MAX_COUNT = 999_999_999
 """The largest count."""
