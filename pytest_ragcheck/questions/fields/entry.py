@@ -7,16 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_ragcheck.questions.fields.field_readers import (
+    QuestionSettings,
     read_answerable,
     read_mentions,
     read_metadata,
     read_passages,
-    read_reason,
-    read_tags,
-    read_thresholds,
-    read_top_k,
+    read_settings,
 )
-from pytest_ragcheck.questions.fields.file_level import Defaults
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node, Scalar
@@ -36,7 +33,7 @@ class EntryReader:
     mistakes: Mistakes
     known_metrics: Collection[str]
     reserved_tags: Collection[str]
-    defaults: Defaults
+    defaults: QuestionSettings
     _first_line_by_id: dict[str, int] = field(default_factory=dict)
 
     def read(self, node: Node, *, number: int) -> tuple[Question, ...]:
@@ -66,15 +63,7 @@ class EntryReader:
             return ()
         if not entry.value.items:
             site.mistake(entry.line, "has an empty list of 'turns'. Write at least one.")
-        defaults = Defaults(
-            top_k=read_top_k(site, entries, default=self.defaults.top_k),
-            thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
-            tags=read_tags(site, entries, self.reserved_tags, defaults=self.defaults.tags),
-            skip=read_reason(site, entries, "skip"),
-            xfail=read_reason(site, entries, "xfail"),
-            quarantine=read_reason(site, entries, "quarantine"),
-        )
-        reader = replace(self, defaults=defaults)
+        reader = replace(self, defaults=self._read_settings(site, entries))
         turns = [reader._read_turn(item, f"{subject}, turn {turn}") for turn, item in enumerate(entry.value.items, 1)]
         conversation = self._read_id(site, node, entries, next((each.question for each in turns if each), ""))
         return in_conversation(conversation, [each for each in turns if each is not None])
@@ -113,16 +102,15 @@ class EntryReader:
             distractors=read_passages(site, entries.get("distractors")),
             identity=read_text(site, entries.get("as")) or "",
             answerable=read_answerable(site, entries),
-            thresholds=read_thresholds(site, entries, self.known_metrics, defaults=self.defaults.thresholds),
-            top_k=read_top_k(site, entries, default=self.defaults.top_k),
-            tags=read_tags(site, entries, self.reserved_tags, defaults=self.defaults.tags),
-            skip=read_reason(site, entries, "skip", default=self.defaults.skip),
-            xfail=read_reason(site, entries, "xfail", default=self.defaults.xfail),
-            quarantine=read_reason(site, entries, "quarantine", default=self.defaults.quarantine),
+            **self._read_settings(site, entries),
             metadata=read_metadata(site, entries.get("metadata")),
             path=self.path,
             line=node.line,
         )
+
+    def _read_settings(self, site: Site, entries: Mapping[str, Entry]) -> QuestionSettings:
+        known, reserved = self.known_metrics, self.reserved_tags
+        return read_settings(site, entries, self.defaults, known_metrics=known, reserved_tags=reserved)
 
     def _read_text(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> str | None:
         if "question" in entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 
 from pytest_ragcheck.questions.fields.key_names import INVERTED, PASSAGE, named_entries, near_match
 from pytest_ragcheck.questions.mention import compile_mention, is_regex
@@ -114,17 +114,44 @@ def _read_passage(site: Site, item: Entry) -> GoldPassage | None:
     )
 
 
-def read_thresholds(
+class QuestionSettings(TypedDict):
+    """The arguments of a `Question` that a turn inherits from its conversation, and both inherit from their file."""
+
+    thresholds: Mapping[str, float]
+    top_k: int | None
+    tags: tuple[str, ...]
+    skip: str | None
+    xfail: str | None
+    quarantine: str | None
+
+
+NO_SETTINGS = QuestionSettings(thresholds=NOTHING, top_k=None, tags=(), skip=None, xfail=None, quarantine=None)
+
+
+def read_settings(
     site: Site,
     entries: Mapping[str, Entry],
-    known_metrics: Collection[str],
+    inherited: QuestionSettings,
     *,
-    defaults: Mapping[str, float] = NOTHING,
+    known_metrics: Collection[str],
+    reserved_tags: Collection[str],
+) -> QuestionSettings:
+    """Return the *inherited* settings, except for those in the entries; the tags and thresholds are added."""
+    return QuestionSettings(
+        thresholds=_read_thresholds(site, entries.get("thresholds"), known_metrics, inherited["thresholds"]),
+        top_k=read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else inherited["top_k"],
+        tags=_read_tags(site, entries.get("tags"), reserved_tags, inherited["tags"]),
+        skip=_read_reason(site, entries, "skip", inherited["skip"]),
+        xfail=_read_reason(site, entries, "xfail", inherited["xfail"]),
+        quarantine=_read_reason(site, entries, "quarantine", inherited["quarantine"]),
+    )
+
+
+def _read_thresholds(
+    site: Site, entry: Entry | None, known_metrics: Collection[str], inherited: Mapping[str, float]
 ) -> Mapping[str, float]:
-    """Return the minimum or maximum of each metric; those of the entry override the *defaults*."""
-    if "thresholds" not in entries:
-        return defaults
-    entry = entries["thresholds"]
+    if entry is None:
+        return inherited
     own: dict[str, float] = {}
     if isinstance(entry.value, MappingNode):
         for part in without_repeats(site, entry.value).values():
@@ -138,7 +165,7 @@ def read_thresholds(
         own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
     else:
         wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
-    return MappingProxyType({**defaults, **own})
+    return MappingProxyType({**inherited, **own})
 
 
 def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]) -> None:
@@ -150,17 +177,11 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
         site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. Choose from: {known}.")
 
 
-def read_top_k(site: Site, entries: Mapping[str, Entry], *, default: int | None = None) -> int | None:
-    """Return the number of contexts to request, >= 1."""
-    return read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else default
-
-
-def read_tags(
-    site: Site, entries: Mapping[str, Entry], reserved: Collection[str], *, defaults: tuple[str, ...] = ()
+def _read_tags(
+    site: Site, entry: Entry | None, reserved: Collection[str], inherited: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the *defaults* and the tags of the entry, without repetitions."""
-    tags = list(defaults)
-    for item in one_or_more(entries.get("tags")):
+    tags = list(inherited)
+    for item in one_or_more(entry):
         tag = read_text(site, item, "a tag or a list of tags")
         if tag is None:
             continue
@@ -178,10 +199,10 @@ def read_tags(
     return tuple(dict.fromkeys(tags))
 
 
-def read_reason(site: Site, entries: Mapping[str, Entry], key: str, *, default: str | None = None) -> str | None:
+def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:
     """Return the reason under *key* (`skip`, `xfail` or `quarantine`); true is a general one, false none."""
     if key not in entries:
-        return default
+        return inherited
     entry = entries[key]
     if is_flag(entry.value):
         return _GENERAL_REASONS[key] if read_flag(site, entry) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from pytest_ragcheck.questions.fields.field_readers import read_tags, read_thresholds, read_top_k
+from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, read_settings
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
@@ -18,23 +18,11 @@ from pytest_ragcheck.questions.nodes.node_values import (
     shortened,
     wrong,
 )
-from pytest_ragcheck.questions.question import NOTHING, TIERS
+from pytest_ragcheck.questions.question import TIERS
 from pytest_ragcheck.questions.question_ids import unprintable_in
 
 SCHEMA_VERSION = "1"
 """Version of the questions document that `question_rows` writes and `reader` reads."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
-    """The values of a file for its questions, or of a conversation for its turns, unless they override them."""
-
-    top_k: int | None = None
-    thresholds: Mapping[str, float] = field(default_factory=lambda: NOTHING)
-    tags: tuple[str, ...] = ()
-    skip: str | None = None
-    xfail: str | None = None
-    quarantine: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +33,7 @@ class Top:
     """The unread entries under `questions`."""
 
     dataset_name: str | None = None
-    defaults: Defaults = field(default_factory=Defaults)
+    defaults: QuestionSettings = field(default_factory=lambda: NO_SETTINGS)
     tier: str | None = None
     ingest: bool | None = None
 
@@ -142,16 +130,12 @@ def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
 
 def _read_defaults(
     site: Site, entries: Mapping[str, Entry], known_metrics: Collection[str], reserved_tags: Collection[str]
-) -> Defaults:
+) -> QuestionSettings:
     if "defaults" not in entries:
-        return Defaults()
+        return NO_SETTINGS
     entry = entries["defaults"]
     if not isinstance(entry.value, MappingNode):
         wrong(site, entry, 'a mapping, such as {"top_k": 5}')
-        return Defaults()
+        return NO_SETTINGS
     parts = named_entries(site, entry.value, DEFAULTS)
-    return Defaults(
-        top_k=read_top_k(site, parts),
-        thresholds=read_thresholds(site, parts, known_metrics),
-        tags=read_tags(site, parts, reserved_tags),
-    )
+    return read_settings(site, parts, NO_SETTINGS, known_metrics=known_metrics, reserved_tags=reserved_tags)
