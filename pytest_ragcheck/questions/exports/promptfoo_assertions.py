@@ -160,7 +160,7 @@ def _patterns(kind: str, value: Any, *, negated: bool) -> list[str] | None:
         begin, end = (r"\A\s*", r"\s*\Z") if kind == "equals" else (r"\A", "")
         return None if text is None else [f"/{begin}{_escaped(text)}{end}/"]
     flag = "i" if kind.startswith("i") else ""
-    name = kind.removeprefix("i") if kind != "is-json" else ""
+    name = kind.removeprefix("i")
     if name not in {"contains", "contains-all", "contains-any"}:
         return None
     texts = [text_of(value)] if name == "contains" else [text_of(each) for each in _items(value)]
