@@ -50,13 +50,9 @@ def read_choice(text: str) -> DatasetChoice:
             "is not of the form NAME[:SUBSET][@SPLIT][=PATH]; write it such as squad_v2=dev-v2.0.json or "
             "ragbench:covidqa@test"
         )
-    path = match["path"]
-    return DatasetChoice(
-        name=match["name"],
-        subset=match["subset"],
-        split=match["split"],
-        path=None if path is None else Path(path.strip()).expanduser(),
-    )
+    given = match.groupdict()
+    path = given.pop("path")
+    return DatasetChoice(**given, path=None if path is None else Path(path.strip()).expanduser())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
