@@ -26,7 +26,7 @@ class Setting:
     """Makes one value of the words or lines."""
 
     default: Any = None
-    """The value if none is given: None, or for words and lines the collection of none."""
+    """The value if none is given; without a default of its own None, or `collect` of no words or lines."""
 
     environment: str | None = None
     """Name of the environment variable, if the setting has one."""
