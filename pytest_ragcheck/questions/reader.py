@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.compose import compose_file
 from pytest_ragcheck.questions.fields.entry import EntryReader
+from pytest_ragcheck.questions.fields.field_readers import SettingsReader
 from pytest_ragcheck.questions.fields.file_level import read_top
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
 from pytest_ragcheck.questions.nodes.node import Unreadable
@@ -58,13 +59,13 @@ def read_question_file(
         raise QuestionFileError(path, [printable(text)]) from error
     if node is None:
         raise QuestionFileError(path, mistakes.texts())
-    top = read_top(site, node, known_metrics=known_metrics, reserved_tags=reserved_tags)
+    settings = SettingsReader(known_metrics=known_metrics, reserved_tags=reserved_tags)
+    top = read_top(site, node, settings)
     reader = EntryReader(
         dataset_name=top.dataset_name or default_dataset_name(path, root),
         path=path,
         mistakes=mistakes,
-        known_metrics=known_metrics,
-        reserved_tags=reserved_tags,
+        settings=settings,
         defaults=top.defaults,
     )
     read = (reader.read(entry, number=number) for number, entry in enumerate(top.nodes, start=1))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_ragcheck.questions.fields.field_readers import (
     QuestionSettings,
+    SettingsReader,
     read_answerable,
     read_mentions,
     read_metadata,
     read_passages,
-    read_settings,
 )
 from pytest_ragcheck.questions.fields.key_names import CONVERSATION, QUESTION, TURN, TURNS, named_entries
 from pytest_ragcheck.questions.nodes.mistakes import Mistakes, Site
@@ -31,8 +31,7 @@ class EntryReader:
     dataset_name: str
     path: Path
     mistakes: Mistakes
-    known_metrics: Collection[str]
-    reserved_tags: Collection[str]
+    settings: SettingsReader
     defaults: QuestionSettings
     _first_line_by_id: dict[str, int] = field(default_factory=dict)
 
@@ -63,7 +62,7 @@ class EntryReader:
             return ()
         if not entry.value.items:
             site.mistake(entry.line, "has an empty list of 'turns'. Write at least one.")
-        reader = replace(self, defaults=self._read_settings(site, entries))
+        reader = replace(self, defaults=self.settings.read(site, entries, self.defaults))
         turns = [reader._read_turn(item, f"{subject}, turn {turn}") for turn, item in enumerate(entry.value.items, 1)]
         conversation = self._read_id(site, node, entries, next((each.question for each in turns if each), ""))
         return in_conversation(conversation, [each for each in turns if each is not None])
@@ -102,15 +101,11 @@ class EntryReader:
             distractors=read_passages(site, entries.get("distractors")),
             identity=read_text(site, entries.get("as")) or "",
             answerable=read_answerable(site, entries),
-            **self._read_settings(site, entries),
+            **self.settings.read(site, entries, self.defaults),
             metadata=read_metadata(site, entries.get("metadata")),
             path=self.path,
             line=node.line,
         )
-
-    def _read_settings(self, site: Site, entries: Mapping[str, Entry]) -> QuestionSettings:
-        known, reserved = self.known_metrics, self.reserved_tags
-        return read_settings(site, entries, self.defaults, known_metrics=known, reserved_tags=reserved)
 
     def _read_text(self, site: Site, node: MappingNode, entries: Mapping[str, Entry]) -> str | None:
         if "question" in entries:

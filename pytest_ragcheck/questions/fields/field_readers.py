@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypedDict
 
@@ -128,44 +129,64 @@ class QuestionSettings(TypedDict):
 NO_SETTINGS = QuestionSettings(thresholds=NOTHING, top_k=None, tags=(), skip=None, xfail=None, quarantine=None)
 
 
-def read_settings(
-    site: Site,
-    entries: Mapping[str, Entry],
-    inherited: QuestionSettings,
-    *,
-    known_metrics: Collection[str],
-    reserved_tags: Collection[str],
-) -> QuestionSettings:
-    """Return the *inherited* settings, except for those in the entries; the tags and thresholds are added."""
-    return QuestionSettings(
-        thresholds=_read_thresholds(site, entries.get("thresholds"), known_metrics, inherited["thresholds"]),
-        top_k=read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else inherited["top_k"],
-        tags=_read_tags(site, entries.get("tags"), reserved_tags, inherited["tags"]),
-        skip=_read_reason(site, entries, "skip", inherited["skip"]),
-        xfail=_read_reason(site, entries, "xfail", inherited["xfail"]),
-        quarantine=_read_reason(site, entries, "quarantine", inherited["quarantine"]),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsReader:
+    """Reader of the settings of questions, which checks the names of metrics and tags."""
 
+    known_metrics: Collection[str]
+    """The metrics that `thresholds` may name."""
 
-def _read_thresholds(
-    site: Site, entry: Entry | None, known_metrics: Collection[str], inherited: Mapping[str, float]
-) -> Mapping[str, float]:
-    if entry is None:
-        return inherited
-    own: dict[str, float] = {}
-    if isinstance(entry.value, MappingNode):
-        for part in without_repeats(site, entry.value).values():
-            minimum = (read_positive if part.key in BOUNDED else read_share)(site, part)
-            if part.key not in known_metrics and part.key not in BOUNDED:
-                _note_unknown_metric(site, part, known_metrics)
-            elif minimum is not None:
-                own[part.key] = minimum
-    elif isinstance(entry.value, Scalar):
-        minimum = read_share(site, entry)
-        own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
-    else:
-        wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
-    return MappingProxyType({**inherited, **own})
+    reserved_tags: Collection[str]
+    """Names of existing pytest markers, which cannot be tags."""
+
+    def read(self, site: Site, entries: Mapping[str, Entry], inherited: QuestionSettings) -> QuestionSettings:
+        """Return the *inherited* settings, except for those in the entries; thresholds and tags are added."""
+        return QuestionSettings(
+            thresholds=self._thresholds(site, entries.get("thresholds"), inherited["thresholds"]),
+            top_k=read_whole_number(site, entries["top_k"], minimum=1) if "top_k" in entries else inherited["top_k"],
+            tags=self._tags(site, entries.get("tags"), inherited["tags"]),
+            skip=_read_reason(site, entries, "skip", inherited["skip"]),
+            xfail=_read_reason(site, entries, "xfail", inherited["xfail"]),
+            quarantine=_read_reason(site, entries, "quarantine", inherited["quarantine"]),
+        )
+
+    def _thresholds(self, site: Site, entry: Entry | None, inherited: Mapping[str, float]) -> Mapping[str, float]:
+        if entry is None:
+            return inherited
+        own: dict[str, float] = {}
+        if isinstance(entry.value, MappingNode):
+            for part in without_repeats(site, entry.value).values():
+                minimum = (read_positive if part.key in BOUNDED else read_share)(site, part)
+                if part.key not in self.known_metrics and part.key not in BOUNDED:
+                    _note_unknown_metric(site, part, self.known_metrics)
+                elif minimum is not None:
+                    own[part.key] = minimum
+        elif isinstance(entry.value, Scalar):
+            minimum = read_share(site, entry)
+            own = {} if minimum is None else dict.fromkeys(JUDGED, minimum)
+        else:
+            wrong(site, entry, 'a number from 0 to 1, or a mapping such as {"groundedness": 0.9}')
+        return MappingProxyType({**inherited, **own})
+
+    def _tags(self, site: Site, entry: Entry | None, inherited: tuple[str, ...]) -> tuple[str, ...]:
+        tags = list(inherited)
+        for item in one_or_more(entry):
+            tag = read_text(site, item, "a tag or a list of tags")
+            if tag is None:
+                continue
+            tags.append(tag)
+            if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
+                site.mistake(
+                    item.line,
+                    f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter and go on "
+                    "with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
+                )
+            elif tag in self.reserved_tags:
+                site.mistake(
+                    item.line,
+                    f"has the tag {tag!r}, which is the name of an existing pytest marker. Choose another name.",
+                )
+        return tuple(dict.fromkeys(tags))
 
 
 def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]) -> None:
@@ -175,28 +196,6 @@ def _note_unknown_metric(site: Site, part: Entry, known_metrics: Collection[str]
     else:
         known = listed(sorted(known_metrics))
         site.mistake(part.line, f"has a threshold for the unknown metric {shortened(part.key)}. Choose from: {known}.")
-
-
-def _read_tags(
-    site: Site, entry: Entry | None, reserved: Collection[str], inherited: tuple[str, ...]
-) -> tuple[str, ...]:
-    tags = list(inherited)
-    for item in one_or_more(entry):
-        tag = read_text(site, item, "a tag or a list of tags")
-        if tag is None:
-            continue
-        tags.append(tag)
-        if not _TAG.fullmatch(tag) or tag in MARKER_OPERATORS:
-            site.mistake(
-                item.line,
-                f"has the tag {shortened(tag)}, which cannot be a pytest marker. Begin it with a letter and go on "
-                "with letters, digits, '_' and '-'; 'and', 'or' and 'not' are taken.",
-            )
-        elif tag in reserved:
-            site.mistake(
-                item.line, f"has the tag {tag!r}, which is the name of an existing pytest marker. Choose another name."
-            )
-    return tuple(dict.fromkeys(tags))
 
 
 def _read_reason(site: Site, entries: Mapping[str, Entry], key: str, inherited: str | None) -> str | None:

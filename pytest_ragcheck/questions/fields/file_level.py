@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, read_settings
+from pytest_ragcheck.questions.fields.field_readers import NO_SETTINGS, QuestionSettings, SettingsReader
 from pytest_ragcheck.questions.fields.key_names import DEFAULTS, FILE, TURNS, named_entries, near_match
 from pytest_ragcheck.questions.nodes.mistakes import Site
 from pytest_ragcheck.questions.nodes.node import Entry, ListNode, MappingNode, Node
@@ -38,7 +38,7 @@ class Top:
     ingest: bool | None = None
 
 
-def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved_tags: Collection[str]) -> Top:
+def read_top(site: Site, node: Node, settings: SettingsReader) -> Top:
     """Return the file level of the tree *node*, which is a mapping with `questions` or a list of questions."""
     if isinstance(node, ListNode):
         return Top(nodes=_some_questions(site, node))
@@ -53,7 +53,7 @@ def read_top(site: Site, node: Node, *, known_metrics: Collection[str], reserved
     return Top(
         nodes=nodes,
         dataset_name=_read_dataset_name(site, entries),
-        defaults=_read_defaults(site, entries, known_metrics, reserved_tags),
+        defaults=_read_defaults(site, entries, settings),
         tier=_read_tier(site, entries),
         ingest=read_flag(site, entries.get("ingest")),
     )
@@ -128,14 +128,11 @@ def _read_dataset_name(site: Site, entries: Mapping[str, Entry]) -> str | None:
     return name
 
 
-def _read_defaults(
-    site: Site, entries: Mapping[str, Entry], known_metrics: Collection[str], reserved_tags: Collection[str]
-) -> QuestionSettings:
+def _read_defaults(site: Site, entries: Mapping[str, Entry], settings: SettingsReader) -> QuestionSettings:
     if "defaults" not in entries:
         return NO_SETTINGS
     entry = entries["defaults"]
     if not isinstance(entry.value, MappingNode):
         wrong(site, entry, 'a mapping, such as {"top_k": 5}')
         return NO_SETTINGS
-    parts = named_entries(site, entry.value, DEFAULTS)
-    return read_settings(site, parts, NO_SETTINGS, known_metrics=known_metrics, reserved_tags=reserved_tags)
+    return settings.read(site, named_entries(site, entry.value, DEFAULTS), NO_SETTINGS)
