@@ -19,7 +19,7 @@ class Chunk:
     """One passage of a document, as it is found and shown."""
 
     heading: str
-    """The headings above the passage, outermost first, joined by ` > `; empty where there are none."""
+    """The headings above the passage, outermost first, joined by ` > `; empty if there are none."""
 
     statements: tuple[str, ...]
     """Its sentences, list items, table rows and fenced code in their order; an answer quotes these."""
@@ -38,7 +38,7 @@ class _Block:
 
 
 def spoken(statement: str) -> str:
-    """The part of a statement before its code; empty where it is all code."""
+    """The part of a statement before its code; empty if it is all code."""
     return _FENCE.split(statement, maxsplit=1)[0]
 
 

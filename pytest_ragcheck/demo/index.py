@@ -63,7 +63,7 @@ class Index:
         self._database.close()
 
     def add(self, document_id: str, text: str, *, file_name: str, uploaded: bool) -> None:
-        """Adds a document; it replaces an earlier one with the same id."""
+        """Add a document; it replaces an earlier one with the same id."""
         rows = [
             (
                 " ".join(words_of(chunk.heading)),
@@ -81,7 +81,7 @@ class Index:
             self._database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", rows)
 
     def delete(self, document_id: str) -> bool:
-        """Deletes the document; returns False if there is none with this id."""
+        """Delete the document, and return False if there is none with this id."""
         with self._lock, self._database:
             return self._delete(document_id)
 

@@ -69,7 +69,7 @@ def best_first(question: str, passages: Sequence[Passage], rarity: Mapping[str, 
     """
     The passages in the order of their strongest statement.
 
-    BM25 alone likes a passage that repeats a common word; a question is mostly answered in one place.
+    BM25 alone prefers a passage that repeats a common word, but most questions have their answer in one place.
     """
 
     def strongest(passage: Passage) -> float:
@@ -82,7 +82,7 @@ def answer(
     question: str, passages: Sequence[Passage], rarity: Mapping[str, float], *, least_evidence: float = LEAST_EVIDENCE
 ) -> Answer:
     """
-    One to three statements of *passages*, or `REFUSAL` where they hold too little of the question.
+    One to three statements of *passages*, or `REFUSAL` if they cover too little of the question.
 
     Args:
         question: As it was asked.

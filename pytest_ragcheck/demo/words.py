@@ -17,7 +17,7 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list literal would be a page long
 )
 
-# A word may hang together by `_`, `-` or `.`: rag_top_k, read-ahead, conftest.py, 0.7.
+# The parts of a word may be joined by `_`, `-` or `.`: rag_top_k, read-ahead, conftest.py, 0.7.
 _COMPOUND = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
 _JOINT = re.compile(r"[-_.]")

@@ -27,7 +27,7 @@ _AT_WORD = re.compile(_WORD)
 
 
 def is_regex(mention: str) -> bool:
-    """Whether *mention* is a regular expression in slashes; a plain text can always be compiled."""
+    """Return True for a regular expression in slashes, which may be invalid; a plain text always compiles."""
     return _REGEX.fullmatch(mention) is not None
 
 

@@ -15,7 +15,7 @@ from pytest_ragcheck.questions.question import GoldPassage, Question, QuestionSe
 
 _CORPUS = re.compile(r"(?:mt-rag-)?([a-z0-9]+)")
 _JUDGED = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}
-"""Whether a turn of this kind is answerable."""
+"""True by kind of turn if turns of the kind are answerable."""
 
 _NOT_JUDGED = ("CONVERSATIONAL", "UNDERSPECIFIED")
 """A turn such as "Thanks!", or one that the system should ask back about: no document says what is right."""

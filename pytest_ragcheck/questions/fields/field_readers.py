@@ -82,7 +82,7 @@ def read_mentions(site: Site, entry: Entry | None) -> tuple[str, ...]:
 
 
 def _is_rest_of(mentions: list[str], item: Entry, text: str) -> bool:
-    """Whether YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
+    """Return True if YAML has cut an unquoted regular expression at a comma, and *text* is its end."""
     if not isinstance(item.value, Scalar) or item.value.quoted or text.count("/") != 1:
         return False
     return text.endswith(("/", "/i")) and any(each.startswith("/") and each.count("/") == 1 for each in mentions)

@@ -121,7 +121,7 @@ class _Scanner:
         return found == mark
 
     def end(self) -> None:
-        """Raises if anything but white space follows."""
+        """Raise an error if anything but white space follows."""
         if self._text[self._position :].strip(" \t\n\r"):
             raise self._unexpected(f"the end of the {self._whole}")
 

@@ -22,7 +22,7 @@ class Mistakes:
     """The line, the text and the kind of each mistake."""
 
     def add(self, line: int, text: str, kind: str) -> None:
-        """Adds a mistake on *line*; *text* says what is wrong and what to do, and equal *kind*s are one mistake."""
+        """Add a mistake on *line*. The *text* gives its remedy too; many mistakes of one *kind* are shown as one."""
         self.found.append((line, text, kind))
 
     def texts(self) -> list[str]:
@@ -62,5 +62,5 @@ class Site:
     """The first words of every mistake, such as `question 'refund-window'`."""
 
     def mistake(self, line: int, predicate: str, *, kind: str = "") -> None:
-        """Adds the mistake `subject predicate`, which ends with what to do; its kind is the predicate by default."""
+        """Add the mistake `subject predicate`, which ends with its remedy; its kind is the predicate by default."""
         self.mistakes.add(line, f"{self.subject} {predicate}", kind or predicate)

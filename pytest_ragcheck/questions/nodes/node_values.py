@@ -44,7 +44,7 @@ def shortened(text: str) -> str:
 
 
 def wrong(site: Site, entry: Entry, wanted: str) -> None:
-    """Adds the mistake that *entry* has another kind of value than *wanted*."""
+    """Add the mistake that the value of *entry* is not of the *wanted* kind."""
     kind = f"another value under {entry.key!r}"
     site.mistake(entry.line, f"has {seen(entry.value)} under {entry.key!r}. Write {wanted}.", kind=kind)
 
@@ -103,7 +103,7 @@ def read_flag(site: Site, entry: Entry | None) -> bool | None:
 
 
 def is_flag(node: Node) -> bool:
-    """Whether *node* is a bare true or false."""
+    """Return True for a true or false without quotes."""
     return isinstance(node, Scalar) and not node.quoted and node.text.lower() in _FLAGS
 
 
