@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_ragcheck.errors import QuestionFileError
 from pytest_ragcheck.questions.question import Question, QuestionSet
 from pytest_ragcheck.questions.wire import set_from_wire, set_to_wire
 
@@ -41,8 +42,6 @@ class CollectedQuestions:
         """
         known = self._files.setdefault(questions.dataset_name, questions)
         if known.path != questions.path:
-            from pytest_ragcheck.errors import QuestionFileError
-
             problem = (
                 f"{self.shown(questions.path)}:1: the dataset name {questions.dataset_name!r} is also that of "
                 f"{self.shown(known.path)}. {_how_to_tell_apart(questions, known)}"
