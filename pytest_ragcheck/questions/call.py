@@ -94,12 +94,13 @@ def _gold_passage(given: Any) -> GoldPassage:
     if isinstance(given, GoldPassage):
         return given
     fields = {"text": given} if isinstance(given, str) else given
-    names = {alias: name for name, aliases in PASSAGE.aliases.items() for alias in (name, *aliases)}
     if isinstance(fields, Mapping):
+        names = PASSAGE.real_names
         known = {names[key]: value for key, value in fields.items() if key in names and value is not None}
         is_whole = len(known) == sum(value is not None for value in fields.values())
-        if known and is_whole and all(isinstance(value, str) and value.strip() for value in known.values()):
-            return GoldPassage(**known)
+        are_texts = all(isinstance(value, str) and value.strip() for value in known.values())
+        if is_whole and are_texts and ("text" in known or "doc_id" in known):
+            return GoldPassage(text=known.get("text", ""), doc_id=known.get("doc_id"), identity=known.get("as", ""))
     raise UsageError(f"rag_check: gold_passages: found {given!r:.80}; {_GOLD}")
 
 

@@ -86,13 +86,16 @@ def test_thresholds_are_a_number_for_both_scores_or_numbers_by_metric(given: Any
         ({"doc_id": "terms.md"}, (GoldPassage(doc_id="terms.md"),)),
         ([{"id": "a", "page_content": "b"}, {"doc_id": "a", "text": "c"}], (A_B, A_C)),
         ([{"doc_id": None, "text": "b"}, A_C], (GoldPassage(text="b"), A_C)),
+        ({"text": "b", "as": "alice"}, (GoldPassage(text="b", identity="alice"),)),
     ],
 )
 def test_gold_passages_are_written_as_in_question_files(given: Any, passages: tuple[GoldPassage, ...]) -> None:
     assert called(gold_passages=given).gold_passages == passages
 
 
-@pytest.mark.parametrize("given", [{}, {"doc_id": ""}, {"text": "a", "page": "3"}, {"doc_id": 7}, {"text": None}, 7])
+@pytest.mark.parametrize(
+    "given", [{}, {"doc_id": ""}, {"text": "a", "page": "3"}, {"doc_id": 7}, {"text": None}, {"as": "a"}, 7]
+)
 def test_no_other_gold_passage_is_taken(given: Any) -> None:
     with pytest.raises(UsageError, match="rag_check: gold_passages: found"):
         called(gold_passages=[given])
