@@ -137,7 +137,7 @@ def _read(line: str) -> Any:
     """Return the JSON value of the line; None for a partial one, such as the first line of an indented file."""
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -148,6 +148,8 @@ def _line_row(path: Path, number: int, line: str) -> Row:
     except json.JSONDecodeError as error:
         what = f"{error.msg} at column {error.colno}"
         raise DatasetError(f"{place}: expected a JSON object, found a broken one ({what}).") from error
+    except RecursionError as error:
+        raise DatasetError(f"{place}: expected a JSON object, found one that nests too deep.") from error
     if not isinstance(value, dict):
         raise DatasetError(f"{place}: expected a JSON object, found {seen(value)}.")
     return Row(place, value)
@@ -156,7 +158,7 @@ def _line_row(path: Path, number: int, line: str) -> Row:
 def _whole(path: Path, text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"{path.name}: expected JSON, JSON Lines or parquet, found broken JSON ({error})."
         ) from error

@@ -104,13 +104,13 @@ def value_of(cell: Any) -> Any:
 def _json_material(path: Path, text: str) -> Material:
     try:
         document = json.loads(text)
-    except ValueError as whole:
+    except (ValueError, RecursionError) as whole:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         rows: list[dict[str, Any]] = []
         for number, line in lines:
             try:
                 value = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 if not rows:
                     raise DatasetError(f"{path.name}: expected JSON, found something else ({whole}).") from error
                 what = f"expected a JSON object, found a broken one ({error})"
@@ -161,7 +161,7 @@ def _yaml(path: Path, text: str) -> Any:
     Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
     try:
         return yaml.load(text, Loader)  # noqa: S506 - a subclass of the safe loader
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path.name}: expected YAML, found a mistake ({' '.join(str(error).split())}).") from error
 
 

@@ -139,6 +139,23 @@ def test_a_broken_file_says_what_and_where(tmp_path: Path, content: bytes | str,
     assert str(caught.value) == f"dev.json: {problem}"
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "expected JSON, JSON Lines or parquet, found broken JSON ("),
+        (
+            '{"q": 1}\n{"q": ' + "[" * 100_000 + "]" * 100_000 + "}",
+            "line 2: expected a JSON object, found one that nests",
+        ),
+    ],
+    ids=["whole", "line"],
+)
+def test_a_file_that_nests_too_deep_is_broken(tmp_path: Path, content: str, problem: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        columns(saved(tmp_path, content, "dev.json"))
+    assert str(caught.value).startswith(f"dev.json: {problem}")
+
+
 def test_an_archive_of_several_files_is_refused_with_their_names(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("train.json", b"[]")

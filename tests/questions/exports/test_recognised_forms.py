@@ -274,6 +274,24 @@ def test_an_odd_value_is_left_out_or_told(name: str, tmp_path: Path, capsys: pyt
         container[key] = kept
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "expected JSON, found something else ("),
+        ('{"input": "a"}\n{"input": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2: expected a JSON object, found a"),
+        ("tests:\n- " + "[" * 10_000 + "]" * 10_000, "expected YAML, found a mistake ("),
+    ],
+    ids=["whole", "line", "yaml"],
+)
+def test_an_export_that_nests_too_deep_is_broken(
+    text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "deep"
+    path.write_text(text, encoding="utf-8")
+    assert main(["convert", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"ragcheck convert: deep: {problem}")
+
+
 def test_the_page_has_a_section_about_every_form() -> None:
     sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
     forms = [section.splitlines() for section in sections if "\nOtherwise: " in section]
