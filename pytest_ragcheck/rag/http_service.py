@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from types import MappingProxyType
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError
@@ -14,7 +13,6 @@ from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
 from pytest_ragcheck.rag.shapes.shape import read_shape
-from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage
@@ -41,9 +39,9 @@ class HttpService:
         request: Replaces the request of the shape.
         response: Replaces the response of the shape.
         stream: As for `HttpEndpoint`.
-        identities: The headers of each identity, in addition to those of the route.
-        identity: The identity that is used; empty for none.
         app: An app in this process that takes the requests; the URLs may then be paths.
+        headers: Sent with every request.
+        identities: Further headers of each identity.
         route: Further arguments of `HttpRoute`.
 
     Raises:
@@ -59,33 +57,25 @@ class HttpService:
         request: str | None,
         response: str | None,
         stream: bool,
-        app: AsgiApp | None = None,
-        identities: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-        identity: str = "",
+        app: AsgiApp | None,
+        headers: Mapping[str, str],
+        identities: Mapping[str, Mapping[str, str]],
         **route: Any,
     ) -> None:
-        self._identities, self._identity = identities, identity
-        self._services: dict[str, HttpService] = {}
         if app is not None:
             url = in_app(url)
             base_url = None if base_url is None else in_app(base_url)
-        self._app = app
-        self._own_headers = route.pop("headers")
-        headers = {**self._own_headers, **(identities[identity] if identity else {})}
-        self._route = {**route, "headers": headers, "app": app}
+        self._headers, self._identities, self._identity = headers, identities, ""
         self._stream = stream
         self._shape, self._request, self._response = shape, request, response
         self._own_shape = read_shape(shape or CONTRACT, request, response)
-        self._endpoint = HttpEndpoint(url, shape=self._own_shape, stream=stream, **self._route)
-        self._endpoints = {(False, True): self._endpoint}
-        """By whether the chunks and whether an answer are requested, filled when they are."""
-        self._url = url
+        self._route = HttpRoute(url, headers=headers, app=app, **route)
         self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
 
     @property
     def name(self) -> str:
         """The URL of the route for questions, without secrets."""
-        return self._endpoint.name
+        return self._route.name
 
     def as_identity(self, name: str) -> HttpService:
         """
@@ -103,19 +93,10 @@ class HttpService:
                 f"Add a line such as '{name}: Authorization: Bearer {{env:TOKEN}}', or correct the question's 'as'.",
                 url=self.name,
             )
-        if name not in self._services:
-            self._services[name] = HttpService(
-                self._url,
-                base_url=self._base_url,
-                shape=self._shape,
-                request=self._request,
-                response=self._response,
-                stream=self._stream,
-                identities=self._identities,
-                identity=name,
-                **{**self._beside(), "headers": self._own_headers},
-            )
-        return self._services[name]
+        service = copy(self)
+        service._identity = name
+        service._route = self._route.at(self._route.url, headers={**self._headers, **self._identities.get(name, {})})
+        return service
 
     async def ask(
         self,
@@ -127,63 +108,42 @@ class HttpService:
         answers: bool = True,
     ) -> RagAnswer:
         """The reply, without *answers* only its contexts; raises an `EndpointError` if there is none to read."""
-        endpoint = self._endpoint_for(chunks=include_chunks, answers=answers)
+        # A setting says what to request.
+        is_set = (self._shape, self._request, self._response) != (None, None, None)
+        shape = self._own_shape if is_set or not include_chunks else read_shape(WITH_CHUNKS)
+        endpoint = HttpEndpoint(self._route, shape, stream=self._stream, answers=answers)
         return await endpoint.ask(query, top_k, conversation)
 
     async def ask_with_context(
         self, query: str, passages: Sequence[GoldPassage], conversation: ConversationState = NO_CONVERSATION
     ) -> RagAnswer:
-        """The answer from these passages alone; raises an `EndpointError` if there is none."""
-        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        beside = {"context_passages": rows, "session_id": conversation.session}
-        return await self._with_context.ask(query, len(rows), conversation, **beside)
+        """
+        The answer from these passages alone; raises an `EndpointError` if there is none.
 
-    @property
-    def documents(self) -> DocumentRoutes:
-        from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
-
-        def route(url: str, to_do: Mapping[int, str]) -> HttpRoute:
-            return HttpRoute(url, to_do=to_do, **self._beside())
-
-        shown = shown_url(self._base_url) if self._app is None else self._app.shown(self._base_url)
-        return DocumentRoutes(
-            self._base_url,
-            route,
-            shown,
-            identity=self._identity,
-            of_identity=lambda identity: self.as_identity(identity).documents,
-        )
-
-    async def aclose(self) -> None:
-        """Closes the connections of the running loop."""
-        await self._endpoint.aclose()
-
-    def _endpoint_for(self, *, chunks: bool, answers: bool) -> HttpEndpoint:
-        # A setting says what to request.
-        chunks = chunks and self._shape is None and self._request is None and self._response is None
-        if (chunks, answers) not in self._endpoints:
-            self._endpoints[chunks, answers] = HttpEndpoint(
-                self._url,
-                shape=read_shape(WITH_CHUNKS) if chunks else self._own_shape,
-                stream=self._stream,
-                answers=answers,
-                **self._beside(),
-            )
-        return self._endpoints[chunks, answers]
-
-    @cached_property
-    def _with_context(self) -> HttpEndpoint:
-        """The route for passages; its replies have the shape of the settings, if they name one."""
+        The reply has the shape of the settings, if they name one.
+        """
         to_do: dict[int, str] = dict.fromkeys(
             (404, 405),
             "The tier generation needs the route POST /query/with-context there: check the ini option rag_base_url "
             "(by default --rag-url without its final /query), or choose another --rag-tier. ragcheck dataset lists the "
             "tiers of each dataset.",
         )
+        route = self._route.at(joined(self._base_url, "/query/with-context"), to_do=to_do)
         shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
-        url = joined(self._base_url, "/query/with-context")
-        return HttpEndpoint(url, shape=shape, stream=self._stream, to_do=to_do, **self._beside())
+        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
+        beside = {"context_passages": rows, "session_id": conversation.session}
+        return await HttpEndpoint(route, shape, stream=self._stream).ask(query, len(rows), conversation, **beside)
 
-    def _beside(self) -> dict[str, Any]:
-        """The arguments of a further route, which shares the endpoint's connections."""
-        return {**self._route, "beside": self._endpoint}
+    @property
+    def documents(self) -> DocumentRoutes:
+        from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
+
+        return DocumentRoutes(
+            self._route.at(self._base_url),
+            identity=self._identity,
+            of_identity=lambda identity: self.as_identity(identity).documents,
+        )
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running loop."""
+        await self._route.aclose()

@@ -17,7 +17,7 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import keys_of
 from pytest_ragcheck.rag.body.vocabulary import named as kind_of
 from pytest_ragcheck.rag.http.endpoint_address import joined
-from pytest_ragcheck.rag.http.exchange_failures import SentRequest
+from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.retry import is_transient
 
 if TYPE_CHECKING:
@@ -71,26 +71,16 @@ class DocumentRoutes:
     `POST /upload`, `GET /tasks/{batch_id}/status`, `GET /documents` and `DELETE /documents/{id}` of a server.
 
     Args:
-        base_url: The base of the routes; its query-string is sent with every request.
-        route: Makes the route of a URL, with remedies by status.
-        shown: The base URL without secrets, or the name of the app that takes the requests.
+        base: The route of the base URL, whose query-string is sent with every request.
         identity: The name of the identity that the requests are made as; empty for none.
         of_identity: Returns the routes of another identity.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        route: Callable[[str, Mapping[int, str]], HttpRoute],
-        shown: str,
-        *,
-        identity: str,
-        of_identity: Callable[[str], DocumentRoutes],
-    ) -> None:
+    def __init__(self, base: HttpRoute, *, identity: str, of_identity: Callable[[str], DocumentRoutes]) -> None:
         self.identity, self.of_identity = identity, of_identity
-        self._base_url = base_url
-        self._route = route
-        self.shown = shown
+        self._base = base
+        self.shown = base.name
+        """The base URL without secrets, or the name of the app that takes the requests."""
 
     async def upload(self, text: str, filename: str) -> str:
         """
@@ -102,13 +92,12 @@ class DocumentRoutes:
         to_do: dict[int, str] = dict.fromkeys((404, 405), f"The server has to take documents by POST /upload: {_BASE}")
         route = self._at("/upload", to_do)
         file = (filename, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
-        asked = SentRequest(method="POST", shown='a POST of multipart/form-data with text files under "files"')
-        response, body = await route.fetch(asked, files=[("files", file)])
-        reply = route.value(response, body)
+        exchange = HttpExchange("POST", 'a POST of multipart/form-data with text files under "files"')
+        reply = route.value(await route.fetch(exchange, files=[("files", file)]))
         batch_id = reply.get("batch_id") if isinstance(reply, Mapping) else None
         if not isinstance(batch_id, str | int) or isinstance(batch_id, bool) or batch_id == "":
             found = f'the reply to the upload of {filename} names no batch: "batch_id" is {_kind_at(reply, "batch_id")}'
-            raise route.unusable(response, body, ReplyMismatch(found, 'Return {"batch_id": "..."}.'))
+            raise route.unusable(exchange, ReplyMismatch(found, 'Return {"batch_id": "..."}.'))
         return str(batch_id)
 
     async def status(self, batch_id: str) -> BatchStatus:
@@ -120,15 +109,15 @@ class DocumentRoutes:
         """
         to_do = {404: f"The server has to know a batch that it has just named: see its log, and {_BASE}"}
         route = self._at(f"/tasks/{quote(batch_id, safe='')}/status", to_do)
-        response, body = await route.fetch(SentRequest(method="GET", shown="a GET"))
-        reply = route.value(response, body)
+        exchange = await route.fetch(HttpExchange("GET", "a GET"))
+        reply = route.value(exchange)
         counts = {key: _count_at(reply, key) for key in ("total", "completed")}
         total, completed = counts.values()
         if total is None or completed is None:
             key = next(key for key, count in counts.items() if count is None)
             found = f'the status of batch {batch_id} has no whole number as "{key}": it is {_kind_at(reply, key)}'
             to_return = 'Return {"total": 1, "completed": 0, "tasks": [{"status": "pending"}]}.'
-            raise route.unusable(response, body, ReplyMismatch(found, to_return))
+            raise route.unusable(exchange, ReplyMismatch(found, to_return))
         tasks = tuple((str(task.get("status", "")).lower(), str(task.get("progress", ""))) for task in _tasks(reply))
         return BatchStatus(total=total, completed=completed, failures=tuple(_failures(reply)), tasks=tasks)
 
@@ -185,12 +174,12 @@ class DocumentRoutes:
             (404, 405), f"The server has to list its documents by GET /documents: {_BASE}"
         )
         route = self._at("/documents", to_do)
-        response, body = await route.fetch(SentRequest(method="GET", shown="a GET"))
-        reply = route.value(response, body)
+        exchange = await route.fetch(HttpExchange("GET", "a GET"))
+        reply = route.value(exchange)
         if not isinstance(reply, list):
             found = f"the list of documents is {kind_of(reply)}, not an array"
-            raise route.unusable(response, body, ReplyMismatch(found, 'Return [{"id": "...", "file_name": "..."}].'))
-        return [self._document(route, response, body, index, row) for index, row in enumerate(reply)]
+            raise route.unusable(exchange, ReplyMismatch(found, 'Return [{"id": "...", "file_name": "..."}].'))
+        return [self._document(route, exchange, index, row) for index, row in enumerate(reply)]
 
     async def delete(self, document_id: str) -> bool:
         """
@@ -202,7 +191,7 @@ class DocumentRoutes:
         to_do = {405: f"The server has to delete a document by DELETE /documents/{{id}}: {_BASE}"}
         route = self._at(f"/documents/{quote(document_id, safe='')}", to_do)
         try:
-            await route.fetch(SentRequest(method="DELETE", shown="a DELETE"))
+            await route.fetch(HttpExchange("DELETE", "a DELETE"))
         except EndpointStatusError as error:
             if error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
                 return False
@@ -210,9 +199,9 @@ class DocumentRoutes:
         return True
 
     def _at(self, path: str, to_do: Mapping[int, str]) -> HttpRoute:
-        return self._route(joined(self._base_url, path), to_do)
+        return self._base.at(joined(self._base.url, path), to_do=to_do)
 
-    def _document(self, route: HttpRoute, response: Any, body: bytes, index: int, row: object) -> ServerDocument:
+    def _document(self, route: HttpRoute, exchange: HttpExchange, index: int, row: object) -> ServerDocument:
         found = row if isinstance(row, Mapping) else {}
         document_id, name = found.get("id"), found.get("file_name")
         if isinstance(document_id, bool) or not isinstance(document_id, str | int) or document_id == "":
@@ -222,7 +211,7 @@ class DocumentRoutes:
         else:
             return ServerDocument(id=str(document_id), file_name=name)
         mismatch = ReplyMismatch(problem, 'Return [{"id": "...", "file_name": "..."}].')
-        raise route.unusable(response, body, mismatch)
+        raise route.unusable(exchange, mismatch)
 
 
 def within(seconds: float) -> Callable[[BatchStatus | None], float]:

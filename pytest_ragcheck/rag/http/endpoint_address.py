@@ -26,8 +26,13 @@ class Address:
     shown: str
     """The URL for texts: without userinfo and fragment, with secret parameters redacted."""
 
-    redactor: Redactor = field(repr=False)
-    """Removes the secrets of URL and headers, which a reply may echo."""
+    secrets: tuple[str, ...] = field(repr=False)
+    """The secrets of URL and headers."""
+
+    @property
+    def redactor(self) -> Redactor:
+        """Removes the secrets, which a reply may echo."""
+        return Redactor(self.secrets)
 
     @property
     def host(self) -> str:
@@ -47,7 +52,7 @@ def read_address(url: str, headers: Mapping[str, str], *, also_secret: Mapping[s
         check_header(name, value)
     check_one_authorization(url, headers)
     secrets = (*url_secrets(url), *_secrets_in_headers({**also_secret, **headers}))
-    return Address(url=url, shown=shown_url(url), redactor=Redactor(secrets))
+    return Address(url=url, shown=shown_url(url), secrets=secrets)
 
 
 def in_app(url: str) -> str:

@@ -25,7 +25,9 @@ from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.body.json_body import ReplyMismatch
+    from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.http.endpoint_address import Address
+    from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 
 BODY_KEPT = 2_000
 """Maximum number of characters of the body that an error carries."""
@@ -33,15 +35,6 @@ BODY_KEPT = 2_000
 
 class AppFailure(Exception):
     """An ASGI app raised the cause, or did not reply; the text says which."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentRequest:
-    """A request as the text of a failure names it."""
-
-    method: str
-    shown: str
-    """The words for the whole request, such as `POST with the JSON {...}`."""
 
 
 def timed_out(address: Address, seconds: float, phase: Phase) -> EndpointTimeout:
@@ -88,32 +81,24 @@ def refused_by_proxy(address: Address, error: Exception) -> EndpointUnreachable:
 
 
 def wrong_status(
-    address: Address,
-    status: int,
-    reason: str,
-    headers: Mapping[str, str],
-    body: str,
-    *,
-    asked: SentRequest,
-    to_do: Mapping[int, str],
+    address: Address, exchange: HttpExchange, response: AnyResponse, body: str, *, to_do: Mapping[int, str]
 ) -> EndpointStatusError:
     """
     The error of a status outside 200 to 299.
 
     Args:
         address: The endpoint.
-        status: The status code.
-        reason: The reason phrase of the server.
-        headers: The reply's headers, by lower-case name.
+        exchange: The exchange, for the words of its request.
+        response: The reply.
         body: The start of the body, decoded.
-        asked: The request.
         to_do: Remedies by status that replace the usual ones.
     """
+    status, headers = response.status_code, response.headers
     body = address.redactor.text(body)
-    found = f"status {status} {excerpt(reason, 60)}".rstrip()
+    found = f"status {status} {excerpt(response.reason_phrase, 60)}".rstrip()
     usual = _TO_DO.get(status, "See the endpoint's log." if status >= 500 else "The contract wants status 200.")
-    advice = to_do.get(status) or usual.format(request=asked.shown, method=asked.method)
-    if status == HTTPStatus.METHOD_NOT_ALLOWED and asked.method == "POST" and status not in to_do:
+    advice = to_do.get(status) or usual.format(request=exchange.shown, method=exchange.method)
+    if status == HTTPStatus.METHOD_NOT_ALLOWED and exchange.method == "POST" and status not in to_do:
         advice += " If it takes GET with ?questions=TEXT, set rag_shape = search-rag."
     if 300 <= status < 400 and headers.get("location"):
         found += f", which leads to {_redirect_target(address, headers['location'])}"

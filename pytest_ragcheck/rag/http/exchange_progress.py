@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
+from typing import Any
 
 
 class Phase(Enum):
@@ -26,15 +20,6 @@ class Progress:
 
     def __init__(self) -> None:
         self.phase = Phase.WAITING  # a transport of the user's may report no events
-        self.before: BaseException | None = None
-        """The exception that the caller was handling when the request was sent."""
-
-        self.started = time.perf_counter()
-        """The time of `time.perf_counter` when the request was sent."""
-
-        self.stream: StreamedReply | None = None
-        """The reply, if it is a stream of events."""
-
         self.is_traced = False
         """True if the transport reports events; `httpx.ASGITransport` does not, and it does not stream."""
 

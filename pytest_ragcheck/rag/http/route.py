@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import ssl
 import sys
 import time
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
-from pytest_ragcheck.errors import EndpointReplyError, UsageError
+from pytest_ragcheck.errors import EndpointError, EndpointReplyError, UsageError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.connections import Connections, http_library, library_of, unlogged
 from pytest_ragcheck.rag.http.endpoint_address import read_address
@@ -26,19 +26,13 @@ from pytest_ragcheck.rag.http.exchange_failures import (
     unusable_reply,
     wrong_status,
 )
-from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
+from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.http.http_exchange import LOOKED_AT_BYTES, HttpExchange
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.errors import EndpointError, EndpointStatusError, EndpointTimeout
+    from pytest_ragcheck.errors import EndpointStatusError, EndpointTimeout
     from pytest_ragcheck.rag.http.asgi_app import AsgiApp
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
-    from pytest_ragcheck.rag.http.exchange_failures import SentRequest
-
-LOOKED_AT_BYTES = 16_384
-"""Bytes of the body of a failed request that are read for the error's text."""
-
-LOOKED_AT_SECONDS = 1.0
-"""Time limit for reading them."""
 
 
 class HttpRoute:
@@ -52,9 +46,7 @@ class HttpRoute:
         max_reply_bytes: Limit of a reply's body, decompressed.
         http: A user's own client of httpx or httpx2, with its own settings.
         app: An ASGI app in this process, which takes the requests in place of a server.
-        close_http: Whether `aclose` closes it too.
-        beside: Another route, whose connections this route shares.
-        to_do: Remedies by status that replace the usual ones.
+        close_http: Whether `aclose` closes the user's own client too.
 
     Raises:
         UsageError: URL, header or client cannot work.
@@ -70,37 +62,62 @@ class HttpRoute:
         http: AnyClient | None,
         app: AsgiApp | None = None,
         close_http: bool = False,
-        beside: HttpRoute | None = None,
-        to_do: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         self._library = http_library() if http is None else library_of(http)
-        self._address = read_address(url, headers, also_secret={} if http is None else http.headers)
-        # The library resolves redirects against this text, so it is a URL for an app too.
-        self._unlogged = unlogged(self._library, self._address.shown)
-        if app is not None:
-            self._address = replace(self._address, shown=app.shown(url))
-        self._app = app
         self._http = http if app is None else app.client
+        self._app = app
         self._close_http = close_http
         self._connections: Connections | None = None
-        self._is_tls = not url.lower().startswith("http:")
-        if self._http is None:
-            shared = None if beside is None else beside._connections
-            self._connections = shared or Connections(self._library, tls=self._is_tls)
-            if self._is_tls:
-                self._connections.load_certificates()
         self._timeout_seconds = timeout_seconds
         self._max_reply_bytes = max_reply_bytes
-        self._to_do = to_do
-        self._headers = {"accept": "application/json"}
-        self._headers |= {name.lower(): value for name, value in headers.items()}
         # A TLS handshake that is cancelled from outside leaves its socket open. So connecting has a limit of its own,
         # a little below that of the whole exchange.
         self._step_limits = self._library.Timeout(None, connect=timeout_seconds - min(1, timeout_seconds / 2))
+        self._to_do: Mapping[int, str] = {}
+        self._lead_to(url, headers)
+
+    def at(
+        self, url: str, *, headers: Mapping[str, str] | None = None, to_do: Mapping[int, str] = MappingProxyType({})
+    ) -> HttpRoute:
+        """
+        Another route, which shares the connections of this one.
+
+        Args:
+            url: The URL of the route.
+            headers: Sent with every request; those of this route if None.
+            to_do: Remedies by status that replace the usual ones.
+
+        Raises:
+            UsageError: URL or header cannot work.
+        """
+        route = copy(self)
+        route._to_do = to_do
+        route._lead_to(url, self._headers if headers is None else headers)
+        return route
+
+    def _lead_to(self, url: str, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+        self._address = read_address(url, headers, also_secret={} if self._http is None else self._http.headers)
+        # The library resolves redirects against this text, so it is a URL for an app too.
+        self._unlogged = unlogged(self._library, self._address.shown)
+        if self._app is not None:
+            self._address = replace(self._address, shown=self._app.shown(url))
+        self._is_tls = not url.lower().startswith("http:")
+        if self._http is None:
+            self._connections = self._connections or Connections(self._library, tls=self._is_tls)
+            if self._is_tls:
+                self._connections.load_certificates()
+        self._sent_headers = {"accept": "application/json"}
+        self._sent_headers |= {name.lower(): value for name, value in headers.items()}
         try:
             self._url = self._library.URL(url)
         except self._library.InvalidURL as error:
             raise UsageError(f"the endpoint's URL {self.name!r} cannot be used: {error}.") from None
+
+    @property
+    def url(self) -> str:
+        """The whole URL, with its secrets."""
+        return self._address.url
 
     @property
     def name(self) -> str:
@@ -114,131 +131,104 @@ class HttpRoute:
         elif self._http is not None and self._close_http:
             await self._http.aclose()
 
-    async def fetch(self, asked: SentRequest, **request: Any) -> tuple[AnyResponse, bytes]:
+    async def fetch(self, exchange: HttpExchange, *, url: str | None = None, **request: Any) -> HttpExchange:
         """
-        The reply to one request, and its body, cut off soon after the limit.
+        The exchange, after its reply.
 
         Args:
-            asked: The request in the words of error texts.
+            exchange: Takes the reply.
+            url: The URL of the route with the parameters of a question; the URL of the route if None.
             request: Further arguments of the library's `build_request`, such as `content=` or `files=`.
 
         Raises:
             EndpointError: No whole reply came, or one with a status outside 200 to 299.
         """
-        await self._ready()
-        progress = Progress()
+        target = self._url if url in {None, self.url} else self._target(url)
+        if self._app is not None:
+            await self._app.started()  # the startup has a time limit of its own
         with TimeLimit(self._timeout_seconds):
-            response, body, _ = await self._exchange(self._url, progress, asked, request)
-            self._check(response, body, asked)
-            return response, body
-        raise timed_out(self._address, self._timeout_seconds, progress.phase)
+            await self._exchange(exchange, target, request)
+            self._check(exchange)
+            return exchange
+        raise timed_out(self._address, self._timeout_seconds, exchange.phase)
 
-    async def _ready(self) -> None:
-        """Wait for the startup of the app, which has a time limit of its own."""
+    def _target(self, url: str | None) -> Any:
+        try:
+            return self._library.URL(url)
+        except self._library.InvalidURL as error:
+            raise EndpointError(
+                f"{self.name}: no URL can be made from the question ({error})\n"
+                "Ask by POST: set rag_request to JSON, if the endpoint takes it.",
+                url=self.name,
+            ) from None
+
+    async def _exchange(self, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> None:
         if self._app is not None:
-            await self._app.started()
+            await self._app.run(self._exchange_over, self._http, exchange, url, request)
+        elif self._connections is None:
+            await self._exchange_over(self._http, exchange, url, request)
+        else:
+            async with self._connections.client(tls=self._is_tls) as client:
+                await self._exchange_over(client, exchange, url, request)
 
-    async def _exchange(
-        self, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
-    ) -> tuple[AnyResponse, bytes, float]:
-        """The reply, its body, and the seconds that both took."""
-        if self._app is not None:
-            return await self._app.run(self._exchange_over, self._http, url, progress, asked, request)
-        if self._connections is None:
-            return await self._exchange_over(self._http, url, progress, asked, request)
-        async with self._connections.client(tls=self._is_tls) as client:
-            return await self._exchange_over(client, url, progress, asked, request)
-
-    async def _exchange_over(
-        self, client: Any, url: Any, progress: Progress, asked: SentRequest, request: Mapping[str, Any]
-    ) -> tuple[AnyResponse, bytes, float]:
-        headers = {**request.get("headers", {}), **self._headers}
+    async def _exchange_over(self, client: Any, exchange: HttpExchange, url: Any, request: Mapping[str, Any]) -> None:
+        headers = {**request.get("headers", {}), **self._sent_headers}
         built = client.build_request(
-            asked.method,
+            exchange.method,
             url,
             **{**request, "headers": headers},
             timeout=self._step_limits,
-            extensions={"trace": progress.trace},
+            extensions={"trace": exchange.trace},
         )
         built.url = self._unlogged(url)
-        progress.before = sys.exc_info()[1]
-        progress.started = started = time.perf_counter()
+        exchange.before = sys.exc_info()[1]
+        exchange.started = time.perf_counter()
         try:
             response = await client.send(built, stream=True, follow_redirects=False)
-            progress.phase = Phase.READING
-            try:
-                body = await self._read_body(response, progress)
-            finally:
-                await response.aclose()
+            await exchange.read(response, self._library, self._max_reply_bytes)
         except Exception as error:
-            failure = self._failure(error, progress, time.perf_counter() - started, asked)
+            failure = self._failure(error, exchange)
             if failure is None:
                 raise
             raise failure from error
         except asyncio.CancelledError:
-            await progress.cut_short()
+            await exchange.cut_short()
             raise
-        return response, body, time.perf_counter() - started
 
-    async def _read_body(self, response: AnyResponse, progress: Progress) -> bytes:  # noqa: ARG002 - for streams
-        """The body, decompressed; cut off soon after the limit."""
-        succeeded = response.is_success
-        limit = self._max_reply_bytes if succeeded else LOOKED_AT_BYTES
-        body = bytearray()
-        with TimeLimit(math.inf if succeeded else LOOKED_AT_SECONDS):
-            try:
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) > limit:
-                        break
-            except self._library.RequestError:
-                if succeeded:
-                    raise  # otherwise the status is the better reason
-        return bytes(body)
-
-    def _check(self, response: AnyResponse, body: bytes, asked: SentRequest, size_bytes: int | None = None) -> None:
-        """Raise for a bad status, and for a body above the limit; *body* may be only its start."""
-        if not response.is_success:
-            raise self._wrong_status(response, decoded(body[:LOOKED_AT_BYTES], response.encoding), asked)
-        if (len(body) if size_bytes is None else size_bytes) > self._max_reply_bytes:
+    def _check(self, exchange: HttpExchange) -> None:
+        """Raise for a bad status, and for a body above the limit."""
+        if not exchange.response.is_success:
+            raise self._wrong_status(exchange, exchange.response, _start(exchange))
+        if exchange.size_bytes > self._max_reply_bytes:
             found = f"the reply is larger than {self._max_reply_bytes:,} bytes"
-            raise self.unusable(response, body, ReplyMismatch(found, "Return fewer or shorter contexts."))
+            raise self.unusable(exchange, ReplyMismatch(found, "Return fewer or shorter contexts."))
 
-    def value(self, response: AnyResponse, body: bytes) -> Any:
-        """The JSON value of a checked body."""
+    def value(self, exchange: HttpExchange) -> Any:
+        """The JSON value of the reply's body."""
         try:
-            return parse_json(body, response.headers.get("content-type", ""))
+            return parse_json(exchange.body, exchange.response.headers.get("content-type", ""))
         except ReplyMismatch as mismatch:
-            raise self.unusable(response, body, mismatch) from None
+            raise self.unusable(exchange, mismatch) from None
 
     def unusable(
         self,
-        response: AnyResponse,
-        body: bytes,
+        exchange: HttpExchange,
         mismatch: ReplyMismatch,
         *,
         error_type: type[EndpointReplyError] = EndpointReplyError,
     ) -> EndpointError:
         """The error of a reply that does not have the expected form."""
-        text = decoded(body[:LOOKED_AT_BYTES], response.encoding)
-        return unusable_reply(self._address, response.status_code, mismatch, text, error_type=error_type)
+        status = exchange.response.status_code
+        return unusable_reply(self._address, status, mismatch, _start(exchange), error_type=error_type)
 
-    def _wrong_status(self, response: AnyResponse, body: str, asked: SentRequest) -> EndpointStatusError:
-        return wrong_status(
-            self._address,
-            response.status_code,
-            response.reason_phrase,
-            response.headers,
-            body,
-            asked=asked,
-            to_do=self._to_do,
-        )
+    def _wrong_status(self, exchange: HttpExchange, response: AnyResponse, body: str) -> EndpointStatusError:
+        return wrong_status(self._address, exchange, response, body, to_do=self._to_do)
 
-    def _failure(self, error: Any, progress: Progress, seconds: float, asked: SentRequest) -> EndpointError | None:
+    def _failure(self, error: Any, exchange: HttpExchange) -> EndpointError | None:
         """The endpoint's failure behind an exception; None for a bug of this package."""
         library, address = self._library, self._address
         if isinstance(error, library.TimeoutException):
-            return self._failure_of_time(error, progress, seconds)
+            return self._failure_of_time(error, exchange)
         if isinstance(error, library.ProxyError):
             return refused_by_proxy(address, error)
         if isinstance(error, library.DecodingError):
@@ -246,19 +236,24 @@ class HttpRoute:
             mismatch = ReplyMismatch(found, "Check what compresses it: the endpoint, or a proxy before it.")
             return unusable_reply(address, 200, mismatch, "")
         if isinstance(error, library.HTTPStatusError):  # an event hook called raise_for_status()
-            return self._wrong_status(error.response, "", asked)
+            return self._wrong_status(exchange, error.response, "")
         # The library does not wrap all TLS errors, such as a missing client certificate.
         if isinstance(error, (library.TransportError, ssl.SSLError)):
-            phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else progress.phase
-            return unreachable(address, error, phase, progress.before)
+            phase = Phase.CONNECTING if isinstance(error, library.ConnectError) else exchange.phase
+            return unreachable(address, error, phase, exchange.before)
         is_of_user = self._http is not None if self._app is None else isinstance(error, AppFailure)
         return raised_inside(address, error) if is_of_user else None
 
-    def _failure_of_time(self, error: Any, progress: Progress, seconds: float) -> EndpointTimeout:
+    def _failure_of_time(self, error: Any, exchange: HttpExchange) -> EndpointTimeout:
         if isinstance(error, self._library.ConnectTimeout):
             return timed_out(self._address, self._timeout_seconds, Phase.CONNECTING)
         # The user's own transport may have other limits.
-        return timed_out(self._address, round(seconds, 1), progress.phase)
+        seconds = round(time.perf_counter() - exchange.started, 1)
+        return timed_out(self._address, seconds, exchange.phase)
+
+
+def _start(exchange: HttpExchange) -> str:
+    return decoded(exchange.body[:LOOKED_AT_BYTES], exchange.response.encoding)
 
 
 def decoded(body: bytes, encoding: str | None) -> str:

@@ -61,11 +61,11 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
     Raises:
         UsageError: The URL, a header or the environment is invalid.
     """
-    address = read_address(target.url, target.headers, also_secret={})
+    of_target = read_address(target.url, target.headers, also_secret={}).redactor
     points: list[Point] = []
 
     def clean(value: Any) -> Any:
-        return address.redactor.document(redactor.document(value))
+        return of_target.document(redactor.document(value))
 
     def tell(point: Point) -> None:
         points.append(replace(point, seen=clean(point.seen), mend=clean(point.mend)))

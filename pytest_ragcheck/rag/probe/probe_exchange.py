@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.http.exchange_progress import Phase
+from pytest_ragcheck.rag.http.http_exchange import HttpExchange
+from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
-    from pytest_ragcheck.rag.http.exchange_progress import Progress
     from pytest_ragcheck.rag.shapes.shape import Shape
-    from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
 
 MAX_REPLY_BYTES = 10_000_000
 """Same as the client's default."""
@@ -97,16 +97,23 @@ async def ask_as(http: AnyClient, target: Target, shape: Shape) -> Exchange:
 
 
 async def _exchange(http: AnyClient, target: Target, body: Any, shape: Shape) -> Exchange:
-    endpoint = _Remembering(http, target, body, shape)
+    route = HttpRoute(
+        target.url,
+        headers=target.headers,
+        timeout_seconds=target.timeout_seconds,
+        max_reply_bytes=MAX_REPLY_BYTES,
+        http=http,
+    )
+    exchange = _ProbeExchange(shape.request.method, shape.request.shown, shape.stream)
     started = time.perf_counter()
     answer, error = None, None
     try:
-        answer = await endpoint.ask("", 0)
+        answer = await HttpEndpoint(route, shape).send(body, exchange)
     except EndpointError as raised:
         error = raised
     seconds = time.perf_counter() - started
-    connected = endpoint.progress is not None and endpoint.progress.phase is not Phase.CONNECTING
-    response = endpoint.response
+    connected = exchange.phase is not Phase.CONNECTING
+    response = exchange.response
     if response is None:
         return Exchange(sent=body, seconds=seconds, connected=connected, error=error)
     return Exchange(
@@ -119,8 +126,8 @@ async def _exchange(http: AnyClient, target: Target, body: Any, shape: Shape) ->
         reason_phrase=response.reason_phrase,
         http_version=response.http_version,
         content_type=response.headers.get("content-type", ""),
-        body=endpoint.body,
-        local_port=endpoint.local_port,
+        body=exchange.body,
+        local_port=exchange.local_port,
     )
 
 
@@ -135,40 +142,17 @@ async def get_status(http: AnyClient, target: Target) -> int | None:
     return None
 
 
-class _Remembering(HttpEndpoint):
-    """An endpoint for one exchange, which sends the probe's body and keeps the response for `post`."""
+class _ProbeExchange(HttpExchange):
+    """An exchange that remembers its connection."""
 
-    def __init__(self, http: AnyClient, target: Target, body: Any, shape: Shape) -> None:
-        super().__init__(
-            target.url,
-            headers=target.headers,
-            timeout_seconds=target.timeout_seconds,
-            max_reply_bytes=MAX_REPLY_BYTES,
-            http=http,
-            shape=shape,
-        )
-        self._sent = body
-        self.progress: Any = None
-        self.response: AnyResponse | None = None
-        self.body = b""
-        self.local_port: int | None = None
+    local_port: int | None = None
 
-    async def _ask(self, question: Any, progress: Any) -> RagAnswer:  # noqa: ARG002 - the probe has its own
-        self.progress = progress
-        return await super()._ask(self._sent, progress)
-
-    async def _read_body(self, response: AnyResponse, progress: Progress) -> bytes:
+    async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
         # The address is available only while the connection is open.
         stream = response.extensions.get("network_stream")
         address = stream.get_extra_info("client_addr") if stream is not None else None
         self.local_port = address[1] if address else None
-        return await super()._read_body(response, progress)
-
-    def _read(
-        self, response: AnyResponse, body: bytes, latency_seconds: float, stream: StreamedReply | None
-    ) -> RagAnswer:
-        self.response, self.body = response, body
-        return super()._read(response, body, latency_seconds, stream)
+        await super().read(response, library, max_bytes)
 
 
 def _first_line(error: EndpointError) -> str:

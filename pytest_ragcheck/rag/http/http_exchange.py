@@ -1,0 +1,127 @@
+"""An HTTP exchange, which reads its reply."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pytest_ragcheck.concurrency.time_limit import TimeLimit
+from pytest_ragcheck.rag.body.event_parsers import parser_for
+from pytest_ragcheck.rag.http.exchange_progress import Phase, Progress
+from pytest_ragcheck.rag.shapes.streamed_reply import StreamedReply
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.rag.http.connections import AnyResponse
+    from pytest_ragcheck.rag.shapes.shape import StreamReading
+
+LOOKED_AT_BYTES = 16_384
+"""Bytes of the body of a failed request that are read for the error's text."""
+
+LOOKED_AT_SECONDS = 1.0
+"""Time limit for reading them."""
+
+_DRAIN_SECONDS = 0.02
+"""Time for the end of a reply after the end of its stream; servers send it within a millisecond."""
+
+
+class HttpExchange(Progress):
+    """
+    A request and its reply, as `HttpRoute` sends and reads them.
+
+    Args:
+        method: The method of the request.
+        shown: The words for the whole request in error texts, such as `POST with the JSON {...}`.
+        events: Where the events of a streamed reply have their parts; None if a stream is read like any other body.
+    """
+
+    def __init__(self, method: str, shown: str, events: StreamReading | None = None) -> None:
+        super().__init__()
+        self.method = method
+        self.shown = shown
+        self._events = events
+        self.stream: StreamedReply | None = None
+        """The reply, if it is a stream of events."""
+
+        self.before: BaseException | None = None
+        """The exception that the caller was handling when the request was sent."""
+
+        self.started = time.perf_counter()
+        """The time of `time.perf_counter` when the request was sent."""
+
+        self.seconds = 0.0
+        """The time from there to the end of the reply."""
+
+        self.response: Any = None
+        """The reply, in the form of the HTTP library; None until its body has been read."""
+
+        self.body = b""
+        """The body, decompressed and cut off soon after the limit; of a stream only the start."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Number of the read bytes of the body, decompressed."""
+        return len(self.body) if self.stream is None else self.stream.size_bytes
+
+    async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
+        """
+        Read the body of the reply.
+
+        Args:
+            response: The reply, whose headers have come.
+            library: The HTTP library.
+            max_bytes: The limit of the body. Reading ends soon after it.
+        """
+        self.phase = Phase.READING
+        self.stream = self._stream_of(response)
+        try:
+            if self.stream is None:
+                self.body = await _whole(response, library, max_bytes)
+            else:
+                self.body = await _start_of_stream(response, library, max_bytes, self.stream)
+        finally:
+            await response.aclose()
+        self.response = response
+        self.seconds = time.perf_counter() - self.started
+
+    def _stream_of(self, response: AnyResponse) -> StreamedReply | None:
+        parser = parser_for(response.headers.get("content-type", ""))
+        if self._events is None or parser is None or not response.is_success:
+            return None
+        return StreamedReply(parser, self._events, started=self.started)
+
+
+async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
+    succeeded = response.is_success
+    limit = max_bytes if succeeded else LOOKED_AT_BYTES
+    body = bytearray()
+    with TimeLimit(math.inf if succeeded else LOOKED_AT_SECONDS):
+        try:
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > limit:
+                    break
+        except library.RequestError:
+            if succeeded:
+                raise  # otherwise the status is the better reason
+    return bytes(body)
+
+
+async def _start_of_stream(response: AnyResponse, library: Any, max_bytes: int, stream: StreamedReply) -> bytes:
+    """The start of the body, whose events go to *stream* as they come."""
+    start = bytearray()
+    chunks = response.aiter_bytes()
+    async for chunk in chunks:
+        if len(start) < LOOKED_AT_BYTES:
+            start += chunk
+        stream.feed(chunk)
+        if stream.is_done:
+            # The end of the reply, if it comes at once, keeps the connection.
+            with suppress(library.RequestError), TimeLimit(_DRAIN_SECONDS):
+                async for _ in chunks:
+                    pass
+            break
+        if stream.size_bytes > max_bytes:
+            break
+    return bytes(start)
