@@ -90,7 +90,7 @@ NAMED_SHAPES = {
             "source_ids=choices[0].delta.reference[].document_name"
         ),
         stream_end="choices[0].finish_reason",
-        stream_error="[choices[0].delta.content][?@ && starts_with(@, '**ERROR**')] | [0]",
+        stream_error="[choices[0].delta.content][?@ && starts_with(to_string(@), '**ERROR**')] | [0]",
         leaves_out_contexts=True,
     ),
     # POST /api/chat/completions. The request names a model, so rag_request must be set too.

@@ -21,10 +21,6 @@ _DONE = b"[DONE]"
 _SEE_THE_LOG = "See the endpoint's log."
 
 
-class StreamMismatch(ReplyMismatch):
-    """A stream that cannot be used."""
-
-
 class StreamedReply:
     """
     The reply of one stream: pieces of the answer are joined; of other parts the last non-null value counts.
@@ -51,7 +47,7 @@ class StreamedReply:
         """True if a payload was plain text, so that brackets and quotes are text too."""
 
         self._has_ended = False
-        self._problem: StreamMismatch | None = None
+        self._problem: ReplyMismatch | None = None
         self.is_done = False
         """True after the event that ends the stream by its payload, and after one that reports an error."""
 
@@ -72,7 +68,7 @@ class StreamedReply:
                 self._take(event)
                 if self.is_done:
                     break
-        except StreamMismatch as problem:
+        except ReplyMismatch as problem:
             self._problem = problem
             self.is_done = True
         if self.is_done:
@@ -83,7 +79,7 @@ class StreamedReply:
         Return the whole answer, after the end of the stream.
 
         Raises:
-            StreamMismatch: The stream broke off, an event reports an error or cannot be read, or no event has the
+            ReplyMismatch: The stream broke off, an event reports an error or cannot be read, or no event has the
                 answer or the contexts.
         """
         if self._problem is not None:
@@ -92,14 +88,14 @@ class StreamedReply:
             self._take(last)
         end = self._reading.end
         if not self.is_done and self._parser.is_within_event:
-            raise StreamMismatch(
+            raise ReplyMismatch(
                 f"the stream breaks off in the middle of event {self._events + 1}",
                 "See the endpoint's log. A blank line has to follow each event, the last one included.",
             )
         if not self._events:
-            raise StreamMismatch("the stream has no events", _SEE_THE_LOG)
+            raise ReplyMismatch("the stream has no events", _SEE_THE_LOG)
         if end is not None and not (self._has_ended or self.is_done):
-            raise StreamMismatch(
+            raise ReplyMismatch(
                 f"the stream breaks off after {self._events} events, before its end ({end.text})", _SEE_THE_LOG
             )
         if self._reading.leaves_out_contexts:
@@ -110,14 +106,14 @@ class StreamedReply:
                 from pytest_ragcheck.rag.shapes.variants import fitting_events
 
                 setting = fitting_events([self._extra])
-                raise StreamMismatch(
+                raise ReplyMismatch(
                     f"no event of the stream has the {field}; the first is {named(self._first)}",
                     f"Set rag_response = {setting}"
                     if setting
                     else f"Set rag_response so that {field}=EXPRESSION finds it in an event.",
                 )
         if self._gap:
-            raise StreamMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
+            raise ReplyMismatch(self._gap, f"Correct contexts={self._reading.parts.contexts.text}, or fix the event.")
         found = self._found | {"answer": "".join(self._pieces)}
         return parts.assemble(found, self._extra)
 
@@ -158,7 +154,7 @@ class StreamedReply:
 
     def _join(self, piece: object) -> None:
         if not isinstance(piece, str):
-            raise StreamMismatch(
+            raise ReplyMismatch(
                 f"the answer in event {self._events} of the stream is {named(piece)}, not a string",
                 "Correct answer=EXPRESSION in rag_response.",
             )
@@ -177,12 +173,12 @@ class StreamedReply:
                 is_text = isinstance(mismatch, NotJson) and (start != b"{" or self._has_text)
                 if not (is_text and self._parser.takes_text):
                     found = f"event {self._events} of the stream: {mismatch.found}"
-                    raise StreamMismatch(found, mismatch.to_do) from None
+                    raise ReplyMismatch(found, mismatch.to_do) from None
         self._has_text = True
         try:
             return event.data.decode()
         except UnicodeDecodeError:
-            raise StreamMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
+            raise ReplyMismatch(f"event {self._events} of the stream is not UTF-8", "Encode it as UTF-8.") from None
 
     def _refuse_error(self, event: StreamEvent, value: object) -> None:
         error, kind = (value.get("error"), value.get("event")) if isinstance(value, dict) else (None, None)
@@ -196,7 +192,7 @@ class StreamedReply:
         if isinstance(error, dict):
             error = error.get("message") or error.get("detail") or error
         said = f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
-        raise StreamMismatch(
+        raise ReplyMismatch(
             f"event {self._events} of the stream reports an error: {said}",
             "Fix its cause in the RAG system.",
         )

@@ -273,6 +273,20 @@ def test_a_stream_is_read_as_the_whole_answer(behaviour: Behaviour, options: dic
             id="an error of ragflow",
         ),
         pytest.param(
+            streamed([sse({"choices": [{"delta": {"content": 30}}]})]),
+            {"shape": "ragflow"},
+            "endpoint_stream",
+            "the answer in event 1 of the stream is the number 30, not a string",
+            id="a piece of ragflow that is no text",
+        ),
+        pytest.param(
+            streamed([sse({"answer": "30", "docs": 5})]),
+            {"response": "answer=answer contexts=keys(docs)"},
+            "endpoint_stream",
+            "contexts=keys(docs) cannot be evaluated for this reply: In function keys(), invalid type for value: 5",
+            id="an expression whose function rejects a value",
+        ),
+        pytest.param(
             streamed([sse(delta("30"))]),
             {**OPENAI, "response": "answer=choices[0].delta.content contexts=`[]`"},
             "endpoint_stream",
