@@ -50,7 +50,7 @@ class HttpEndpoint:
             beside: Further keys of the request's JSON object.
         """
         self._check_carries(conversation)
-        question = self._shape.request.fill(query, top_k, conversation)
+        question: Any = self._shape.request.fill(query, top_k, conversation)
         events = self._shape.stream if self._reads_streams else None
         exchange = HttpExchange(self._shape.request.method, self._shape.request.shown, events)
         return await self.send({**question, **beside} if beside else question, exchange)

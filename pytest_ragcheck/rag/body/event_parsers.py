@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -23,26 +26,6 @@ class StreamEvent:
 
     type: str = ""
     """The `event` field of a server-sent event; empty without one."""
-
-
-class EventParser(Protocol):
-    """Parses the chunks of one stream. Chunks may end anywhere, also within a character."""
-
-    takes_text: bool
-    """Whether the payload of an event may be plain text; otherwise it has to be JSON."""
-
-    def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
-        """Yields the events that end in this chunk."""
-        ...
-
-    def finish(self) -> StreamEvent | None:
-        """Returns the last event if the end of the stream completes it."""
-        ...
-
-    @property
-    def is_within_event(self) -> bool:
-        """True if the stream so far ends in the middle of an event."""
-        ...
 
 
 class _Lines:
@@ -82,6 +65,7 @@ class ServerSentEvents:
     """
 
     takes_text = True
+    """The payload of an event may be plain text."""
 
     def __init__(self) -> None:
         self._lines = _Lines()
@@ -94,6 +78,7 @@ class ServerSentEvents:
         return bool(self._data) or bytes(self._lines.rest[:1]) not in {b"", b":"}
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
+        """Yield the events that end in this chunk, which may end anywhere, also within a character."""
         for line in self._lines.feed(chunk):
             if not line:
                 if self._data:
@@ -116,6 +101,8 @@ class JsonLines:
     """Parses `application/x-ndjson`: one JSON value a line; blank lines are skipped."""
 
     takes_text = False
+    """The payload of an event has to be JSON."""
+
     is_within_event = False
     """The end of a stream ends its last line; a truncated line is not valid JSON."""
 
@@ -123,6 +110,7 @@ class JsonLines:
         self._lines = _Lines()
 
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
+        """Yield the values of the lines that end in this chunk, which may end anywhere."""
         for line in self._lines.feed(chunk):
             if line.strip():
                 yield StreamEvent(line)
@@ -131,6 +119,9 @@ class JsonLines:
         """Return the last line if no line end follows it."""
         rest = bytes(self._lines.rest).removeprefix(_BYTE_ORDER_MARK)
         return StreamEvent(rest) if rest.strip() else None
+
+
+EventParser: TypeAlias = ServerSentEvents | JsonLines
 
 
 def parser_for(content_type: str) -> EventParser | None:

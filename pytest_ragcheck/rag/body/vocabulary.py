@@ -37,6 +37,9 @@ ID_LIST_NAMES = ("sourceids", "documentids", "docids", "contextids", "chunkids",
 METADATA_NAMES = ("metadata", "meta", "location", "s3location", "document", "docmetadata")
 """Keys of objects beside a text that name its document."""
 
+_MOST_KEYS = 6
+"""Number of the keys of an object that texts show."""
+
 _LONGEST_KEY = 60
 """Maximum length of a key that is compared with these names."""
 
@@ -63,9 +66,16 @@ def named(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def keys_of(value: Mapping[Any, Any], longest: int = 6) -> str:
+def named_error(error: object) -> str:
+    """The message of an error that a reply reports, in quotes; the kind of the error without a message."""
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("detail") or error
+    return f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
+
+
+def keys_of(value: Mapping[Any, Any]) -> str:
     """The first keys in quotes, and the number of further keys."""
     if not value:
         return "no keys"
-    keys = ", ".join(f'"{excerpt(str(key), 40)}"' for key in list(value)[:longest])
-    return keys if len(value) <= longest else f"{keys} and {len(value) - longest} more"
+    keys = ", ".join(f'"{excerpt(str(key), 40)}"' for key in list(value)[:_MOST_KEYS])
+    return keys if len(value) <= _MOST_KEYS else f"{keys} and {len(value) - _MOST_KEYS} more"

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named
+from pytest_ragcheck.rag.body.vocabulary import TEXT_NAMES, keys_among, named, named_error
 from pytest_ragcheck.rag.shapes.expression import Expression
 from pytest_ragcheck.rag.shapes.object_fields import ObjectFields
 
@@ -193,11 +193,7 @@ def _found(field: str, expression: Expression, reply: object) -> Any:
 def _error_in(reply: object) -> str:
     """Return the error that the reply reports in place of an answer; empty without one."""
     error = reply.get("error") if isinstance(reply, Mapping) else None
-    if not error:
-        return ""
-    if isinstance(error, Mapping):
-        error = error.get("message") or error.get("detail") or error
-    return f'an error: "{excerpt(error)}"' if isinstance(error, str) else f"an error: {named(error)}"
+    return f"an error: {named_error(error)}" if error else ""
 
 
 def _label(field: str, expression: Expression) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from pytest_ragcheck.rag.conversation_state import ConversationState
 
 _PLACEHOLDER = re.compile(r"\{(query|top_k|history|session)\}")
@@ -20,35 +22,9 @@ _GET = re.compile(r"GET\s+")
 _EXAMPLE = '{"input": "{query}", "k": "{top_k}"}'
 
 
-class RequestTemplate(Protocol):
-    """A request with placeholders for the question and its conversation, as `HttpEndpoint` sends it."""
-
-    method: ClassVar[str]
-    headers: ClassVar[Mapping[str, str]]
-    """The headers that the form of the request needs."""
-
-    shown: str
-    """The request in words, for error texts."""
-
-    carried: Collection[str]
-    """The names of the template's placeholders."""
-
-    def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> Any:
-        """Return the template with the values of this question."""
-        ...
-
-    def content(self, filled: Any) -> bytes | None:
-        """Return the body of the request."""
-        ...
-
-    def url(self, url: str, filled: Any) -> str:
-        """Return the URL of the request: the endpoint's *url* with the parameters of the request."""
-        ...
-
-
 def read_template(text: str) -> RequestTemplate:
     """
-    Return the template of JSON, or of `GET name=value&name=value`, with the placeholders of `RequestTemplate`.
+    Return the template of JSON, or of `GET name=value&name=value`, with placeholders.
 
     These are `{query}`, `{top_k}`, and for conversations `{history}` and `{session}`.
 
@@ -67,6 +43,7 @@ class JsonTemplate:
 
     method: ClassVar[str] = "POST"
     headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json"}
+    """The headers that the form of the request needs."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -77,7 +54,10 @@ class JsonTemplate:
                 f"is neither JSON{where} nor a query-string after GET; write it such as {_EXAMPLE} or GET q={{query}}"
             ) from None
         self.shown = f"POST with the JSON {excerpt(text, 200)}"
+        """The request in words, for error texts."""
+
         self.carried: Collection[str] = frozenset(_PLACEHOLDER.findall(text))
+        """The names of the template's placeholders."""
 
     def fill(self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION) -> Any:
         """
@@ -90,9 +70,11 @@ class JsonTemplate:
         return _filled(self._value, whole, _texts(query, top_k, conversation))
 
     def content(self, filled: Any) -> bytes | None:
+        """Return the body of the request."""
         return json.dumps(filled).encode()
 
     def url(self, url: str, filled: Any) -> str:  # noqa: ARG002 - all of it is in the body
+        """Return the URL of the request, which is that of the endpoint."""
         return url
 
 
@@ -125,6 +107,7 @@ class QueryStringTemplate:
         return _PLACEHOLDER.sub(lambda match: values[match[1]], "&".join(pairs))
 
     def content(self, filled: Any) -> bytes | None:  # noqa: ARG002 - all of it is in the URL
+        """Return None: the request has no body."""
         return None
 
     def url(self, url: str, filled: Any) -> str:
@@ -132,6 +115,9 @@ class QueryStringTemplate:
         parts = urlsplit(url)
         kept = [pair for pair in parts.query.split("&") if pair and pair.partition("=")[0] not in self._names]
         return parts._replace(query="&".join([*kept, filled]), fragment="").geturl()
+
+
+RequestTemplate: TypeAlias = JsonTemplate | QueryStringTemplate
 
 
 def _texts(query: str, top_k: int, conversation: ConversationState) -> dict[str, str]:

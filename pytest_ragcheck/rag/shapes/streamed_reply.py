@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import NotJson, ReplyMismatch, parse_json
-from pytest_ragcheck.rag.body.vocabulary import named
+from pytest_ragcheck.rag.body.vocabulary import named, named_error
 from pytest_ragcheck.rag.shapes.reading import FIELDS
 
 if TYPE_CHECKING:
@@ -187,12 +186,6 @@ class StreamedReply:
             error = error or value
         if not error and self._reading.error is not None:
             error = self._reading.error.find(value)
-        if not (error or is_error):
-            return
-        if isinstance(error, dict):
-            error = error.get("message") or error.get("detail") or error
-        said = f'"{excerpt(error)}"' if isinstance(error, str) else named(error)
-        raise ReplyMismatch(
-            f"event {self._events} of the stream reports an error: {said}",
-            "Fix its cause in the RAG system.",
-        )
+        if error or is_error:
+            found = f"event {self._events} of the stream reports an error: {named_error(error)}"
+            raise ReplyMismatch(found, "Fix its cause in the RAG system.")
