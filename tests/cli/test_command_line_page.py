@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.rag.probe.check_point import CHECKLIST
+from pytest_ragcheck.rag.probe.check_point import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,4 +40,4 @@ def test_every_command_has_a_section_with_its_description(ragcheck: Callable[...
 
 def test_every_point_of_the_probe_stands_on_the_page() -> None:
     rows = re.findall(r"(?m)^\| `(\w+)` \| (.*?) \| (yes|no) \|$", PROBE)
-    assert rows == [(check.name, check.title, "yes" if check.required else "no") for check in CHECKLIST]
+    assert rows == [(check.name.lower(), check.title, "yes" if check.required else "no") for check in Check]

@@ -16,17 +16,7 @@ from pytest_ragcheck.cli.arguments import add_headers
 from pytest_ragcheck.cli.printing import json_text
 from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.rag.probe.check_point import (
-    ANSWER,
-    CHECKLIST,
-    CONTEXTS,
-    JSON,
-    POST,
-    REQUEST,
-    STATUS,
-    CheckOutcome,
-    Point,
-)
+from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 
@@ -40,7 +30,7 @@ _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
 _FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
 
-_OF_THE_SHAPE = frozenset({POST, REQUEST, JSON, ANSWER, CONTEXTS})
+_OF_THE_SHAPE = frozenset({Check.POST, Check.REQUEST, Check.JSON, Check.ANSWER, Check.CONTEXTS})
 _OTHER_BODY = (
     "If the endpoint takes another request, write it into pytest's ini file with {query} in the place of the question, "
     'such as rag_request = {"input": {"text": "{query}"}}, and probe again to find the rag_response.'
@@ -79,7 +69,7 @@ def _run(chosen: argparse.Namespace) -> int:
     points = asyncio.run(probe_endpoint(target, redactor=redactor, report=report))
     broken = {point.check for point in points if point.outcome is CheckOutcome.FAIL}
     has_another_shape = not _OF_THE_SHAPE.isdisjoint(broken)
-    settings = _fitting(target, redactor) if has_another_shape or STATUS in broken else None
+    settings = _fitting(target, redactor) if has_another_shape or Check.STATUS in broken else None
     if chosen.json:
         print(json_text({**_document(target, points), "settings": settings}), end="")
         return 1 if _failed(points) else 0
@@ -92,7 +82,7 @@ def _run(chosen: argparse.Namespace) -> int:
         print(f"\n{_in_conversations(settings)}")
     elif has_another_shape:
         print(f"{_BY_SETTINGS}: ragcheck docs how-to/own-endpoint-shape")
-        if REQUEST in broken:
+        if Check.REQUEST in broken:
             print(_OTHER_BODY)
         else:
             print("Settings are found only for a reply with contexts: give --question TEXT that your documents answer.")
@@ -173,10 +163,10 @@ def _host(url: Given) -> str | None:
 def _printer(target: Target) -> Callable[[Point], None]:
     """Prints each point at once, so that the slow points of an endpoint show."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    title_width = max(len(check.title) for check in CHECKLIST)
+    title_width = max(len(check.title) for check in Check)
 
     def show(point: Point) -> None:
-        if point.check is CHECKLIST[0]:
+        if point.check is Check.REACHABLE:
             print(f"{shown_url(target.url)}\n")
         word = f"{point.outcome.value:<{len(CheckOutcome.NOT_CHECKED.value)}}"
         if coloured:
@@ -215,7 +205,7 @@ def _document(target: Target, points: list[Point]) -> dict[str, Any]:
         "passed": not _failed(points),
         "points": [
             {
-                "name": point.check.name,
+                "name": point.check.name.lower(),
                 "title": point.check.title,
                 "required": point.check.required,
                 "outcome": point.outcome.name.lower(),

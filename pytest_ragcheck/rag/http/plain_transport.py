@@ -188,10 +188,10 @@ class _Socket(asyncio.Protocol):
         self._transport.abort()
 
     def get_extra_info(self, info: str) -> Any:
-        if info != "is_readable":
-            return self._transport.get_extra_info(info)
-        # What comes between two replies belongs to neither: at best it is the end of the connection.
-        return self._is_over or bool(self._received) or _is_readable(self._transport.get_extra_info("socket"))
+        if info == "is_readable":
+            # What comes between two replies belongs to neither: at best it is the end of the connection.
+            return self._is_over or bool(self._received) or _is_readable(self._transport.get_extra_info("socket"))
+        return self._transport.get_extra_info("sockname" if info == "client_addr" else info)
 
     async def _send(self) -> None:
         if self._unsent and not self._is_over:

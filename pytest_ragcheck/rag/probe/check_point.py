@@ -1,4 +1,4 @@
-"""`CHECKLIST` lists the checks of the probe; a `Point` is a check with its outcome."""
+"""The members of `Check` are the checks of the probe; a `Point` is a check with its outcome."""
 
 from __future__ import annotations
 
@@ -17,18 +17,48 @@ class CheckOutcome(str, Enum):
     NOT_CHECKED = "not checked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One check of the checklist, as the probe runs it."""
+class Check(Enum):
+    """One check of the probe. The members are in display order; the names are the same in every version."""
 
-    name: str
-    """Identifier for scripts; the same in every version."""
+    # The first reply decides these; each depends on those before it.
+    REACHABLE = "a server answers"
+    POST = "takes POST with application/json"
+    REQUEST = 'takes {"query", "top_k"}'
+    STATUS = "replies with status 200"
+    JSON = "replies with a JSON object"
+    ANSWER = '"answer" is a string'
+    CONTEXTS = '"contexts" is an array of strings'
 
-    title: str
-    """The requirement in words."""
+    # These run only if the first reply is usable.
+    TOP_K = '"top_k" limits the contexts'
+    UNICODE = "a question in any script works"
+    CONCURRENT = "several requests at once work"
+    TIME = "every reply comes in time"
 
-    required: bool = True
-    """False if the contract does not require the check; such a check fails only if the endpoint breaks down."""
+    # The contract does not require these, which fail only if the endpoint breaks down.
+    TOP_K_OPTIONAL = '"top_k" may be null, missing, 0', False
+    EMPTY_QUERY = "an empty query gets status 400", False
+    GET = "GET gets status 405", False
+    SHORT_CONTEXTS = "contexts are short", False
+    KEEP_ALIVE = "the connection stays open", False
+
+    def __init__(self, title: str, required: bool = True) -> None:
+        self.title = title
+        """The requirement in words."""
+
+        self.required = required
+
+    def passed(self, seen: str) -> Point:
+        return Point(check=self, outcome=CheckOutcome.PASS, seen=seen)
+
+    def failed(self, seen: str, mend: str) -> Point:
+        return Point(check=self, outcome=CheckOutcome.FAIL, seen=seen, mend=mend)
+
+    def advised(self, seen: str, mend: str) -> Point:
+        return Point(check=self, outcome=CheckOutcome.ADVICE, seen=seen, mend=mend)
+
+    def skipped(self, why: str) -> Point:
+        return Point(check=self, outcome=CheckOutcome.NOT_CHECKED, seen=why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,46 +74,5 @@ class Point:
     """The remedy; empty unless the outcome is FAIL or ADVICE."""
 
 
-REACHABLE = Check(name="reachable", title="a server answers")
-POST = Check(name="post", title="takes POST with application/json")
-REQUEST = Check(name="request", title='takes {"query", "top_k"}')
-STATUS = Check(name="status", title="replies with status 200")
-JSON = Check(name="json", title="replies with a JSON object")
-ANSWER = Check(name="answer", title='"answer" is a string')
-CONTEXTS = Check(name="contexts", title='"contexts" is an array of strings')
-TOP_K = Check(name="top_k", title='"top_k" limits the contexts')
-UNICODE = Check(name="unicode", title="a question in any script works")
-CONCURRENT = Check(name="concurrent", title="several requests at once work")
-TIME = Check(name="time", title="every reply comes in time")
-TOP_K_OPTIONAL = Check(name="top_k_optional", title='"top_k" may be null, missing, 0', required=False)
-EMPTY_QUERY = Check(name="empty_query", title="an empty query gets status 400", required=False)
-GET = Check(name="get", title="GET gets status 405", required=False)
-SHORT_CONTEXTS = Check(name="short_contexts", title="contexts are short", required=False)
-KEEP_ALIVE = Check(name="keep_alive", title="the connection stays open", required=False)
-
-FIRST_REPLY = (REACHABLE, POST, REQUEST, STATUS, JSON, ANSWER, CONTEXTS)
-"""The checks that the first reply decides; each depends on those before it."""
-
-CHECKLIST = (
-    *FIRST_REPLY,
-    # These run only if the first reply is usable.
-    *(TOP_K, UNICODE, CONCURRENT, TIME),
-    *(TOP_K_OPTIONAL, EMPTY_QUERY, GET, SHORT_CONTEXTS, KEEP_ALIVE),
-)
-"""All checks in display order."""
-
-
-def passed(check: Check, seen: str) -> Point:
-    return Point(check=check, outcome=CheckOutcome.PASS, seen=seen)
-
-
-def failed(check: Check, seen: str, mend: str) -> Point:
-    return Point(check=check, outcome=CheckOutcome.FAIL, seen=seen, mend=mend)
-
-
-def advised(check: Check, seen: str, mend: str) -> Point:
-    return Point(check=check, outcome=CheckOutcome.ADVICE, seen=seen, mend=mend)
-
-
-def not_checked(check: Check, why: str) -> Point:
-    return Point(check=check, outcome=CheckOutcome.NOT_CHECKED, seen=why)
+FIRST_REPLY = tuple(Check)[: list(Check).index(Check.TOP_K)]
+"""The checks that the first reply decides."""

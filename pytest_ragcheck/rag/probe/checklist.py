@@ -11,30 +11,13 @@ from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.http.connections import Connections, http_library
 from pytest_ragcheck.rag.http.endpoint_address import read_address
-from pytest_ragcheck.rag.probe.check_point import (
-    CHECKLIST,
-    CONCURRENT,
-    EMPTY_QUERY,
-    GET,
-    KEEP_ALIVE,
-    SHORT_CONTEXTS,
-    TIME,
-    TOP_K,
-    TOP_K_OPTIONAL,
-    UNICODE,
-    Point,
-    advised,
-    failed,
-    not_checked,
-    passed,
-)
+from pytest_ragcheck.rag.probe.check_point import Check, Point
 from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
-from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, get_status, post
+from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, get_status, post, route_to
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.connections import AnyClient
+    from pytest_ragcheck.rag.http.route import HttpRoute
     from pytest_ragcheck.rag.probe.first_reply import Clean
     from pytest_ragcheck.redaction import Redactor
 
@@ -71,18 +54,17 @@ async def probe_endpoint(target: Target, *, redactor: Redactor, report: Callable
         points.append(replace(point, seen=clean(point.seen), mend=clean(point.mend)))
         report(points[-1])
 
-    connections = Connections(http_library())
+    route = route_to(target)
     try:
-        async with connections.client() as http:
-            await _Probing(http, target, tell, clean).run()
+        await _Probing(route, target, tell, clean).run()
     finally:
-        await connections.aclose()
+        await route.aclose()
     return points
 
 
 class _Probing:
-    def __init__(self, http: AnyClient, target: Target, tell: Callable[[Point], None], clean: Clean) -> None:
-        self._http = http
+    def __init__(self, route: HttpRoute, target: Target, tell: Callable[[Point], None], clean: Clean) -> None:
+        self._route = route
         self._target = target
         self._tell = tell
         self._clean = clean
@@ -93,8 +75,8 @@ class _Probing:
         first = await self._ask(self._target.question, self._target.top_k)
         known = {point.check: point for point in points_of_first_reply(first, self._clean)}
         if first.answer is None:
-            for check in CHECKLIST:
-                self._tell(known.get(check) or not_checked(check, "the first reply could not be used"))
+            for check in Check:
+                self._tell(known.get(check) or check.skipped("the first reply could not be used"))
             return
         for point in known.values():
             self._tell(point)
@@ -106,12 +88,12 @@ class _Probing:
         self._tell(await self._top_k_optional())
         empty = await self._post({"query": "", "top_k": self._target.top_k})
         self._tell(_empty_query(empty, self._clean))
-        self._tell(_get(await get_status(self._http, self._target)))
+        self._tell(_get(await get_status(self._route)))
         self._tell(_short_contexts(first))
         self._tell(_keep_alive(first, second))
 
     async def _post(self, body: dict[str, Any]) -> Exchange:
-        return await post(self._http, self._target, body)
+        return await post(self._route, body)
 
     async def _ask(self, question: str, top_k: int) -> Exchange:
         exchange = await self._post({"query": question, "top_k": top_k})
@@ -124,9 +106,8 @@ class _Probing:
         seconds = time.perf_counter() - started
         lost = [exchange for exchange in exchanges if exchange.answer is None]
         if not lost:
-            return passed(CONCURRENT, f"{AT_ONCE} of {AT_ONCE} answered within {seconds:.2f} s")
-        return failed(
-            CONCURRENT,
+            return Check.CONCURRENT.passed(f"{AT_ONCE} of {AT_ONCE} answered within {seconds:.2f} s")
+        return Check.CONCURRENT.failed(
             f"{AT_ONCE - len(lost)} of {AT_ONCE} answered; {lost[0].found}",
             "Accept several requests at once: questions are asked concurrently.",
         )
@@ -140,78 +121,81 @@ class _Probing:
         }
         lost = {name: exchange for name, exchange in exchanges.items() if exchange.answer is None}
         if not lost:
-            return passed(TOP_K_OPTIONAL, "each answered")
+            return Check.TOP_K_OPTIONAL.passed("each answered")
         seen = "; ".join(f"{name}: {exchange.found}" for name, exchange in lost.items())
         broke_down = any(exchange.status is None or exchange.status >= 500 for exchange in lost.values())
-        return (failed if broke_down else advised)(
-            TOP_K_OPTIONAL, seen, "Use a default if it is null or missing, and return no contexts for 0."
-        )
+        mend = "Use a default if it is null or missing, and return no contexts for 0."
+        return Check.TOP_K_OPTIONAL.failed(seen, mend) if broke_down else Check.TOP_K_OPTIONAL.advised(seen, mend)
 
 
 def _top_k(first: Exchange, second: Exchange) -> Point:
     if second.answer is None:
-        return failed(TOP_K, f"top_k 1: {second.found}", 'Take every "top_k" from 1.')
+        return Check.TOP_K.failed(f"top_k 1: {second.found}", 'Take every "top_k" from 1.')
     seen = []
     for exchange in (first, second):
         count = len(exchange.answer.contexts) if exchange.answer else 0
         seen.append(f"{count} for {exchange.sent['top_k']}")
         if count > exchange.sent["top_k"]:
-            return failed(TOP_K, ", ".join(seen), 'Return the best passages only, "top_k" of them at most.')
+            return Check.TOP_K.failed(", ".join(seen), 'Return the best passages only, "top_k" of them at most.')
     if first.answer and not first.answer.contexts:
-        return not_checked(TOP_K, "no contexts came; give --question TEXT that your documents answer")
-    return passed(TOP_K, ", ".join(seen))
+        return Check.TOP_K.skipped("no contexts came; give --question TEXT that your documents answer")
+    return Check.TOP_K.passed(", ".join(seen))
 
 
 def _unicode(exchange: Exchange) -> Point:
     if exchange.answer is not None:
-        return passed(UNICODE, f"{ANY_SCRIPT} was answered")
-    return failed(UNICODE, exchange.found, f"Read and write texts as UTF-8. What was asked: {ANY_SCRIPT}")
+        return Check.UNICODE.passed(f"{ANY_SCRIPT} was answered")
+    return Check.UNICODE.failed(exchange.found, f"Read and write texts as UTF-8. What was asked: {ANY_SCRIPT}")
 
 
 def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:
     late = [exchange for exchange in exchanges if isinstance(exchange.error, EndpointTimeout)]
     if late:
-        return failed(TIME, f"{len(late)} of {len(exchanges)} took more than {limit_seconds:g} s", "Answer sooner.")
+        return Check.TIME.failed(
+            f"{len(late)} of {len(exchanges)} took more than {limit_seconds:g} s", "Answer sooner."
+        )
     slowest = max(exchange.seconds for exchange in exchanges)
-    return passed(TIME, f"the slowest of {len(exchanges)} in {slowest:.2f} s, limit {limit_seconds:g} s")
+    return Check.TIME.passed(f"the slowest of {len(exchanges)} in {slowest:.2f} s, limit {limit_seconds:g} s")
 
 
 def _empty_query(exchange: Exchange, clean: Clean) -> Point:
     mend = 'Return status 400 and {"error": "query is required"}.'
     if exchange.answer is not None:
-        return advised(EMPTY_QUERY, "it was answered", mend)
+        return Check.EMPTY_QUERY.advised("it was answered", mend)
     if exchange.status != 400:
-        return advised(EMPTY_QUERY, exchange.found, mend)
+        return Check.EMPTY_QUERY.advised(exchange.found, mend)
     try:
         reply = parse_json(exchange.body, exchange.content_type)
     except ReplyMismatch:
         reply = None
     error = reply.get("error") if isinstance(reply, dict) else None
     if isinstance(error, str) and error.strip():
-        return passed(EMPTY_QUERY, f'400, "{excerpt(clean(error), SHOWN)}"')
-    return advised(EMPTY_QUERY, exchange.found, mend)
+        return Check.EMPTY_QUERY.passed(f'400, "{excerpt(clean(error), SHOWN)}"')
+    return Check.EMPTY_QUERY.advised(exchange.found, mend)
 
 
 def _get(status: int | None) -> Point:
     if status == 405:
-        return passed(GET, "405")
+        return Check.GET.passed("405")
     seen = "no reply came" if status is None else f"status {status}"
-    return advised(GET, seen, "Reply 405 to other methods, so that a wrong method differs from a wrong path.")
+    return Check.GET.advised(seen, "Reply 405 to other methods, so that a wrong method differs from a wrong path.")
 
 
 def _short_contexts(first: Exchange) -> Point:
     contexts = first.answer.contexts if first.answer else ()
     if not contexts:
-        return not_checked(SHORT_CONTEXTS, "no contexts came")
+        return Check.SHORT_CONTEXTS.skipped("no contexts came")
     longest = max(map(len, contexts))
     if longest > LONG_CONTEXT:
-        return advised(SHORT_CONTEXTS, f"the longest has {longest:,} characters", "Cut documents into short passages.")
-    return passed(SHORT_CONTEXTS, f"the longest has {longest:,} characters")
+        return Check.SHORT_CONTEXTS.advised(
+            f"the longest has {longest:,} characters", "Cut documents into short passages."
+        )
+    return Check.SHORT_CONTEXTS.passed(f"the longest has {longest:,} characters")
 
 
 def _keep_alive(first: Exchange, second: Exchange) -> Point:
     if first.local_port is None or second.local_port is None:
-        return not_checked(KEEP_ALIVE, "the connection does not say")
+        return Check.KEEP_ALIVE.skipped("the connection does not say")
     if first.local_port == second.local_port:
-        return passed(KEEP_ALIVE, "two questions went over one")
-    return advised(KEEP_ALIVE, "each question needed a new one", "Keep connections open: each new one costs time.")
+        return Check.KEEP_ALIVE.passed("two questions went over one")
+    return Check.KEEP_ALIVE.advised("each question needed a new one", "Keep connections open: each new one costs time.")

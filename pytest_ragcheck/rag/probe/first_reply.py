@@ -11,24 +11,7 @@ from pytest_ragcheck.errors import EndpointReplyError, EndpointStatusError, Endp
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.excerpt import excerpt
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.probe.check_point import (
-    ANSWER,
-    CONTEXTS,
-    FIRST_REPLY,
-    JSON,
-    POST,
-    REACHABLE,
-    REQUEST,
-    STATUS,
-    TIME,
-    Check,
-    CheckOutcome,
-    Point,
-    advised,
-    failed,
-    not_checked,
-    passed,
-)
+from pytest_ragcheck.rag.probe.check_point import FIRST_REPLY, Check, CheckOutcome, Point
 from pytest_ragcheck.rag.shapes.contract_reply import read_reply
 
 if TYPE_CHECKING:
@@ -52,19 +35,19 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
     """
     if isinstance(first.error, EndpointTimeout) and first.connected:
         return [
-            passed(REACHABLE, "connected"),
+            Check.REACHABLE.passed("connected"),
             *_unknown(FIRST_REPLY[1:], "no reply came in time"),
-            failed(TIME, first.found, "Answer sooner: clients give up then. --timeout sets another limit."),
+            Check.TIME.failed(first.found, "Answer sooner: clients give up then. --timeout sets another limit."),
         ]
     if first.status is None and not isinstance(first.error, EndpointReplyError):
-        return [failed(REACHABLE, first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
-    reached = passed(REACHABLE, f"{first.http_version or 'HTTP'}, {first.seconds:.2f} s")
+        return [Check.REACHABLE.failed(first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
+    reached = Check.REACHABLE.passed(f"{first.http_version or 'HTTP'}, {first.seconds:.2f} s")
     if isinstance(first.error, EndpointStatusError):
         return [reached, *_points_of_status(first, first.error.status or 0)]
     return [
         reached,
-        passed(POST, "taken"),
-        passed(REQUEST, excerpt(json.dumps(first.sent, ensure_ascii=False), 2 * SHOWN)),
+        Check.POST.passed("taken"),
+        Check.REQUEST.passed(excerpt(json.dumps(first.sent, ensure_ascii=False), 2 * SHOWN)),
         _success(first),
         *_points_of_body(first, clean),
     ]
@@ -72,24 +55,28 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
 
 def _points_of_status(first: Exchange, status: int) -> list[Point]:
     if status in {400, 413, 422}:
-        check = REQUEST
+        check = Check.REQUEST
         mend = 'Take a JSON object with "query", a string, and "top_k", a number, and no further required key.'
     elif 300 <= status < 400 or status in {404, 405, 415, 501}:
-        check, mend = POST, first.to_do
+        check, mend = Check.POST, first.to_do
     else:
-        check, mend = STATUS, first.to_do
+        check, mend = Check.STATUS, first.to_do
     place = FIRST_REPLY.index(check)
     # After a failure of the service, nothing is known about the route.
-    earlier = [passed(POST, "taken")] if check is REQUEST else _unknown(FIRST_REPLY[1:place], f"status {status} came")
-    return [*earlier, failed(check, first.found, mend), *_unknown(FIRST_REPLY[place + 1 :], f"status {status} came")]
+    earlier = (
+        [Check.POST.passed("taken")]
+        if check is Check.REQUEST
+        else _unknown(FIRST_REPLY[1:place], f"status {status} came")
+    )
+    return [*earlier, check.failed(first.found, mend), *_unknown(FIRST_REPLY[place + 1 :], f"status {status} came")]
 
 
 def _success(first: Exchange) -> Point:
     status = first.status or HTTPStatus.OK
     if status == HTTPStatus.OK:
-        return passed(STATUS, f"200 {first.reason_phrase}".rstrip())
-    return failed(
-        STATUS, f"status {status} {first.reason_phrase}".rstrip(), "Return 200, the contract's status of success."
+        return Check.STATUS.passed(f"200 {first.reason_phrase}".rstrip())
+    return Check.STATUS.failed(
+        f"status {status} {first.reason_phrase}".rstrip(), "Return 200, the contract's status of success."
     )
 
 
@@ -100,21 +87,24 @@ def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:
         reply = parse_json(first.body, first.content_type)
     except ReplyMismatch:
         # Use the client's error, since the client may have stopped reading at the end of this body.
-        return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no JSON came")]
+        return [Check.JSON.failed(first.found, first.to_do), *_unknown((Check.ANSWER, Check.CONTEXTS), "no JSON came")]
     if not isinstance(reply, Mapping):
-        return [failed(JSON, first.found, first.to_do), *_unknown((ANSWER, CONTEXTS), "no object came")]
+        return [
+            Check.JSON.failed(first.found, first.to_do),
+            *_unknown((Check.ANSWER, Check.CONTEXTS), "no object came"),
+        ]
     answer, contexts = _answer_point(reply, clean), _contexts_point(reply, clean)
     if (
         first.error is not None and answer.outcome is contexts.outcome is CheckOutcome.PASS
     ):  # for example a reply that is too large
-        return [failed(JSON, first.found, first.to_do), answer, contexts]
+        return [Check.JSON.failed(first.found, first.to_do), answer, contexts]
     return [_json_point(first, clean), answer, contexts]
 
 
 def _points_of_stream(first: Exchange, answer: RagAnswer, clean: Clean) -> list[Point]:
     piece = f", the first piece in {answer.first_token_seconds:.2f} s" if answer.first_token_seconds else ""
     return [
-        passed(JSON, f"{first.content_type.partition(';')[0]}{piece}"),
+        Check.JSON.passed(f"{first.content_type.partition(';')[0]}{piece}"),
         _text_point(answer.text, clean),
         _count_point(len(answer.contexts)),
     ]
@@ -124,23 +114,23 @@ def _json_point(first: Exchange, clean: Clean) -> Point:
     size = f"{len(first.body):,} bytes"
     media_type = first.content_type.partition(";")[0].strip().lower()
     if media_type == "application/json" or media_type.endswith("+json"):
-        return passed(JSON, f"{media_type}, {size}")
+        return Check.JSON.passed(f"{media_type}, {size}")
     shown = f"Content-Type {excerpt(clean(media_type), SHOWN)}" if media_type else "no Content-Type"
-    return advised(JSON, f"{shown}, {size}", "Send Content-Type: application/json; other clients check it.")
+    return Check.JSON.advised(f"{shown}, {size}", "Send Content-Type: application/json; other clients check it.")
 
 
 def _answer_point(reply: Mapping[str, Any], clean: Clean) -> Point:
     # Check the field alone, so that a mistake in "contexts" is not reported for "answer".
     mismatch = _mismatch({"answer": reply["answer"], "contexts": []} if "answer" in reply else reply, clean)
     if mismatch is not None:
-        return failed(ANSWER, mismatch.found, mismatch.to_do)
+        return Check.ANSWER.failed(mismatch.found, mismatch.to_do)
     return _text_point(reply["answer"], clean)
 
 
 def _text_point(answer: str, clean: Clean) -> Point:
     if not answer.strip():
-        return passed(ANSWER, "an empty one: the system declined to answer")
-    return passed(ANSWER, f'"{excerpt(clean(answer), SHOWN)}"')
+        return Check.ANSWER.passed("an empty one: the system declined to answer")
+    return Check.ANSWER.passed(f'"{excerpt(clean(answer), SHOWN)}"')
 
 
 def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
@@ -151,12 +141,12 @@ def _contexts_point(reply: Mapping[str, Any], clean: Clean) -> Point:
         mismatch = _mismatch({**reply, "answer": ""}, clean)
         found = 'the reply has no "contexts"'
     if mismatch is not None:
-        return failed(CONTEXTS, found, mismatch.to_do)
+        return Check.CONTEXTS.failed(found, mismatch.to_do)
     return _count_point(len(reply["contexts"]))
 
 
 def _count_point(contexts: int) -> Point:
-    return passed(CONTEXTS, f"{contexts} of them" if contexts else "an empty one")
+    return Check.CONTEXTS.passed(f"{contexts} of them" if contexts else "an empty one")
 
 
 def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:
@@ -172,4 +162,4 @@ def _mismatch(reply: Mapping[str, Any], clean: Clean) -> ReplyMismatch | None:
 
 
 def _unknown(checks: tuple[Check, ...], why: str) -> list[Point]:
-    return [not_checked(check, why) for check in checks]
+    return [check.skipped(why) for check in checks]

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.http.connections import Connections, http_library
-from pytest_ragcheck.rag.probe.probe_exchange import ask_as
+from pytest_ragcheck.rag.probe.probe_exchange import ask_as, route_to
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.http.connections import AnyClient
+    from pytest_ragcheck.rag.http.route import HttpRoute
     from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target
 
 _KEYS_OF_THE_QUESTION = ("query", "question", "input", "message", "prompt", "text")
@@ -50,22 +49,21 @@ async def fitting_settings(target: Target) -> Mapping[str, str] | None:
     Asks as the user's own settings say, as each named shape does, by each usual key of a question with and without
     `top_k`, and by GET. Of settings that find no contexts, the user's own alone fit. Returns None if nothing fits.
     """
-    connections = Connections(http_library())
+    route = route_to(target)
     fitting = None
     try:
-        async with connections.client() as http:
-            for request in _requests(target.shape_settings):
-                exchange = await _ask(http, target, request)
-                if isinstance(exchange.error, EndpointTimeout) or not _takes_requests(exchange):
-                    break
-                fit = await _fit(http, target, request, exchange)
-                if fit is not None:
-                    if fit.answer.source_ids:
-                        return fit.settings
-                    if fitting is None or not fitting.answer.contexts:
-                        fitting = fit
+        for request in _requests(target.shape_settings):
+            exchange = await _ask(route, target, request)
+            if isinstance(exchange.error, EndpointTimeout) or not _takes_requests(exchange):
+                break
+            fit = await _fit(route, target, request, exchange)
+            if fit is not None:
+                if fit.answer.source_ids:
+                    return fit.settings
+                if fitting is None or not fitting.answer.contexts:
+                    fitting = fit
     finally:
-        await connections.aclose()
+        await route.aclose()
     return None if fitting is None else fitting.settings
 
 
@@ -81,16 +79,16 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         yield {"rag_request": request}
 
 
-async def _ask(http: AnyClient, target: Target, settings: Mapping[str, str]) -> Exchange:
+async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) -> Exchange:
     shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"), settings.get("rag_response"))
-    return await ask_as(http, target, shape)
+    return await ask_as(route, target, shape)
 
 
 def _takes_requests(exchange: Exchange) -> bool:
     return exchange.status is not None and (exchange.status < 300 or exchange.status in _REFUSED)
 
 
-async def _fit(http: AnyClient, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:
+async def _fit(route: HttpRoute, target: Target, request: Mapping[str, str], exchange: Exchange) -> _Fit | None:
     """Return the settings that read the reply of the exchange, tried out by another request."""
     if "rag_response" in request and exchange.answer is not None and exchange.answer.text:
         return _Fit(settings=request, answer=exchange.answer)
@@ -102,7 +100,7 @@ async def _fit(http: AnyClient, target: Target, request: Mapping[str, str], exch
         if settings.get("rag_shape") == "query":
             del settings["rag_shape"]
         settings["rag_response"] = response
-        exchange = await _ask(http, target, settings)
+        exchange = await _ask(route, target, settings)
     # Without contexts, an expression that leads elsewhere cannot be told from a system that found nothing.
     if exchange.answer is None or not exchange.answer.contexts:
         return None

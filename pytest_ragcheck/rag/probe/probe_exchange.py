@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
@@ -17,7 +17,7 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
-    from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
+    from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import Shape
 
 MAX_REPLY_BYTES = 10_000_000
@@ -86,24 +86,33 @@ class Exchange:
         return text.replace("--rag-url", "the URL").replace("the ini option rag_headers", "--header")
 
 
-async def post(http: AnyClient, target: Target, body: Mapping[str, Any]) -> Exchange:
-    """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
-    return await _exchange(http, target, body, read_shape())
+def route_to(target: Target) -> HttpRoute:
+    """
+    Return the route of the target, for all exchanges of a probe.
 
-
-async def ask_as(http: AnyClient, target: Target, shape: Shape) -> Exchange:
-    """Return the exchange for the target's question, asked and read as *shape* says."""
-    return await _exchange(http, target, shape.request.fill(target.question, target.top_k), shape)
-
-
-async def _exchange(http: AnyClient, target: Target, body: Any, shape: Shape) -> Exchange:
-    route = HttpRoute(
+    Raises:
+        UsageError: The URL, a header or the environment is invalid.
+    """
+    return HttpRoute(
         target.url,
         headers=target.headers,
         timeout_seconds=target.timeout_seconds,
         max_reply_bytes=MAX_REPLY_BYTES,
-        http=http,
+        http=None,
     )
+
+
+async def post(route: HttpRoute, body: Mapping[str, Any]) -> Exchange:
+    """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
+    return await _exchange(route, body, read_shape())
+
+
+async def ask_as(route: HttpRoute, target: Target, shape: Shape) -> Exchange:
+    """Return the exchange for the target's question, asked and read as *shape* says."""
+    return await _exchange(route, shape.request.fill(target.question, target.top_k), shape)
+
+
+async def _exchange(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
     exchange = _ProbeExchange(shape.request.method, shape.request.shown, shape.stream)
     started = time.perf_counter()
     answer, error = None, None
@@ -131,15 +140,12 @@ async def _exchange(http: AnyClient, target: Target, body: Any, shape: Shape) ->
     )
 
 
-async def get_status(http: AnyClient, target: Target) -> int | None:
+async def get_status(route: HttpRoute) -> int | None:
     """Return the status of a GET request; None without a reply."""
-    with TimeLimit(target.timeout_seconds):
-        try:
-            async with http.stream("GET", target.url, headers=dict(target.headers), timeout=None) as response:
-                return response.status_code
-        except Exception:  # any error of either HTTP library; the advice is the same
-            return None
-    return None
+    exchange = _StatusOnly("GET", "a GET")
+    with suppress(EndpointError):
+        await route.fetch(exchange)
+    return None if exchange.response is None else int(exchange.response.status_code)
 
 
 class _ProbeExchange(HttpExchange):
@@ -153,6 +159,14 @@ class _ProbeExchange(HttpExchange):
         address = stream.get_extra_info("client_addr") if stream is not None else None
         self.local_port = address[1] if address else None
         await super().read(response, library, max_bytes)
+
+
+class _StatusOnly(HttpExchange):
+    """An exchange that reads no body."""
+
+    async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:  # noqa: ARG002
+        self.response = response
+        await response.aclose()
 
 
 def _first_line(error: EndpointError) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_ragcheck.rag.client import RagClient
-from pytest_ragcheck.rag.probe.check_point import CHECKLIST
+from pytest_ragcheck.rag.probe.check_point import Check
 from tests.servers.fake_endpoint import (
     Behaviour,
     FakeEndpoint,
@@ -39,7 +39,7 @@ COMMAND = (sys.executable, "-c", "import sys; from pytest_ragcheck.cli import ma
 Fault: TypeAlias = "Callable[[Request], Behaviour | None]"
 PASSAGES = [f"Refunds are possible within {days} days." for days in (30, 14, 7, 5, 3, 1)]
 GOOD = {"answer": PASSAGES[0], "contexts": PASSAGES[:5]}
-NAMES = [check.name for check in CHECKLIST]
+NAMES = [check.name.lower() for check in Check]
 FIRST_REPLY = ["reachable", "post", "request", "status", "json", "answer", "contexts"]
 TOKEN = "tok-4711-abcdef-0815"
 
