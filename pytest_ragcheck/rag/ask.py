@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError
@@ -51,13 +52,13 @@ def endpoint_name(client: Asks) -> str:
     return type(client).__qualname__ if endpoint is None else str(endpoint)
 
 
-async def settled(function: Any, *arguments: Any) -> Any:
+async def settled(function: Any, *arguments: Any, **keywords: Any) -> Any:
     """The function's result, awaited; a plain function runs in a thread, so that it does not block the loop."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*arguments)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        return await function(*arguments, **keywords)
     from pytest_ragcheck.concurrency.threads import in_thread
 
-    result = await in_thread(function, *arguments)
+    result = await in_thread(partial(function, *arguments, **keywords))
     return await result if inspect.isawaitable(result) else result
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_ragcheck.concurrency.tasks import in_task
-from pytest_ragcheck.concurrency.threads import in_thread
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
 from pytest_ragcheck.errors import EndpointError, EndpointReplyError, EndpointTimeout, UsageError
 from pytest_ragcheck.rag.answer import RagAnswer
+from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
@@ -63,7 +63,8 @@ class FunctionEndpoint:
         self._reading = None if response is None else read_shape(response=response).reading
         self.name = _qualified_name(function)
         self._identity: str | None = None
-        self._carried = _filled_parameters(function)
+        self._signature = _signature(function)
+        self._carried = _filled_parameters(self._signature)
         self._takes_top_k = self._check_signature()
 
     def as_identity(self, name: str) -> FunctionEndpoint:
@@ -76,10 +77,9 @@ class FunctionEndpoint:
         if not name:
             return self
         if "identity" not in self._carried:
-            raise EndpointError(
-                f"{self.name}: takes no identity, and the question is asked as {name!r}\n"
+            raise self._error(
+                f"takes no identity, and the question is asked as {name!r}",
                 "Let the function take the name of the identity, as function(query, identity), or ask without 'as'.",
-                url=self.name,
             )
         asked = copy(self)
         asked._identity = name
@@ -105,12 +105,11 @@ class FunctionEndpoint:
     ) -> RagAnswer:
         """The function's answer from these passages; raises an `EndpointError` if there is none."""
         if not self._takes("context_passages"):
-            raise EndpointError(
-                f"{self.name}: takes no context_passages\n"
+            raise self._error(
+                "takes no context_passages",
                 "The tier generation gives a function its passages as function(query, context_passages=[...]), each "
                 '{"text": ..., "doc_id": ...}. Let it take them, or choose another --rag-tier. ragcheck dataset lists '
                 "the tiers of each dataset.",
-                url=self.name,
             )
         rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
         return await self._call(query, {"context_passages": rows}, conversation)
@@ -133,25 +132,20 @@ class FunctionEndpoint:
         is_given = {"history": is_turn, "session": is_turn, "identity": self._identity is not None}
         keywords |= {name: before[name] for name, required in self._carried.items() if required or is_given[name]}
         started = time.perf_counter()
-        call = functools.partial(self._function, query, **keywords)
+        call = functools.partial(settled, self._function, query, **keywords)
         with TimeLimit(self._timeout_seconds):
             try:
-                returned = await in_task(self._returned, call)
+                returned = await in_task(call)
             except EndpointError:
                 raise  # raised by another client inside the function
             except Exception as error:
                 raise self._raised(error) from error
             return self._read(returned, time.perf_counter() - started, answers=answers)
-        raise EndpointTimeout(
-            f"{self.name}: returned nothing within {self._timeout_seconds:g} s\n"
+        raise self._error(
+            f"returned nothing within {self._timeout_seconds:g} s",
             "Make it return sooner, or raise timeout_seconds.",
-            url=self.name,
+            EndpointTimeout,
         )
-
-    async def _returned(self, call: Asked) -> object:
-        returned = await (call() if _is_async(self._function) else in_thread(call))
-        # A plain function may return a coroutine.
-        return await returned if inspect.isawaitable(returned) else returned
 
     async def aclose(self) -> None:
         """Does nothing: a function has nothing to close."""
@@ -169,7 +163,7 @@ class FunctionEndpoint:
             to_do = "Return the id of the conversation as session, or let the function take history."
         else:
             return
-        raise EndpointError(f"{self.name}: {found}\n{to_do}", url=self.name)
+        raise self._error(found, to_do)
 
     def _check_signature(self) -> bool:
         """True if the function takes `top_k`."""
@@ -178,18 +172,16 @@ class FunctionEndpoint:
         if self._takes() or self._takes("context_passages"):
             return False
         raise UsageError(
-            f"{self.name}{inspect.signature(self._function)} cannot be asked. "
+            f"{self.name}{self._signature} cannot be asked. "
             "RagClient.from_callable takes a function(query) or a function(query, top_k)."
         )
 
     def _takes(self, *keywords: str) -> bool:
         """Whether the function can be called with a query and these keywords."""
-        try:
-            signature = inspect.signature(self._function)
-        except (TypeError, ValueError):  # some functions written in C have none
+        if self._signature is None:
             return not keywords
         try:
-            signature.bind("query", **dict.fromkeys((*keywords, *self._carried)))
+            self._signature.bind("query", **dict.fromkeys((*keywords, *self._carried)))
         except TypeError:
             return False
         return True
@@ -201,14 +193,12 @@ class FunctionEndpoint:
         reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
         if not isinstance(reply, Mapping):
             found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
-            raise EndpointReplyError(
-                f"{self.name}: returned {found}\nReturn {CONTRACT if answers else CONTEXTS}, or a RagAnswer.",
-                url=self.name,
-            )
+            to_do = f"Return {CONTRACT if answers else CONTEXTS}, or a RagAnswer."
+            raise self._error(f"returned {found}", to_do, EndpointReplyError)
         try:
             answer = read_reply(reply, answers=answers, sessions="session" in self._carried)
         except ReplyMismatch as mismatch:
-            raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
+            raise self._error(mismatch.found, mismatch.to_do, EndpointReplyError) from None
         if own is None:
             return replace(answer, latency_seconds=latency_seconds)
         if own.latency_seconds is not None:  # the function measured the latency itself
@@ -217,21 +207,18 @@ class FunctionEndpoint:
 
     def _read_object(self, returned: object, reading: Reading, *, answers: bool) -> RagAnswer:
         if answers and reading.answer is None:
-            raise EndpointReplyError(
-                f"{self.name}: response= does not say where the answer is\n"
-                f"Write it such as {EXAMPLE}, or ask in the tier retrieval.",
-                url=self.name,
-            )
+            to_do = f"Write it such as {EXAMPLE}, or ask in the tier retrieval."
+            raise self._error("response= does not say where the answer is", to_do, EndpointReplyError)
         if isinstance(returned, Iterator | AsyncIterator):
-            raise EndpointReplyError(
-                f"{self.name}: returned a {type(returned).__qualname__}, whose values are not read\n"
+            raise self._error(
+                f"returned a {type(returned).__qualname__}, whose values are not read",
                 "Give the function that returns the whole result, such as invoke instead of stream.",
-                url=self.name,
+                EndpointReplyError,
             )
         try:
             answer = (reading if answers else replace(reading, answer=None)).read(readable(returned))
         except ReplyMismatch as mismatch:
-            raise EndpointReplyError(f"{self.name}: {mismatch.found}\n{mismatch.to_do}", url=self.name) from None
+            raise self._error(mismatch.found, mismatch.to_do, EndpointReplyError) from None
         except Exception as error:  # raised by a property
             raise self._raised(error) from error
         # A metric of the user reads the objects themselves.
@@ -240,29 +227,31 @@ class FunctionEndpoint:
         )
 
     def _raised(self, error: Exception) -> EndpointError:
-        return EndpointError(
-            f"{self.name}: raised {shown_error(error)}\n"
-            'Mend the function; where the system declines to answer, return "" as its answer.',
-            url=self.name,
-        )
+        to_do = 'Mend the function; where the system declines to answer, return "" as its answer.'
+        return self._error(f"raised {shown_error(error)}", to_do)
+
+    def _error(self, found: str, to_do: str, error_type: type[EndpointError] = EndpointError) -> EndpointError:
+        return error_type(f"{self.name}: {found}\n{to_do}", url=self.name)
 
 
-def _filled_parameters(function: Asked) -> dict[str, bool]:
-    """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
+def _signature(function: Asked) -> inspect.Signature | None:
     try:
-        parameters = [*inspect.signature(function).parameters.values()][1:]
-    except (TypeError, ValueError):  # some functions written in C have no signature
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # some functions written in C have none
+        return None
+
+
+def _filled_parameters(signature: inspect.Signature | None) -> dict[str, bool]:
+    """The parameters `history`, `session` and `identity` of the function after the query; True for a required one."""
+    if signature is None:
         return {}
+    parameters = [*signature.parameters.values()][1:]
     named = (
         each
         for each in parameters
         if each.name in {"history", "session", "identity"} and each.kind is not each.VAR_KEYWORD
     )
     return {each.name: each.default is each.empty for each in named}
-
-
-def _is_async(function: Asked) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def _qualified_name(function: Asked) -> str:
