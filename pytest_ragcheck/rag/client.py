@@ -77,6 +77,7 @@ class RagClient(ClientCalls):
         response: str | None = None,
         stream: bool = True,
     ) -> None:
+        from pytest_ragcheck.rag.http.route import HttpRoute
         from pytest_ragcheck.rag.http_service import HttpService
 
         _check_limits(top_k, timeout_seconds)
@@ -84,26 +85,31 @@ class RagClient(ClientCalls):
             raise UsageError(f"max_reply_bytes is {max_reply_bytes!r}; give a whole number of bytes, at least 1.")
         if app is not None:
             from pytest_ragcheck.rag.http.asgi_app import AsgiApp
+            from pytest_ragcheck.rag.http.endpoint_address import in_app
 
             if http is not None:
                 raise UsageError("RagClient takes http= or app=, not both: an app needs no HTTP client.")
             self._app = AsgiApp(app, limit_seconds=timeout_seconds)
-        endpoint = HttpService(
+            url, base_url = in_app(url), base_url and in_app(base_url)
+        route = HttpRoute(
             url,
+            headers=headers or {},
+            timeout_seconds=timeout_seconds,
+            max_reply_bytes=max_reply_bytes,
+            http=http,
             app=self._app,
+            close_http=close_http,
+        )
+        service = HttpService(
+            route,
             base_url=base_url,
             shape=shape,
             request=request,
             response=response,
             stream=stream,
-            headers=headers or {},
             identities=identities or {},
-            timeout_seconds=timeout_seconds,
-            max_reply_bytes=max_reply_bytes,
-            http=http,
-            close_http=close_http,
         )
-        super().__init__(endpoint, top_k)
+        super().__init__(service, top_k)
 
     @classmethod
     def from_settings(

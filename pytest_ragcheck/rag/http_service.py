@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
-from pytest_ragcheck.rag.http.endpoint_address import base_of, in_app, joined, read_address
-from pytest_ragcheck.rag.http.route import HttpRoute
+from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
 from pytest_ragcheck.rag.shapes.shape import read_shape
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
-    from pytest_ragcheck.rag.http.asgi_app import AsgiApp
+    from pytest_ragcheck.rag.http.route import HttpRoute
 
 WITH_CHUNKS = "server"
 """The shape that requests the texts of the chunks and the ids of their documents."""
@@ -33,44 +32,35 @@ class HttpService:
     A RAG service that is asked over HTTP.
 
     Args:
-        url: The route for questions.
-        base_url: The base of its other routes; *url* without a final `/query` if None.
+        route: The route for questions.
+        base_url: The base of its other routes; that of *route* without a final `/query` if None.
         shape: The name of the endpoint's shape. If None, the contract, or `server` for requests of chunks.
         request: Replaces the request of the shape.
         response: Replaces the response of the shape.
         stream: As for `HttpEndpoint`.
-        app: An app in this process that takes the requests; the URLs may then be paths.
-        headers: Sent with every request.
         identities: Further headers of each identity.
-        route: Further arguments of `HttpRoute`.
 
     Raises:
-        UsageError: URL, header, client or shape cannot work.
+        UsageError: The base URL or the shape cannot work.
     """
 
     def __init__(
         self,
-        url: str,
+        route: HttpRoute,
         *,
         base_url: str | None,
         shape: str | None,
         request: str | None,
         response: str | None,
         stream: bool,
-        app: AsgiApp | None,
-        headers: Mapping[str, str],
         identities: Mapping[str, Mapping[str, str]],
-        **route: Any,
     ) -> None:
-        if app is not None:
-            url = in_app(url)
-            base_url = None if base_url is None else in_app(base_url)
-        self._headers, self._identities, self._identity = headers, identities, ""
-        self._stream = stream
+        self._route = self._first_route = route
+        self._base_url = base_of(route.url) if base_url is None else read_address(base_url, {}, also_secret={}).url
         self._shape, self._request, self._response = shape, request, response
         self._own_shape = read_shape(shape or CONTRACT, request, response)
-        self._route = HttpRoute(url, headers=headers, app=app, **route)
-        self._base_url = base_of(url) if base_url is None else read_address(base_url, {}, also_secret={}).url
+        self._stream = stream
+        self._identities, self._identity = identities, ""
 
     @property
     def name(self) -> str:
@@ -95,7 +85,7 @@ class HttpService:
             )
         service = copy(self)
         service._identity = name
-        service._route = self._route.at(self._route.url, headers={**self._headers, **self._identities.get(name, {})})
+        service._route = self._first_route.with_headers(self._identities.get(name, {}))
         return service
 
     async def ask(

@@ -76,23 +76,31 @@ class HttpRoute:
         self._to_do: Mapping[int, str] = {}
         self._lead_to(url, headers)
 
-    def at(
-        self, url: str, *, headers: Mapping[str, str] | None = None, to_do: Mapping[int, str] = MappingProxyType({})
-    ) -> HttpRoute:
+    def at(self, url: str, *, to_do: Mapping[int, str] = MappingProxyType({})) -> HttpRoute:
         """
-        Another route, which shares the connections of this one.
+        The route of another URL, which shares the connections of this one.
 
         Args:
             url: The URL of the route.
-            headers: Sent with every request; those of this route if None.
             to_do: Remedies by status that replace the usual ones.
 
         Raises:
-            UsageError: URL or header cannot work.
+            UsageError: The URL cannot work.
         """
         route = copy(self)
         route._to_do = to_do
-        route._lead_to(url, self._headers if headers is None else headers)
+        route._lead_to(url, self._headers)
+        return route
+
+    def with_headers(self, further: Mapping[str, str]) -> HttpRoute:
+        """
+        The same route with further headers, which replace those of the same name.
+
+        Raises:
+            UsageError: A header cannot work.
+        """
+        route = copy(self)
+        route._lead_to(self.url, {**self._headers, **further})
         return route
 
     def _lead_to(self, url: str, headers: Mapping[str, str]) -> None:
