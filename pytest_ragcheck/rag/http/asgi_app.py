@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -71,20 +71,17 @@ class AsgiApp:
         Raises:
             EndpointError: The startup failed, now or before.
         """
-        await self._in_loop_of(self._claimed(), AsgiLifespan.started)
+        lifespan = self._claimed()
+        await self._in_loop(lifespan.loop, lifespan.started)
 
-    async def run(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    async def run(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         """
         The result of `function(*arguments)`, which runs in the event loop of the app.
 
         Raises:
             EndpointError: That loop is not running.
         """
-
-        async def call(_: AsgiLifespan) -> T:
-            return await function(*arguments)
-
-        return await self._in_loop_of(self._claimed(), call)
+        return await self._in_loop(self._claimed().loop, function, *arguments)
 
     async def aclose(self, *, only_here: bool = False) -> None:
         """
@@ -109,7 +106,7 @@ class AsgiApp:
                 "Await what takes long, or run it in a thread.",
                 url=self.name,
             )
-        await self._in_loop_of(lifespan, AsgiLifespan.stop)
+        await self._in_loop(lifespan.loop, lifespan.stop)
 
     def _claimed(self) -> AsgiLifespan:
         """The lifespan of the app, which the running loop begins if no loop has."""
@@ -119,20 +116,18 @@ class AsgiApp:
                 self._lifespan = AsgiLifespan(self._app, self.name, self._limit_seconds)
             return self._lifespan
 
-    async def _in_loop_of(self, lifespan: AsgiLifespan, function: Callable[[AsgiLifespan], Awaitable[T]]) -> T:
-        if lifespan.loop is asyncio.get_running_loop():
-            return await function(lifespan)
-
-        async def call() -> T:
-            return await function(lifespan)
-
-        if not lifespan.loop.is_running():
+    async def _in_loop(
+        self, loop: asyncio.AbstractEventLoop, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any
+    ) -> T:
+        if loop is asyncio.get_running_loop():
+            return await function(*arguments)
+        if not loop.is_running():
             raise EndpointError(
                 f"{self.name}: was started in another event loop, which is not running now\n"
                 "Ask from one event loop, or by client.blocking, or make a client for each loop.",
                 url=self.name,
             )
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(), lifespan.loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(*arguments), loop))
 
 
 async def _answers(loop: asyncio.AbstractEventLoop) -> bool:

@@ -40,21 +40,21 @@ class AsgiTransport:
         self._library: Any = library
         self._lifespan = lifespan
         # A client accepts only streams of its library.
-        self._stream = type("AsgiStream", (_ReplyStream, library.AsyncByteStream), {})
+        self._exchange: type[_AppExchange] = type("AsgiStream", (_AppExchange, library.AsyncByteStream), {})
 
     async def handle_async_request(self, request: Any) -> Any:
         """Returns the reply as soon as the app begins it."""
         await request.extensions["trace"]("asgi.send_request_headers.started", {})
         lifespan = self._lifespan()
-        exchange = _Exchange(await request.aread())
-        exchange.begin(self._app, _scope(request, lifespan.state), lifespan.requests)
+        body = await request.aread()
+        exchange = self._exchange(self._app, _scope(request, lifespan.state), body, lifespan.requests)
         try:
             await exchange.begun.wait()
         except BaseException:
-            exchange.close()
+            await exchange.aclose()
             raise
         exchange.check_begun()
-        return self._library.Response(exchange.status, headers=exchange.headers, stream=self._stream(exchange))
+        return self._library.Response(exchange.status, headers=exchange.headers, stream=exchange)
 
     async def aclose(self) -> None:
         """Does nothing: there is no connection."""
@@ -79,10 +79,22 @@ def _scope(request: Any, state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-class _Exchange:
-    """One call of the app. It runs in a task, which outlives the reply if the app has background work."""
+class _AppExchange:
+    """
+    One call of the app, and the stream of its reply's body.
 
-    def __init__(self, body: bytes) -> None:
+    The call runs in a task, which outlives the reply if the app has background work.
+
+    Args:
+        app: The app.
+        scope: The scope of the call.
+        body: The body of the request.
+        under_way: Holds the task until it ends or is cancelled.
+    """
+
+    def __init__(
+        self, app: AsgiCallable, scope: dict[str, Any], body: bytes, under_way: set[asyncio.Task[None]]
+    ) -> None:
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.begun = asyncio.Event()
@@ -94,11 +106,6 @@ class _Exchange:
         self._is_closed = False
         self._over = asyncio.Event()
         self._error: BaseException | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._under_way: set[asyncio.Task[None]] = set()
-
-    def begin(self, app: AsgiCallable, scope: dict[str, Any], under_way: set[asyncio.Task[None]]) -> None:
-        """Call the app; its task is *under_way* until it ends or is cancelled."""
         self._task = asyncio.create_task(self._run_app(app, scope))
         self._under_way = under_way
         under_way.add(self._task)
@@ -112,11 +119,11 @@ class _Exchange:
             raise AppFailure(f"raised {shown_error(self._error)}") from self._error
         raise AppFailure("returned without a reply")
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         """The parts of the body, as the app sends them."""
         while (chunk := await self._chunks.get()) is not None:
             yield chunk
-        if self.status >= 500 and self._task is not None:
+        if self.status >= 500:
             # Starlette raises the error of a route after it has sent the page "Internal Server Error".
             await waited_for({self._task})
         if self._error is not None and (self.status >= 500 or not self._is_complete):
@@ -124,11 +131,11 @@ class _Exchange:
         if not self._is_complete:
             raise AppFailure("returned before its reply was complete")
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Send a disconnect to the app, and cancel it unless its reply is complete."""
         self._is_closed = True
         self._over.set()
-        if self._task is not None and not self._is_complete:
+        if not self._is_complete:
             self._task.cancel()
             self._under_way.discard(self._task)  # the shutdown waits for no app that swallows its cancellation
 
@@ -170,17 +177,3 @@ class _Exchange:
                 await self._chunks.put(None)
                 self._is_complete = True
                 self._over.set()
-
-
-class _ReplyStream:
-    """The body of a reply, in the form of the HTTP library."""
-
-    def __init__(self, exchange: _Exchange) -> None:
-        self._exchange = exchange
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._exchange.chunks():
-            yield chunk
-
-    async def aclose(self) -> None:
-        self._exchange.close()
