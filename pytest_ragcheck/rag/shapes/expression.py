@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_ragcheck.rag.body.excerpt import excerpt
@@ -112,15 +113,13 @@ class _DoesMore(Exception):
     """The expression has a filter or a function; `dead_end` catches this exception."""
 
 
+@dataclass(frozen=True, slots=True)
 class _Place:
     """A value within the reply and its path, as `_follow` visits them."""
 
-    __slots__ = ("depth", "path", "value")
-
-    def __init__(self, path: str, value: object, depth: int = 0) -> None:
-        self.path = path
-        self.value = value
-        self.depth = depth
+    path: str
+    value: object
+    depth: int = 0
 
     def key(self, name: str) -> _Place:
         path = f"{self.path}.{written(name)}" if self.path else written(name)

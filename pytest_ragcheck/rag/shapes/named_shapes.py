@@ -9,7 +9,7 @@ CONTRACT = "query"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedShape:
-    """The texts of a named shape, which `read_shape` parses."""
+    """The texts of a named shape, which `read_shape` parses; the last four are those of `StreamReading`."""
 
     request: str
     """A value of `rag_request`."""
@@ -21,16 +21,9 @@ class NamedShape:
     """A value of `rag_response` for each event of a streamed reply; None: as for a whole reply."""
 
     stream_end: str | None = None
-    """An expression that is true in the event that ends a stream; None: the server's end of the reply ends it."""
-
     stream_error: str | None = None
-    """An expression for the error that an event reports, beyond the key `error` and events of the type `error`."""
-
     stream_replacement: str | None = None
-    """An expression that is true in an event whose answer replaces the pieces before it; None: no event does."""
-
     leaves_out_contexts: bool = False
-    """True if a stream without contexts means that nothing was retrieved."""
 
 
 NAMED_SHAPES = {
