@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _JSON_LINES = frozenset(
     f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "jsonlines", "x-jsonlines", "json-lines")
@@ -38,17 +36,16 @@ class _Lines:
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         # The line feed of a CR LF pair may come in the next chunk.
-        start = int(self._after_return and chunk[:1] == b"\n")
+        unread = chunk.removeprefix(b"\n") if self._after_return else chunk
         if chunk:
-            self._after_return = chunk[-1:] == b"\r"
-        for end in _LINE_END.finditer(chunk, start):
-            self.rest += chunk[start : end.start()]
-            start = end.end()
-            yield self._line()
-        self.rest += chunk[start:]
+            self._after_return = chunk.endswith(b"\r")
+        for part in unread.splitlines(keepends=True):
+            self.rest += part
+            if part.endswith((b"\r", b"\n")):
+                yield self._line()
 
     def _line(self) -> bytes:
-        line = bytes(self.rest)
+        line = bytes(self.rest).rstrip(b"\r\n")
         self.rest.clear()
         if self._first:
             self._first = False
