@@ -51,7 +51,7 @@ class HttpExchange(Progress):
         """The time of `time.perf_counter` when the request was sent."""
 
         self.seconds = 0.0
-        """The time from there to the end of the reply."""
+        """The time from there to the end of the reply, or to its failure."""
 
         self.response: Any = None
         """The reply, in the form of the HTTP library; None until its body has been read."""

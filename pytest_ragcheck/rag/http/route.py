@@ -195,6 +195,7 @@ class HttpRoute:
             response = await client.send(built, stream=True, follow_redirects=False)
             await exchange.read(response, self._library, self._max_reply_bytes)
         except Exception as error:
+            exchange.seconds = time.perf_counter() - exchange.started
             failure = self._failure(error, exchange)
             if failure is None:
                 raise
@@ -256,8 +257,7 @@ class HttpRoute:
         if isinstance(error, self._library.ConnectTimeout):
             return timed_out(self._address, self._timeout_seconds, Phase.CONNECTING)
         # The user's own transport may have other limits.
-        seconds = round(time.perf_counter() - exchange.started, 1)
-        return timed_out(self._address, seconds, exchange.phase)
+        return timed_out(self._address, round(exchange.seconds, 1), exchange.phase)
 
 
 def _start(exchange: HttpExchange) -> str:

@@ -41,7 +41,9 @@ def points_of_first_reply(first: Exchange, clean: Clean) -> list[Point]:
         ]
     if first.status is None and not isinstance(first.error, EndpointReplyError):
         return [Check.REACHABLE.failed(first.found, first.to_do), *_unknown(FIRST_REPLY[1:], "no reply came")]
-    reached = Check.REACHABLE.passed(f"{first.http_version or 'HTTP'}, {first.seconds:.2f} s")
+    # Without a response, the reply could not be decompressed.
+    version = getattr(first.response, "http_version", "HTTP")
+    reached = Check.REACHABLE.passed(f"{version}, {first.seconds:.2f} s")
     if isinstance(first.error, EndpointStatusError):
         return [reached, *_points_of_status(first, first.error.status or 0)]
     return [
@@ -73,11 +75,10 @@ def _points_of_status(first: Exchange, status: int) -> list[Point]:
 
 def _success(first: Exchange) -> Point:
     status = first.status or HTTPStatus.OK
+    shown = f"{int(status)} {getattr(first.response, 'reason_phrase', '')}".rstrip()
     if status == HTTPStatus.OK:
-        return Check.STATUS.passed(f"200 {first.reason_phrase}".rstrip())
-    return Check.STATUS.failed(
-        f"status {status} {first.reason_phrase}".rstrip(), "Return 200, the contract's status of success."
-    )
+        return Check.STATUS.passed(shown)
+    return Check.STATUS.failed(f"status {shown}", "Return 200, the contract's status of success.")
 
 
 def _points_of_body(first: Exchange, clean: Clean) -> list[Point]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -43,36 +42,48 @@ class Target:
     """The settings `rag_shape`, `rag_request` and `rag_response` of the user's ini file, if any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """A request with its reply or its error, from which the checks are decided."""
+class Exchange(HttpExchange):
+    """
+    A request with its reply or its error, from which the checks are decided.
 
-    sent: Any
-    """The body, or the query-string of a GET."""
+    Args:
+        sent: The body, or the query-string of a GET.
+        shape: The shape by which the reply is read.
+    """
 
-    seconds: float
-    """Duration from the start of the connection to the last byte of the reply, >= 0."""
+    def __init__(self, sent: Any, shape: Shape) -> None:
+        super().__init__(shape.request.method, shape.request.shown, shape.stream)
+        self.sent = sent
+        self.answer: RagAnswer | None = None
+        """None if the reply breaks the contract."""
 
-    connected: bool
-    """True if a connection was made."""
+        self.error: EndpointError | None = None
+        """Why the probe got no answer; None if it got one."""
 
-    answer: RagAnswer | None = None
-    """None if the reply breaks the contract."""
+        self.local_port: int | None = None
+        """Identifies the connection; None if the transport does not expose it."""
 
-    error: EndpointError | None = None
-    """Why the probe got no answer; None if it got one."""
+    async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
+        # The address is available only while the connection is open.
+        stream = response.extensions.get("network_stream")
+        address = stream.get_extra_info("client_addr") if stream is not None else None
+        self.local_port = address[1] if address else None
+        await super().read(response, library, max_bytes)
 
-    status: int | None = None
-    """None without a reply, or if the reply could not be decompressed."""
+    @property
+    def connected(self) -> bool:
+        """Return True if a connection was made."""
+        return self.phase is not Phase.CONNECTING
 
-    reason_phrase: str = ""
-    http_version: str = ""
-    content_type: str = ""
-    body: bytes = b""
-    """The decompressed body; only its start if the status is an error."""
+    @property
+    def status(self) -> int | None:
+        """Return the status; None without a reply, or if the reply could not be decompressed."""
+        return None if self.response is None else int(self.response.status_code)
 
-    local_port: int | None = None
-    """Identifies the connection; None if the transport does not expose it."""
+    @property
+    def content_type(self) -> str:
+        """Return the content type of the reply; empty without one."""
+        return "" if self.response is None else str(self.response.headers.get("content-type", ""))
 
     @property
     def found(self) -> str:
@@ -113,31 +124,12 @@ async def ask_as(route: HttpRoute, target: Target, shape: Shape) -> Exchange:
 
 
 async def _exchange(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
-    exchange = _ProbeExchange(shape.request.method, shape.request.shown, shape.stream)
-    started = time.perf_counter()
-    answer, error = None, None
+    exchange = Exchange(body, shape)
     try:
-        answer = await HttpEndpoint(route, shape).send(body, exchange)
-    except EndpointError as raised:
-        error = raised
-    seconds = time.perf_counter() - started
-    connected = exchange.phase is not Phase.CONNECTING
-    response = exchange.response
-    if response is None:
-        return Exchange(sent=body, seconds=seconds, connected=connected, error=error)
-    return Exchange(
-        sent=body,
-        seconds=seconds,
-        connected=connected,
-        answer=answer,
-        error=error,
-        status=response.status_code,
-        reason_phrase=response.reason_phrase,
-        http_version=response.http_version,
-        content_type=response.headers.get("content-type", ""),
-        body=exchange.body,
-        local_port=exchange.local_port,
-    )
+        exchange.answer = await HttpEndpoint(route, shape).send(body, exchange)
+    except EndpointError as error:
+        exchange.error = error
+    return exchange
 
 
 async def get_status(route: HttpRoute) -> int | None:
@@ -146,19 +138,6 @@ async def get_status(route: HttpRoute) -> int | None:
     with suppress(EndpointError):
         await route.fetch(exchange)
     return None if exchange.response is None else int(exchange.response.status_code)
-
-
-class _ProbeExchange(HttpExchange):
-    """An exchange that remembers its connection."""
-
-    local_port: int | None = None
-
-    async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:
-        # The address is available only while the connection is open.
-        stream = response.extensions.get("network_stream")
-        address = stream.get_extra_info("client_addr") if stream is not None else None
-        self.local_port = address[1] if address else None
-        await super().read(response, library, max_bytes)
 
 
 class _StatusOnly(HttpExchange):
