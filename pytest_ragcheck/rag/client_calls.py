@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError
 from pytest_ragcheck.questions.passages import context_of, named
 from pytest_ragcheck.questions.question import GENERATION
-from pytest_ragcheck.rag.conversation_state import ConversationState
+from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION, ConversationState
 
 if TYPE_CHECKING:
     from pytest_ragcheck.questions.question import GoldPassage, Question
@@ -49,7 +49,7 @@ class ClientCalls:
         conversation = ConversationState.before(question)
         endpoint = self._endpoint.as_identity(question.identity)
         if question.tier == GENERATION:
-            return await endpoint.ask_with_context(question.question, context_of(question), conversation)
+            return await endpoint.ask_with_context(question.question, _rows(context_of(question)), conversation)
         top_k = self._top_k if question.top_k is None else question.top_k
         return await endpoint.ask(
             question.question, top_k, conversation, include_chunks=question.ingest, answers=question.is_answered
@@ -69,7 +69,7 @@ class ClientCalls:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
         top_k = self._top_k if top_k is None else top_k
-        return await self._endpoint.ask(text, top_k, include_chunks=include_chunks)
+        return await self._endpoint.ask(text, top_k, NO_CONVERSATION, include_chunks=include_chunks, answers=True)
 
     async def query_with_context(
         self, question: str, passages: Sequence[GoldPassage], session_id: str | None = None
@@ -80,8 +80,8 @@ class ClientCalls:
         Raises:
             EndpointError: The client gave no answer that can be judged; the subclass names the cause.
         """
-        conversation = ConversationState(session=session_id)
-        return await self._endpoint.ask_with_context(question, [named(p, "passage") for p in passages], conversation)
+        rows = _rows([named(passage, "passage") for passage in passages])
+        return await self._endpoint.ask_with_context(question, rows, ConversationState(session=session_id))
 
     async def upload_text_as_document(self, text: str, filename: str) -> str:
         """
@@ -143,3 +143,8 @@ class ClientCalls:
     async def aclose(self) -> None:
         """Closes the connections made from the running loop."""
         await self._endpoint.aclose()
+
+
+def _rows(passages: Sequence[GoldPassage]) -> list[dict[str, Any]]:
+    """The passages as a request or a function gets them."""
+    return [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]

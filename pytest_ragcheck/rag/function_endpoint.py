@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +17,6 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
@@ -26,7 +25,6 @@ from pytest_ragcheck.rag.shapes.shape import read_shape
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.shapes.reading import Reading
 
@@ -89,19 +87,16 @@ class FunctionEndpoint:
         self,
         query: str,
         top_k: int,
-        conversation: ConversationState = NO_CONVERSATION,
+        conversation: ConversationState,
         *,
-        include_chunks: bool = False,  # noqa: ARG002 - a function has no such choice
-        answers: bool = True,
+        include_chunks: bool,  # noqa: ARG002 - a function has no such choice
+        answers: bool,
     ) -> RagAnswer:
         """What the function returns, without *answers* only its contexts; raises an `EndpointError` without them."""
         return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation, answers=answers)
 
     async def ask_with_context(
-        self,
-        query: str,
-        passages: Sequence[GoldPassage],
-        conversation: ConversationState = NO_CONVERSATION,
+        self, query: str, passages: list[dict[str, Any]], conversation: ConversationState
     ) -> RagAnswer:
         """The function's answer from these passages; raises an `EndpointError` if there is none."""
         if not self._takes("context_passages"):
@@ -111,8 +106,7 @@ class FunctionEndpoint:
                 '{"text": ..., "doc_id": ...}. Let it take them, or choose another --rag-tier. ragcheck dataset lists '
                 "the tiers of each dataset.",
             )
-        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        return await self._call(query, {"context_passages": rows}, conversation)
+        return await self._call(query, {"context_passages": passages}, conversation)
 
     @property
     def documents(self) -> NoReturn:

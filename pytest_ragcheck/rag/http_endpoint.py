@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError, EndpointStreamError
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 
@@ -37,9 +36,7 @@ class HttpEndpoint:
         self._reads_streams = stream
         self._reads_answers = answers
 
-    async def ask(
-        self, query: str, top_k: int, conversation: ConversationState = NO_CONVERSATION, **beside: Any
-    ) -> RagAnswer:
+    async def ask(self, query: str, top_k: int, conversation: ConversationState, **beside: Any) -> RagAnswer:
         """
         The endpoint's answer; raises an `EndpointError` if there is none.
 

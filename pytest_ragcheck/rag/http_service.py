@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import EndpointError
-from pytest_ragcheck.rag.conversation_state import NO_CONVERSATION
 from pytest_ragcheck.rag.http.endpoint_address import base_of, joined, read_address
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
 from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT
 from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.questions.question import GoldPassage
     from pytest_ragcheck.rag.answer import RagAnswer
     from pytest_ragcheck.rag.conversation_state import ConversationState
     from pytest_ragcheck.rag.documents.document_routes import DocumentRoutes
@@ -92,10 +90,10 @@ class HttpService:
         self,
         query: str,
         top_k: int,
-        conversation: ConversationState = NO_CONVERSATION,
+        conversation: ConversationState,
         *,
-        include_chunks: bool = False,
-        answers: bool = True,
+        include_chunks: bool,
+        answers: bool,
     ) -> RagAnswer:
         """The reply, without *answers* only its contexts; raises an `EndpointError` if there is none to read."""
         # A setting says what to request.
@@ -105,7 +103,7 @@ class HttpService:
         return await endpoint.ask(query, top_k, conversation)
 
     async def ask_with_context(
-        self, query: str, passages: Sequence[GoldPassage], conversation: ConversationState = NO_CONVERSATION
+        self, query: str, passages: list[dict[str, Any]], conversation: ConversationState
     ) -> RagAnswer:
         """
         The answer from these passages alone; raises an `EndpointError` if there is none.
@@ -120,9 +118,8 @@ class HttpService:
         )
         route = self._route.at(joined(self._base_url, "/query/with-context"), to_do=to_do)
         shape = read_shape(self._shape or WITH_CHUNKS, _PASSAGES, self._response)
-        rows = [{"text": passage.text, "doc_id": passage.doc_id} for passage in passages]
-        beside = {"context_passages": rows, "session_id": conversation.session}
-        return await HttpEndpoint(route, shape, stream=self._stream).ask(query, len(rows), conversation, **beside)
+        beside = {"context_passages": passages, "session_id": conversation.session}
+        return await HttpEndpoint(route, shape, stream=self._stream).ask(query, len(passages), conversation, **beside)
 
     @property
     def documents(self) -> DocumentRoutes:
