@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ragcheck.concurrency.file_lock import FileLock, is_held
+from pytest_ragcheck.rag.ask import are_texts
 
 _FILE = "ledger.jsonl"
 _UNDECIDED = ".undecided"
@@ -174,7 +175,7 @@ def _apply(entries: Entries, line: Any) -> None:
     match line:
         case {"base": str(base)}:
             entries.base, entries.identity = base, str(line.get("identity", ""))
-        case {"upload": str(name), "before": [*before]} if _are_texts(before):
+        case {"upload": str(name), "before": [*before]} if are_texts(before):
             entries.before[name] = before
             # Another worker may repeat the upload of a dead worker.
             entries.batches.pop(name, None)
@@ -185,14 +186,10 @@ def _apply(entries: Entries, line: Any) -> None:
             entries.refused.add(name)
         case {"document": str(document_id), "file_name": str(name)}:
             entries.documents[document_id] = name
-        case {"unclear": [*ids], "file_name": str(name)} if _are_texts(ids):
+        case {"unclear": [*ids], "file_name": str(name)} if are_texts(ids):
             entries.unclear[name] = ids
         case {"gone": str(document_id)}:
             entries.before.pop(entries.documents.pop(document_id, ""), None)
         case {"kept": bool()} | {"failed": bool()} | {"told": bool()} if len(line) == 1:
             ((flag, value),) = line.items()
             setattr(entries, flag, value)
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
