@@ -113,8 +113,8 @@ class Connections:
                 _ = urlsplit(getproxies().get(scheme)).port
             if not tls and (named := os.environ.get("SSL_CERT_FILE")):
                 Path(named).open("rb").close()
-            # Made early, so that an unusable environment shows here.
-            self._spare = [self._new_client(tls=tls)]
+            # An unusable environment shows here.
+            self._new_client(tls=tls)
 
     def load_certificates(self) -> None:
         """
@@ -147,10 +147,7 @@ class Connections:
         clients = opened.clients
         shared = next((each for each in clients if each.asking < REQUESTS_A_CLIENT and each.tls >= tls), None)
         if shared is None:
-            spare = next((each for each in self._spare if each.tls >= tls), None)
-            if spare is not None:
-                self._spare.remove(spare)
-            shared = spare or self._new_client(tls=tls)
+            shared = self._new_client(tls=tls)
             clients.append(shared)
         shared.asking += 1
         try:
