@@ -50,7 +50,7 @@ class Marker:
     """Its place in the answer."""
 
     targets: tuple[str, ...]
-    """What it refers to, at least one: numbers in digits, and names or addresses of documents."""
+    """The references, at least one: numbers in digits, and names or addresses of documents."""
 
     label: str = ""
     """The words of a Markdown link, which belong to the sentence; empty for other markers."""
@@ -82,8 +82,8 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: Callable[
     """
     Return the citation markers of the answer.
 
-    A marker in code, in a formula or in an image, a task list, an index such as `rows[0]`, an interval, and a marker
-    that a context has after or before the same words, are not citations.
+    These are not citations: markers in code, formulas and images; task lists; indexes such as `rows[0]`; intervals;
+    and markers that a context has too, before or after the same words.
 
     Args:
         answer: The text of the answer. The time grows in proportion to its length and to that of the contexts.
@@ -165,7 +165,7 @@ def _is_index_or_interval(prose: str, marker: Marker) -> bool:
 
 
 def _surroundings(contexts: Iterable[str]) -> set[tuple[str, ...]]:
-    """What `_around` returns for each text in brackets that a context has."""
+    """The results of `_around` for each text in brackets in a context."""
     found: set[tuple[str, ...]] = set()
     for context in contexts:
         for match in _MARKER.finditer(context):

@@ -179,7 +179,7 @@ class _Documents:
 
 
 def _keys(name: str) -> tuple[str, str]:
-    """Two texts; names of the same document have one of them in common."""
+    """Two keys of a name; names of the same document share at least one."""
     folded = _folded(name)
     return _plain(folded), _plain(folded.rpartition("/")[2])
 

@@ -92,7 +92,7 @@ class FunctionEndpoint:
         include_chunks: bool,  # noqa: ARG002 - a function has no such choice
         answers: bool,
     ) -> RagAnswer:
-        """What the function returns, without *answers* only its contexts; raises an `EndpointError` without them."""
+        """The function's reply, without *answers* only its contexts; raises an `EndpointError` if it has none."""
         return await self._call(query, {"top_k": top_k} if self._takes_top_k else {}, conversation, answers=answers)
 
     async def ask_with_context(

@@ -63,7 +63,7 @@ class Unescaped:
         self.text = text.replace("+", " ")
 
     def source(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the escaped text of a place in the unescaped one."""
+        """Translate a place in the unescaped text into one in the escaped text."""
         for one in reversed(self._passes):
             start, end = one.source(start), one.source(end)
         return start, end
@@ -76,7 +76,7 @@ class _Pass:
         self.places = array("q")
         """Places of the escaped characters in the text that was read."""
         self._shorter = array("q", [0])
-        """By how much the text before each of them, and after the last one, became shorter."""
+        """Characters saved before each of them; the last number is that of the whole text."""
         self.text = _ESCAPE.sub(self._character, text)
 
     def source(self, place: int) -> int:

@@ -24,19 +24,19 @@ def redact_logs(redactor: Redactor) -> Callable[[], None]:
 
     At level DEBUG these libraries log whole headers and URLs, and people share logs.
     """
-    clean = _Clean(redactor)
+    redacting = _Redacting(redactor)
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
-        logger.addFilter(clean)
+        logger.addFilter(redacting)
 
     def end() -> None:
         for logger in loggers:
-            logger.removeFilter(clean)
+            logger.removeFilter(redacting)
 
     return end
 
 
-class _Clean(logging.Filter):
+class _Redacting(logging.Filter):
     """Replaces the message of each record by its formatted and redacted text."""
 
     def __init__(self, redactor: Redactor) -> None:

@@ -29,7 +29,7 @@ _STATUS_RETRIES = 2
 """Number of polls in a row that may fail; a poll changes nothing on the server."""
 
 _NOT_BEGUN = {"pending", "queued", "waiting", "scheduled", "received", "created", "new"}
-"""What servers call a task that no worker has begun."""
+"""Statuses of a task that no worker has begun."""
 
 _BASE = "check the ini option rag_base_url (by default --rag-url without its final /query)."
 
@@ -56,7 +56,7 @@ class BatchStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether the server reads a file, or has read one, as far as it says."""
+        """True if the server reports that it reads a file, or has read one."""
         return self.completed > 0 or any(status and status not in _NOT_BEGUN for status, _ in self.tasks)
 
     @property
@@ -215,7 +215,7 @@ class DocumentRoutes:
 
 
 def within(seconds: float) -> Callable[[BatchStatus | None], float]:
-    """The `seconds_left` of a fixed time limit from now on, >= 0."""
+    """The `seconds_left` of a time limit that begins now."""
     end = time.monotonic() + seconds
     return lambda _: end - time.monotonic()
 

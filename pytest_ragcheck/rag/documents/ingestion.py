@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 STALLED_LIMITS = 2
 BEGUN_LIMITS = 5
 """
-Time in which any document has to progress, in time limits of a request: before the server has begun one, and after.
+Time after which a server without any progress has stalled: before it has begun a document, and after.
 
-By default 120 s and 300 s. One document has no progress that can be seen, so a begun one gets more time.
+The unit is the time limit of a request, so that the defaults are 120 s and 300 s. A document that is being read shows
+no progress, so it gets more time.
 """
 
 POLL_SECONDS = 2.0

@@ -95,7 +95,7 @@ class Ledger:
             self._held.wait()
 
     def decide(self) -> None:
-        """Ends the doubt about the system of the documents."""
+        """Release the lock that marks this process as undecided."""
         if self._undecided is not None:
             self._undecided.free()
             self._undecided = None

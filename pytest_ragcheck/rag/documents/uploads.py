@@ -33,7 +33,7 @@ class Upload:
 
 def uploads_of(questions: Iterable[Question]) -> list[Upload]:
     """
-    Each distinct document of the questions with ingestion and of the turns before them, once, in their order.
+    The documents of the questions with ingestion and of the turns before them, each once and in their order.
 
     A file has the name of its document, with unsafe characters as `_`. Files that would share a name get a part of
     their digests.

@@ -189,7 +189,7 @@ class _Socket(asyncio.Protocol):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
-            # What comes between two replies belongs to neither: at best it is the end of the connection.
+            # Bytes between two replies belong to neither; at best they are the end of the connection.
             return self._is_over or bool(self._received) or _is_readable(self._transport.get_extra_info("socket"))
         return self._transport.get_extra_info("sockname" if info == "client_addr" else info)
 
