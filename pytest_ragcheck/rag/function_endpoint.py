@@ -17,7 +17,7 @@ from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.rag.ask import settled
 from pytest_ragcheck.rag.body.excerpt import excerpt, shown_error
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
-from pytest_ragcheck.rag.shapes.contract_reply import CONTEXTS, CONTRACT, read_reply
+from pytest_ragcheck.rag.shapes.contract_reply import REPLY, REPLY_WITHOUT_ANSWER, read_reply
 from pytest_ragcheck.rag.shapes.object_fields import readable
 from pytest_ragcheck.rag.shapes.reading import EXAMPLE
 from pytest_ragcheck.rag.shapes.shape import read_shape
@@ -187,7 +187,7 @@ class FunctionEndpoint:
         reply = returned if own is None else {"answer": own.text, "contexts": own.contexts}
         if not isinstance(reply, Mapping):
             found = "None" if returned is None else f"a {type(returned).__qualname__} ({excerpt(repr(returned), 60)})"
-            to_do = f"Return {CONTRACT if answers else CONTEXTS}, or a RagAnswer."
+            to_do = f"Return {REPLY if answers else REPLY_WITHOUT_ANSWER}, or a RagAnswer."
             raise self._error(f"returned {found}", to_do, EndpointReplyError)
         try:
             answer = read_reply(reply, answers=answers, sessions="session" in self._carried)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch
 from pytest_ragcheck.rag.body.vocabulary import ANSWER_NAMES, CONTEXTS_NAMES, keys_among, keys_of
 from pytest_ragcheck.rag.shapes.expression import Expression
-from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT as NAME
-from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
+from pytest_ragcheck.rag.shapes.named_shapes import CONTRACT, NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.reading import IdsMismatch, NotFound, Reading
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
 
-CONTRACT = '{"answer": "...", "contexts": ["...", ...]}'
+REPLY = '{"answer": "...", "contexts": ["...", ...]}'
+"""The reply that the contract wants, in error texts."""
 
-CONTEXTS = '{"contexts": ["...", ...]}'
-"""The contract of the tier `retrieval`."""
+REPLY_WITHOUT_ANSWER = '{"contexts": ["...", ...]}'
+"""The reply that the contract wants in the tier `retrieval`."""
 
-_READING = Reading.from_text(NAMED_SHAPES[NAME].response)
+_READING = Reading.from_text(NAMED_SHAPES[CONTRACT].response)
 _SESSION = Expression("session")
 
 
@@ -54,8 +54,8 @@ def in_the_contracts_words(mismatch: ReplyMismatch, reply: object) -> ReplyMisma
     if not isinstance(mismatch, NotFound):
         return mismatch
     if not isinstance(reply, Mapping):
-        contract = CONTRACT if mismatch.field == "answer" else CONTEXTS
-        return ReplyMismatch(mismatch.found, f"Return an object, {contract}.")
+        wanted = REPLY if mismatch.field == "answer" else REPLY_WITHOUT_ANSWER
+        return ReplyMismatch(mismatch.found, f"Return an object, {wanted}.")
     return _no_answer(mismatch.found, reply) if mismatch.field == "answer" else _no_contexts(mismatch.found, reply)
 
 
@@ -63,7 +63,7 @@ def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
     if isinstance(reply.get("choices"), list):
         return ReplyMismatch(
             f"the reply is an OpenAI chat completion (found {keys_of(reply)})",
-            f"Return {CONTRACT}: the text of the message, and the passages that it was made from.",
+            f"Return {REPLY}: the text of the message, and the passages that it was made from.",
         )
     for other in keys_among(reply, ANSWER_NAMES):
         if isinstance(reply[other], str):
@@ -71,7 +71,7 @@ def _no_answer(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
     for key, inner in reply.items():
         if isinstance(inner, Mapping) and "answer" in inner:
             return ReplyMismatch(found, f'Return what "{key}" holds, without the object around it.')
-    return ReplyMismatch(found, f"Return {CONTRACT}.")
+    return ReplyMismatch(found, f"Return {REPLY}.")
 
 
 def _no_contexts(found: str, reply: Mapping[str, Any]) -> ReplyMismatch:
