@@ -14,7 +14,8 @@ from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
 from pytest_ragcheck.rag.http.endpoint_address import read_address
 from pytest_ragcheck.rag.probe.check_point import Check, Point
 from pytest_ragcheck.rag.probe.first_reply import SHOWN, points_of_first_reply
-from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, get_status, post, route_to
+from pytest_ragcheck.rag.probe.probe_exchange import Exchange, Target, exchange_over, get_status, route_to
+from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.route import HttpRoute
@@ -93,7 +94,7 @@ class _Probing:
         self._tell(_keep_alive(first, second))
 
     async def _post(self, body: dict[str, Any]) -> Exchange:
-        return await post(self._route, body)
+        return await exchange_over(self._route, body, read_shape())
 
     async def _ask(self, question: str, top_k: int) -> Exchange:
         exchange = await self._post({"query": question, "top_k": top_k})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.errors import EndpointTimeout
 from pytest_ragcheck.rag.body.event_parsers import parser_for
 from pytest_ragcheck.rag.body.json_body import ReplyMismatch, parse_json
-from pytest_ragcheck.rag.probe.probe_exchange import ask_as, route_to
+from pytest_ragcheck.rag.probe.probe_exchange import exchange_over, route_to
 from pytest_ragcheck.rag.shapes.named_shapes import NAMED_SHAPES
 from pytest_ragcheck.rag.shapes.shape import read_shape
 from pytest_ragcheck.rag.shapes.variants import fitting_events, fitting_response
@@ -81,7 +81,7 @@ def _requests(own: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
 
 async def _ask(route: HttpRoute, target: Target, settings: Mapping[str, str]) -> Exchange:
     shape = read_shape(settings.get("rag_shape", "query"), settings.get("rag_request"), settings.get("rag_response"))
-    return await ask_as(route, target, shape)
+    return await exchange_over(route, shape.request.fill(target.question, target.top_k), shape)
 
 
 def _takes_requests(exchange: Exchange) -> bool:

@@ -1,4 +1,4 @@
-"""`post` sends one request of the probe with the client's own code, and keeps all details of the exchange."""
+"""`exchange_over` sends one request of the probe with the client's own code, and keeps all details of the exchange."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pytest_ragcheck.rag.http.exchange_progress import Phase
 from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.route import HttpRoute
 from pytest_ragcheck.rag.http_endpoint import HttpEndpoint
-from pytest_ragcheck.rag.shapes.shape import read_shape
 
 if TYPE_CHECKING:
     from pytest_ragcheck.rag.answer import RagAnswer
@@ -113,17 +112,8 @@ def route_to(target: Target) -> HttpRoute:
     )
 
 
-async def post(route: HttpRoute, body: Mapping[str, Any]) -> Exchange:
+async def exchange_over(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
     """Return the exchange for *body*; an error of the endpoint is part of the exchange, not raised."""
-    return await _exchange(route, body, read_shape())
-
-
-async def ask_as(route: HttpRoute, target: Target, shape: Shape) -> Exchange:
-    """Return the exchange for the target's question, asked and read as *shape* says."""
-    return await _exchange(route, shape.request.fill(target.question, target.top_k), shape)
-
-
-async def _exchange(route: HttpRoute, body: Any, shape: Shape) -> Exchange:
     exchange = Exchange(body, shape)
     try:
         exchange.answer = await HttpEndpoint(route, shape).send(body, exchange)
