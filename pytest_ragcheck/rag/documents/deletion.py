@@ -161,7 +161,7 @@ async def _unfinished(
             return down[0]
         try:
             status = await routes.wait(
-                batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, asking=limiter.run
+                batch_id, seconds_left=seconds_left, poll_seconds=1.0, eager=True, limiter=limiter
             )
         except EndpointError as error:
             if entries.told and error.status in _UNKNOWN_BATCH:

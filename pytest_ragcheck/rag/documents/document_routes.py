@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 from pytest_ragcheck.rag.http.retry import is_transient
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.rag.http.route import HttpRoute
 
 _FIRST_PAUSE_SECONDS = 0.05
@@ -128,7 +129,7 @@ class DocumentRoutes:
         seconds_left: Callable[[BatchStatus | None], float],
         poll_seconds: float,
         eager: bool = False,
-        asking: Callable[[Callable[[], Awaitable[BatchStatus]]], Awaitable[BatchStatus]] | None = None,
+        limiter: Limiter | None = None,
     ) -> BatchStatus:
         """
         The batch's last status: it is done, one of its tasks failed, or the time limit is reached.
@@ -139,7 +140,7 @@ class DocumentRoutes:
                 rest of the time limit. There is at least one poll.
             poll_seconds: Pause between two polls.
             eager: Whether the first pauses are shorter, for fast servers.
-            asking: Runs each poll; called directly if None.
+            limiter: Limits the polls.
 
         Raises:
             EndpointError: Several polls in a row failed.
@@ -148,7 +149,8 @@ class DocumentRoutes:
         failed = 0
         while True:
             try:
-                status = await (self.status(batch_id) if asking is None else asking(partial(self.status, batch_id)))
+                poll = partial(self.status, batch_id)
+                status = await (poll() if limiter is None else limiter.run(poll))
             except EndpointError as error:
                 left = seconds_left(None)
                 failed += 1

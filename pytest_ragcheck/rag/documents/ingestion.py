@@ -36,8 +36,8 @@ POLL_SECONDS = 2.0
 SETTLING_SECONDS = 10.0
 """Time limit for uploads that are in progress at the end of the run."""
 
-FAILED_AT_FIRST = 3
-FAILED_LATER = 10
+_FAILED_AT_FIRST = 3
+_FAILED_LATER = 10
 """Failures of the server in a row after which no document is sent any more: before one succeeded, and after."""
 
 _NO_ROUTE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
@@ -241,7 +241,7 @@ class _Batch:
 
     def _failed(self, failure: str, error: EndpointError) -> str:
         self.failed_in_row = self.failed_in_row + 1 if may_pass(error) or error.status in _NO_ENTRY else 0
-        most = FAILED_LATER if self._done else FAILED_AT_FIRST
+        most = _FAILED_LATER if self._done else _FAILED_AT_FIRST
         if self.failed_in_row >= most and not self.stalled:
             self.stalled = (
                 f"{failure}\nSo it was with {self.failed_in_row} documents in a row; no further one was sent."
@@ -257,7 +257,7 @@ class _Batch:
                 seconds_left=partial(self._watch.seconds_left, batch_id),
                 poll_seconds=POLL_SECONDS,
                 eager=True,
-                asking=self._limiter.run,
+                limiter=self._limiter,
             )
             if status.done or status.failures or await self._watch.is_stalled():
                 return status
