@@ -30,7 +30,7 @@ _FILE = re.compile(
     r"[^\s,;:|]{1,150}\.(?:adoc|csv|docx?|epub|html?|json|log|md|mdx|odt|pdf|pptx?|rst|rtf|tex|txt|xlsx?|xml|ya?ml)",
     re.IGNORECASE,
 )
-URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _MESSAGE_AND_RESULT = re.compile(r"\d{1,3}:(\d{1,3})")
 _NUMBERED_NAME = re.compile(r"(\d{1,3})\s*[:：]\s*(.+)")
 _LINES = re.compile(r"(?<=[A-Za-z]):\d+(?:[–—-]\d+)?$")
@@ -55,7 +55,7 @@ def bracket_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[st
     In `【4:0†terms.md】` the numbers are those of the message and of the result, from 0.
     """
     inside, dagger, name = (part.strip() for part in inside.partition("†"))
-    if dagger and is_file(name):
+    if dagger and _is_file(name):
         return (name,)
     if dagger and (place := _MESSAGE_AND_RESULT.fullmatch(inside)):
         return (str(int(place[1]) + 1),)
@@ -77,7 +77,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
         return numbers
     if numbered := _NUMBERED_NAME.fullmatch(rest):
         number, name = numbered.groups()
-        return (name,) if is_document(name) or is_file(name) else (number,)
+        return (name,) if is_document(name) or _is_file(name) else (number,)
     if is_document(rest):
         return (rest,)
     parts = _parts(rest)
@@ -88,7 +88,7 @@ def named_targets(inside: str, is_document: Callable[[str], bool]) -> tuple[str,
 
 def is_source(name: str, is_document: Callable[[str], bool]) -> bool:
     """True for a document, the name of a file and an address."""
-    return is_document(name) or is_file(name) or URL.fullmatch(name) is not None
+    return is_document(name) or _is_file(name) or _ADDRESS.fullmatch(name) is not None
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -102,6 +102,6 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_file(name: str) -> bool:
+def _is_file(name: str) -> bool:
     """True if the name has the extension of a document."""
     return _FILE.fullmatch(name.partition("#")[0]) is not None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     AnyClient: TypeAlias = httpx.AsyncClient | httpx2.AsyncClient
     AnyResponse: TypeAlias = httpx.Response | httpx2.Response
 
-IDLE_SECONDS = 1.5
+_IDLE_SECONDS = 1.5
 """
 How long an idle connection stays open.
 
@@ -41,7 +41,7 @@ would be lost.
 """
 
 
-REQUESTS_A_CLIENT = 8
+_REQUESTS_A_CLIENT = 8
 """
 Maximum number of concurrent requests over one client.
 
@@ -145,7 +145,7 @@ class Connections:
         if tls and self._tls is None:
             await in_thread(self.load_certificates)
         clients = opened.clients
-        shared = next((each for each in clients if each.asking < REQUESTS_A_CLIENT and each.tls >= tls), None)
+        shared = next((each for each in clients if each.asking < _REQUESTS_A_CLIENT and each.tls >= tls), None)
         if shared is None:
             shared = self._new_client(tls=tls)
             clients.append(shared)
@@ -163,7 +163,7 @@ class Connections:
 
     def _new_client(self, *, tls: bool) -> _Shared:
         if not tls and not any(map(getproxies().get, ("http", "all"))):
-            transport = PlainTransport(self._library, idle_seconds=IDLE_SECONDS)
+            transport = PlainTransport(self._library, idle_seconds=_IDLE_SECONDS)
             return _Shared(stateless(self._library, transport=transport), tls)
         client = stateless(
             self._library,
@@ -171,7 +171,7 @@ class Connections:
             verify=self._tls if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             # The engine limits concurrency; the default of 20 kept connections would reopen the others.
             limits=self._library.Limits(
-                max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS
+                max_connections=None, max_keepalive_connections=None, keepalive_expiry=_IDLE_SECONDS
             ),
         )
         return _Shared(client, tls)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.endpoint_address import Address
     from pytest_ragcheck.rag.http.http_exchange import HttpExchange
 
-BODY_KEPT = 2_000
+_BODY_KEPT = 2_000
 """Maximum number of characters of the body that an error carries."""
 
 
@@ -110,7 +110,7 @@ def wrong_status(
         f"{address.shown}: {found} ({quoted(body)})\n{advice}",
         url=address.shown,
         status=status,
-        body=body[:BODY_KEPT],
+        body=body[:_BODY_KEPT],
         retry_after_seconds=retry_after_seconds(headers),
     )
 
@@ -130,7 +130,7 @@ def unusable_reply(
         address.redactor.text(text),
         url=address.shown,
         status=status,
-        body=address.redactor.text(body)[:BODY_KEPT],
+        body=address.redactor.text(body)[:_BODY_KEPT],
     )
 
 

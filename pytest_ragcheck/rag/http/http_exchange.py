@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOOKED_AT_BYTES = 16_384
 """Bytes of the body of a failed request that are read for the error's text."""
 
-LOOKED_AT_SECONDS = 1.0
+_LOOKED_AT_SECONDS = 1.0
 """Time limit for reading them."""
 
 _DRAIN_SECONDS = 0.02
@@ -96,7 +96,7 @@ async def _whole(response: AnyResponse, library: Any, max_bytes: int) -> bytes:
     succeeded = response.is_success
     limit = max_bytes if succeeded else LOOKED_AT_BYTES
     body = bytearray()
-    with TimeLimit(math.inf if succeeded else LOOKED_AT_SECONDS):
+    with TimeLimit(math.inf if succeeded else _LOOKED_AT_SECONDS):
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 QUESTION = "What can you help me with?"
 """The default question, harmless for any endpoint."""
 
-ANY_SCRIPT = "¿Qué garantía hay? Сколько дней? 返品できますか？ 🙂"
-AT_ONCE = 4
+_ANY_SCRIPT = "¿Qué garantía hay? Сколько дней? 返品できますか？ 🙂"
+_AT_ONCE = 4
 """Number of concurrent requests; low, since others may be using the endpoint."""
 
-LONG_CONTEXT = 2_000
+_LONG_CONTEXT = 2_000
 """Characters of a long context; a passage is a few sentences, and this is about a page."""
 
 
@@ -83,7 +83,7 @@ class _Probing:
             self._tell(point)
         second = await self._ask(self._target.question, 1)
         self._tell(_top_k(first, second))
-        self._tell(_unicode(await self._ask(ANY_SCRIPT, self._target.top_k)))
+        self._tell(_unicode(await self._ask(_ANY_SCRIPT, self._target.top_k)))
         self._tell(await self._concurrent())
         self._tell(_time(self._valid, self._target.timeout_seconds))
         self._tell(await self._top_k_optional())
@@ -103,13 +103,13 @@ class _Probing:
 
     async def _concurrent(self) -> Point:
         started = time.perf_counter()
-        exchanges = await together(self._ask(self._target.question, self._target.top_k) for _ in range(AT_ONCE))
+        exchanges = await together(self._ask(self._target.question, self._target.top_k) for _ in range(_AT_ONCE))
         seconds = time.perf_counter() - started
         lost = [exchange for exchange in exchanges if exchange.answer is None]
         if not lost:
-            return Check.CONCURRENT.passed(f"{AT_ONCE} of {AT_ONCE} answered within {seconds:.2f} s")
+            return Check.CONCURRENT.passed(f"{_AT_ONCE} of {_AT_ONCE} answered within {seconds:.2f} s")
         return Check.CONCURRENT.failed(
-            f"{AT_ONCE - len(lost)} of {AT_ONCE} answered; {lost[0].found}",
+            f"{_AT_ONCE - len(lost)} of {_AT_ONCE} answered; {lost[0].found}",
             "Accept several requests at once: questions are asked concurrently.",
         )
 
@@ -145,8 +145,8 @@ def _top_k(first: Exchange, second: Exchange) -> Point:
 
 def _unicode(exchange: Exchange) -> Point:
     if exchange.answer is not None:
-        return Check.UNICODE.passed(f"{ANY_SCRIPT} was answered")
-    return Check.UNICODE.failed(exchange.found, f"Read and write texts as UTF-8. What was asked: {ANY_SCRIPT}")
+        return Check.UNICODE.passed(f"{_ANY_SCRIPT} was answered")
+    return Check.UNICODE.failed(exchange.found, f"Read and write texts as UTF-8. What was asked: {_ANY_SCRIPT}")
 
 
 def _time(exchanges: list[Exchange], limit_seconds: float) -> Point:
@@ -187,7 +187,7 @@ def _short_contexts(first: Exchange) -> Point:
     if not contexts:
         return Check.SHORT_CONTEXTS.skipped("no contexts came")
     longest = max(map(len, contexts))
-    if longest > LONG_CONTEXT:
+    if longest > _LONG_CONTEXT:
         return Check.SHORT_CONTEXTS.advised(
             f"the longest has {longest:,} characters", "Cut documents into short passages."
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.http.connections import AnyResponse
     from pytest_ragcheck.rag.shapes.shape import Shape
 
-MAX_REPLY_BYTES = 10_000_000
+_MAX_REPLY_BYTES = 10_000_000
 """Same as the client's default."""
 
 
@@ -87,7 +87,7 @@ class Exchange(HttpExchange):
     @property
     def found(self) -> str:
         """Return the first line of the error, the cause; empty without an error."""
-        return "" if self.error is None else _first_line(self.error)
+        return "" if self.error is None else str(self.error).partition("\n")[0].removeprefix(f"{self.error.url}: ")
 
     @property
     def to_do(self) -> str:
@@ -107,7 +107,7 @@ def route_to(target: Target) -> HttpRoute:
         target.url,
         headers=target.headers,
         timeout_seconds=target.timeout_seconds,
-        max_reply_bytes=MAX_REPLY_BYTES,
+        max_reply_bytes=_MAX_REPLY_BYTES,
         http=None,
     )
 
@@ -136,7 +136,3 @@ class _StatusOnly(HttpExchange):
     async def read(self, response: AnyResponse, library: Any, max_bytes: int) -> None:  # noqa: ARG002
         self.response = response
         await response.aclose()
-
-
-def _first_line(error: EndpointError) -> str:
-    return str(error).partition("\n")[0].removeprefix(f"{error.url}: ")
