@@ -70,50 +70,45 @@ def _check_url(url: str) -> None:
     if not url.strip():
         raise UsageError(f"the endpoint's URL is empty. Write it in full, such as {EXAMPLE}.")
     masked = _masked(url)
+    if problem := _problem(url, masked):
+        raise UsageError(f"the endpoint's URL {masked!r} has {problem}")
+
+
+def _problem(url: str, masked: str) -> str:
+    """The mistake in a URL, with its remedy; empty without a mistake."""
     if any(character.isspace() or not character.isprintable() for character in url):
         repaired = "".join(character for character in masked if character.isprintable() and character != " ")
-        raise UsageError(
-            f"the endpoint's URL {masked!r} has white space or a control character in it. "
-            f"Write {repaired} or, inside the query-string, %20."
-        )
+        return f"white space or a control character in it. Write {repaired} or, inside the query-string, %20."
     scheme, separator, _ = url.partition("://")
     if not separator:
         rest = re.sub(r"^https?:/*", "", masked, flags=re.IGNORECASE).lstrip("/")
-        raise UsageError(f"the endpoint's URL {masked!r} has no scheme. Write http://{rest} or https://{rest}.")
+        return f"no scheme. Write http://{rest} or https://{rest}."
     if scheme.lower() not in {"http", "https"}:
         rest = masked.partition("://")[2]
-        raise UsageError(
-            f"the endpoint's URL {masked!r} has the scheme {scheme!r}; only http and https can be asked. "
-            f"Write http://{rest} or https://{rest}."
-        )
-    _check_authority(url, masked)
+        return f"the scheme {scheme!r}; only http and https can be asked. Write http://{rest} or https://{rest}."
+    return _problem_of_server(url)
 
 
-def _check_authority(url: str, masked: str) -> None:
+def _problem_of_server(url: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
-        raise UsageError(
-            f"the endpoint's URL {masked!r} has a host that cannot be read. "
-            f"Write an IPv6 address in brackets: http://[::1]:8000/query."
-        ) from None
+        return "a host that cannot be read. Write an IPv6 address in brackets: http://[::1]:8000/query."
     if not host:
-        raise UsageError(f"the endpoint's URL {masked!r} has no host. Write it in full, such as {EXAMPLE}.")
+        return f"no host. Write it in full, such as {EXAMPLE}."
     if not all(0 < len(label) < 64 for label in host.rstrip(".").split(".")):
-        raise UsageError(
-            f"the endpoint's URL {masked!r} has a host name with an empty part, or one of more than 63 characters. "
-            "Check it."
-        )
+        return "a host name with an empty part, or one of more than 63 characters. Check it."
     try:
         wrong_port = parts.port == 0
     except ValueError:
         wrong_port = True
     if wrong_port:
-        raise UsageError(
-            f"the endpoint's URL {masked!r} has a port that is not a number from 1 to 65535. "
-            f"Write it as in {EXAMPLE}; an IPv6 address goes in brackets, and a '/' or '@' in a password as %2F or %40."
+        return (
+            f"a port that is not a number from 1 to 65535. Write it as in {EXAMPLE}; an IPv6 address goes in "
+            "brackets, and a '/' or '@' in a password as %2F or %40."
         )
+    return ""
 
 
 def _masked(url: str) -> str:
