@@ -27,12 +27,11 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
-from pytest_ragcheck.summary.gate.procedure.gate_session import gate
 from pytest_ragcheck.summary.paired import student_quantile
 from tests.benchmarks.gate_models import NULL, OUTSIDE, Model, World, broken
 from tests.benchmarks.gate_results import RESULTS, Tally, read_results, write_results
 from tests.benchmarks.gate_tables import tables
+from tests.summary.gate.procedure.outside import gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,7 +135,7 @@ def simulated(cell: Cell, number: int) -> Run:
     """One run of the cell; the same number gives the same run."""
     world = World(model=cell.model, size=cell.size, known=cell.known, chance=random.Random(f"{number} {cell.key}"))
     questions = world.questions()
-    findings = drive(gate(questions, gate="confirmed" if cell.part == "confirmed" else "regression"), world.serve)
+    findings = gate(questions, world.serve, name="confirmed" if cell.part == "confirmed" else "regression")
     asks, judgements, lowest = world.asks, world.judgements, cell.model.threshold
     saved = [[_asserted(each, run.looks[0]) for run in each.known] for each in questions]
     # The other tests know no recorded answer, and judge each of them again.

@@ -123,11 +123,10 @@ class _Examination:
         steps = examine(compared, gate=evidence.gate, deterministic_judge=deterministic)
         replies: list[Reply] = []
         try:
-            batch = next(steps)
+            request = next(steps)
             while True:
-                served = [await self._serve(request, evidence.thresholds) for request in batch]
-                replies += served
-                batch = steps.send(served)
+                replies.append(await self._serve(request, evidence.thresholds))
+                request = steps.send(replies[-1])
         except StopIteration:
             pass
         evidence = replace(evidence, replies=tuple(replies))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, drive
+from pytest_ragcheck.summary.gate.procedure.gate_requests import drive
 from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.gate.procedure.compared_question import Key, Scores
     from pytest_ragcheck.summary.gate.procedure.gate_findings import Examined, GateFindings
-    from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply, Request
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Reply, Request
     from pytest_ragcheck.summary.gate_rules import GateRules
     from pytest_ragcheck.verdict.record import Record
 
@@ -77,23 +77,19 @@ def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
         examined.append(found)
         judged[found.question.key] = {answer: deque(times) for answer, times in further.items()}
 
-    def serve(request: Request) -> Reply:
-        if isinstance(request, AskAgain):
-            return None
+    def kept_judgement(request: JudgeAnew) -> Reply:
         kept = judged[request.key]
         if not all(kept.get(answer) for answer in request.answers):
             return None
         return tuple(kept[answer].popleft() for answer in request.answers)
 
-    return drive(
-        weigh(
-            examined,
-            gate=gate,
-            false_alarms=terms.false_alarms,
-            tolerance=terms.tolerance,
-            deterministic_judge=deterministic,
-        ),
-        serve,
+    return weigh(
+        examined,
+        kept_judgement,
+        gate=gate,
+        false_alarms=terms.false_alarms,
+        tolerance=terms.tolerance,
+        deterministic_judge=deterministic,
     )
 
 

@@ -40,7 +40,7 @@ def examine(question: ComparedQuestion, *, gate: str, deterministic_judge: bool 
 def _candidate(question: ComparedQuestion, gate: str, deterministic: bool) -> Steps[Examined]:
     again: list[Look] = []
     for _ in range(asks_again(question, gate)):
-        (look,) = yield (AskAgain(key=question.key),)
+        look = yield AskAgain(key=question.key)
         if not isinstance(look, Look):
             return Examined(question=question, outcome=Outcome.NOT_MEASURED, again=tuple(again))
         again.append(look)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -37,44 +37,18 @@ class JudgeAnew:
 
 Request = AskAgain | JudgeAnew
 Reply = Look | tuple[Scores, ...] | None
-Batch = tuple[Request, ...]
-"""Independent requests, which may be served concurrently."""
+JudgesAnew = Callable[[JudgeAnew], Reply]
 
-Steps = Generator[Batch, Sequence[Reply], T]
-"""A generator that yields batches, receives the replies in the same order, and returns a T."""
+Steps = Generator[Request, Reply, T]
+"""A generator that yields requests, receives the reply to each, and returns a T."""
 
 
 def drive(steps: Steps[T], serve: Callable[[Request], Reply]) -> T:
     """Return the result of the steps; a plain function serves each request."""
     try:
-        batch = next(steps)
+        request = next(steps)
         while True:
-            batch = steps.send([serve(request) for request in batch])
+            request = steps.send(serve(request))
     except StopIteration as end:
         result: T = end.value
         return result
-
-
-def together(several: Sequence[Steps[T]]) -> Steps[list[T]]:
-    """Run independent steps side by side: their first batches become one batch, then their second ones, and so on."""
-    results: dict[int, T] = {}
-    batches: dict[int, Batch] = {}
-    for place, steps in enumerate(several):
-        _advance(steps, None, place, batches, results)
-    while batches:
-        answered = iter((yield tuple(request for batch in batches.values() for request in batch)))
-        replies = {place: [next(answered) for _ in batch] for place, batch in batches.items()}
-        batches = {}
-        for place, reply in replies.items():
-            _advance(several[place], reply, place, batches, results)
-    return [results[place] for place in range(len(several))]
-
-
-def _advance(
-    steps: Steps[T], reply: Sequence[Reply] | None, place: int, batches: dict[int, Batch], results: dict[int, T]
-) -> None:
-    """Store the next batch of the steps, or their result at the end, under the index."""
-    try:
-        batches[place] = next(steps) if reply is None else steps.send(reply)
-    except StopIteration as end:
-        results[place] = end.value

@@ -14,15 +14,14 @@ from collections.abc import Mapping, Sequence
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.count_test import critical_value, floor_value, mixed_p
 from pytest_ragcheck.summary.gate.procedure.gate_findings import CountFinding, Examined, GateFindings, MeanFinding
-from pytest_ragcheck.summary.gate.procedure.gate_requests import Steps, together
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged, can_be_red, weigh_means
 from pytest_ragcheck.summary.gate.procedure.units import go_together, units_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 
 FEWEST_QUESTIONS = 10
 """Smaller sets are decided as under `confirmed`, because no count of them can be significant."""
@@ -31,56 +30,30 @@ COUNT_SHARE = 0.6
 """Share of the false alarms for the count test. With 0.005 in all, six broken questions would not be red."""
 
 
-def gate(
-    questions: Sequence[ComparedQuestion],
-    *,
-    gate: str,
-    false_alarms: float = 0.01,
-    tolerance: float = 0.01,
-    deterministic_judge: bool = False,
-) -> Steps[GateFindings]:
-    """
-    Decide on a run, by requests to the caller.
-
-    Args:
-        questions: All comparable questions.
-        gate: `confirmed` or `regression`.
-        false_alarms: Chance of a red run if nothing changed, 0..1; for `regression`.
-        tolerance: By how much a mean may drop, 0..1; for `regression`.
-        deterministic_judge: True if the judge gives the same answer the same scores.
-    """
-    used = procedure_for(gate, len(questions))
-    examined = yield from together(
-        [examine(question, gate=used, deterministic_judge=deterministic_judge) for question in questions]
-    )
-    return (
-        yield from weigh(
-            examined,
-            gate=used,
-            false_alarms=false_alarms,
-            tolerance=tolerance,
-            deterministic_judge=deterministic_judge,
-        )
-    )
-
-
 def procedure_for(gate: str, n_questions: int) -> str:
     """Return the procedure that decides: `confirmed` instead of `regression` below 10 comparable questions."""
     return "confirmed" if n_questions < FEWEST_QUESTIONS else gate
 
 
 def weigh(
-    examined: Sequence[Examined], *, gate: str, false_alarms: float, tolerance: float, deterministic_judge: bool
-) -> Steps[GateFindings]:
+    examined: Sequence[Examined],
+    judge_anew: JudgesAnew,
+    *,
+    gate: str,
+    false_alarms: float,
+    tolerance: float,
+    deterministic_judge: bool,
+) -> GateFindings:
     """
-    Return the findings over questions that the caller has examined one by one.
+    Decide on a run whose questions were examined one by one.
 
     Args:
-        examined: All compared questions.
-        gate: As `procedure_for` returned it.
-        false_alarms: As of `gate`.
-        tolerance: As of `gate`.
-        deterministic_judge: As of `gate`.
+        examined: All comparable questions.
+        judge_anew: Judges answers anew, for the means.
+        gate: `confirmed` or `regression`, as `procedure_for` returned it.
+        false_alarms: Chance of a red run if nothing changed, 0..1; for `regression`.
+        tolerance: By how much a mean may drop, 0..1; for `regression`.
+        deterministic_judge: True if the judge gives the same answer the same scores.
     """
     questions = [each.question for each in examined]
     fails_by_day = tuple(question.key for question in questions if _fails_by_day(question))
@@ -92,8 +65,14 @@ def weigh(
     means_can_be_red = can_be_red(changed, unit_of, level)
     mean: MeanFinding | None = None
     if means_can_be_red:
-        mean = yield from weigh_means(
-            questions, changed, unit_of, level=level, tolerance=tolerance, deterministic_judge=deterministic_judge
+        mean = weigh_means(
+            questions,
+            changed,
+            unit_of,
+            judge_anew,
+            level=level,
+            tolerance=tolerance,
+            deterministic_judge=deterministic_judge,
         )
     # A test that cannot become significant leaves its share of the false alarms to the other.
     count_level = false_alarms * COUNT_SHARE if means_can_be_red else false_alarms

@@ -10,12 +10,13 @@ from statistics import NormalDist, fmean, stdev
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
-from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew, Steps
+from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
 from pytest_ragcheck.summary.paired import student_quantile
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
+    from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgesAnew
 
 _HOPELESS = 0.2
 """Largest p after one judgement of each answer that leads to a second judgement."""
@@ -74,11 +75,12 @@ def weigh_means(
     questions: Sequence[ComparedQuestion],
     changed: Sequence[ComparedQuestion],
     unit_of: Mapping[Key, int],
+    judge_anew: JudgesAnew,
     *,
     level: float,
     tolerance: float,
     deterministic_judge: bool,
-) -> Steps[MeanFinding | None]:
+) -> MeanFinding | None:
     """
     Test the mean over the asserted metrics by permuting the runs within units.
 
@@ -89,6 +91,7 @@ def weigh_means(
         questions: All compared questions.
         changed: The questions of `can_be_judged`.
         unit_of: The index of the unit by question.
+        judge_anew: Judges answers anew.
         level: Chance of a red run if nothing changed, 0..1.
         tolerance: The drop of the mean that is accepted, 0..1.
         deterministic_judge: True if the judge gives the same answer the same scores.
@@ -97,14 +100,14 @@ def weigh_means(
         None if no answer could be judged.
     """
     judged = [_judged(question) for question in changed]
-    judged = yield from _judge_once(judged, first=True)
+    judged = _judge_once(judged, judge_anew, first=True)
     if not judged:
         return None
     one_metric = [each for each in judged if len(each.question.thresholds) < 2]
     found = _finding(questions, judged, unit_of, level=level, tolerance=tolerance)
     if one_metric and not deterministic_judge and found.p <= _HOPELESS:
         several = [each for each in judged if len(each.question.thresholds) > 1]
-        judged = [*several, *(yield from _judge_once(one_metric, first=False))]
+        judged = [*several, *_judge_once(one_metric, judge_anew, first=False)]
         return _finding(questions, judged, unit_of, level=level, tolerance=tolerance) if judged else None
     return found
 
@@ -118,20 +121,14 @@ def _judged(question: ComparedQuestion) -> _Judged:
     return _Judged(question=question, answers=answers, scores=scores)
 
 
-def _judge_once(judged: Sequence[_Judged], *, first: bool) -> Steps[list[_Judged]]:
+def _judge_once(judged: Sequence[_Judged], judge_anew: JudgesAnew, *, first: bool) -> list[_Judged]:
     """Judge each answer once more; questions whose answers could not be judged are left out."""
-    wanted = [
-        JudgeAnew(
-            key=each.question.key,
-            answers=tuple(answer for answer, scores in each.scores.items() if not (first and scores)),
-        )
-        for each in judged
-    ]
-    replies = yield tuple(wanted)
     found = []
-    for each, request, reply in zip(judged, wanted, replies, strict=True):
+    for each in judged:
+        answers = tuple(answer for answer, scores in each.scores.items() if not (first and scores))
+        reply = judge_anew(JudgeAnew(key=each.question.key, answers=answers))
         if isinstance(reply, tuple):
-            for answer, scores in zip(request.answers, reply, strict=True):
+            for answer, scores in zip(answers, reply, strict=True):
                 each.scores[answer].append(scores)
             found.append(each)
     return found

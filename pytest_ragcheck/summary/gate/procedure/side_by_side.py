@@ -84,7 +84,7 @@ def _margins(
     """Return the margins of both sides over the metrics that all judgements scored; None without such a metric."""
     order = alternating(len(recorded), len(new))
     sides = recorded, new
-    (reply,) = yield (JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order)),)
+    reply = yield JudgeAnew(key=question.key, answers=tuple(sides[side][place] for side, place in order))
     if not isinstance(reply, tuple):
         return None
     common = [metric for metric in question.thresholds if all(metric in scores for scores in reply)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, JudgeAnew, Reply, Request, drive
-from pytest_ragcheck.summary.gate.procedure.gate_session import gate
+from pytest_ragcheck.summary.gate.procedure.gate_session import procedure_for, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
 
@@ -80,4 +81,13 @@ def decided(
     questions: list[ComparedQuestion], *, name: str = "regression", outside: Outside | None = None
 ) -> GateFindings:
     """What the gate finds."""
-    return drive(gate(questions, gate=name), outside or Outside(questions))
+    return gate(questions, outside or Outside(questions), name=name)
+
+
+def gate(
+    questions: Sequence[ComparedQuestion], serve: Callable[[Request], Reply], *, name: str = "regression"
+) -> GateFindings:
+    """Decide as a run does, with the default false alarms and tolerance and a judge with noise."""
+    used = procedure_for(name, len(questions))
+    examined = [drive(examine(question, gate=used), serve) for question in questions]
+    return weigh(examined, serve, gate=used, false_alarms=0.01, tolerance=0.01, deterministic_judge=False)

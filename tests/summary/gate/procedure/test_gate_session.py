@@ -6,9 +6,18 @@ import pytest
 
 from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, KnownRun, Look
 from pytest_ragcheck.summary.gate.procedure.gate_findings import Outcome
-from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request, drive
-from pytest_ragcheck.summary.gate.procedure.gate_session import gate
-from tests.summary.gate.procedure.outside import METRIC, THRESHOLD, Outside, broke, decided, look, question, steady
+from pytest_ragcheck.summary.gate.procedure.gate_requests import AskAgain, Reply, Request
+from tests.summary.gate.procedure.outside import (
+    METRIC,
+    THRESHOLD,
+    Outside,
+    broke,
+    decided,
+    gate,
+    look,
+    question,
+    steady,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +71,7 @@ def test_a_stricter_judge_of_new_words_is_named_and_confirms_nothing() -> None:
             return questions[int(request.key[1])].now
         return tuple({METRIC: 0.69} for _ in request.answers)
 
-    findings = drive(gate(questions, gate="regression"), stricter)
+    findings = gate(questions, stricter)
     assert {each.outcome for each in findings.candidates} == {Outcome.JUDGE_STRICTER}
     assert not findings.red
 
@@ -128,7 +137,7 @@ def test_what_breaks_beside_what_was_broken_in_the_saved_run_is_noise() -> None:
             return questions[int(request.key[1])].now
         return tuple(answers[answer].scores for answer in request.answers)
 
-    findings = drive(gate(questions, gate="regression"), serve)
+    findings = gate(questions, serve)
     assert findings.count is not None
     assert (findings.count.broken, findings.count.improved) == (6, 6)
     assert not findings.red
