@@ -189,3 +189,10 @@ def judge_of(row: Fields) -> JudgeIdentity | None:
         prompt_version=judge.text_or_null("prompt_version"),
         parameters=judge.text_or_null("parameters"),
     )
+
+
+def judge_name(judge: JudgeIdentity | None) -> str:
+    """Return `openai gpt-5`, `offline` or `none`."""
+    if judge is None:
+        return "none"
+    return f"{judge.kind} {judge.model}" if judge.model else judge.kind

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.paired import mean_interval
+from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pytest_ragcheck.summary.trend_run import Key, TrendRow, TrendRun
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, Key
+    from pytest_ragcheck.summary.trend_run import TrendRun
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password
 """The first line of a trend: the share of PASS among PASS and FAIL."""
@@ -51,7 +53,7 @@ class TrendLine:
 class TrendQuestion:
     """One question over all runs."""
 
-    rows: tuple[TrendRow | None, ...]
+    rows: tuple[BaselineRow | None, ...]
     """A row for each run; None if the run does not have the question."""
 
     state: State
@@ -61,7 +63,7 @@ class TrendQuestion:
     """The run with the first FAIL after the last PASS before the latest FAIL, from 0; None if it never failed."""
 
     @property
-    def latest(self) -> TrendRow:
+    def latest(self) -> BaselineRow:
         """The row of the latest run that has the question."""
         return next(row for row in reversed(self.rows) if row is not None)
 
@@ -110,11 +112,11 @@ def trend_of(runs: Iterable[TrendRun]) -> Trend:
     )
 
 
-def _verdict(row: TrendRow | None) -> Verdict | None:
+def _verdict(row: BaselineRow | None) -> Verdict | None:
     return None if row is None else row.verdict
 
 
-def _question(rows: tuple[TrendRow | None, ...], since: int) -> TrendQuestion:
+def _question(rows: tuple[BaselineRow | None, ...], since: int) -> TrendQuestion:
     measured = [(n, row.verdict) for n, row in enumerate(rows) if row is not None and row.verdict is not Verdict.ERROR]
     first_bad = before = None
     for n, verdict in measured:
@@ -126,7 +128,7 @@ def _question(rows: tuple[TrendRow | None, ...], since: int) -> TrendQuestion:
     )
 
 
-def _state(rows: Sequence[TrendRow | None], latest: Verdict | None, since: int, *, has_failed: bool) -> State:
+def _state(rows: Sequence[BaselineRow | None], latest: Verdict | None, since: int, *, has_failed: bool) -> State:
     if not any(rows[since:]):
         return "not in the latest run"
     if latest is None:
@@ -185,13 +187,14 @@ def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
         pairs: dict[tuple[str, str, str], None] = {}
         for key, row in run.rows.items():
             seen, before = known.get(key, (n, {}))
-            for name, value in row.circumstances.items():
+            now = circumstances(row, run.agent_name)
+            for name, value in now.items():
                 pair = (name, before.get(name, value), value)
                 # A question that an earlier change missed, such as by an ERROR, repeats that change.
                 if pair[1] != value and reported.get(pair, -1) <= seen:
                     pairs[pair] = None
-            if row.circumstances:
-                known[key] = (n, {**before, **row.circumstances})
+            if now:
+                known[key] = (n, {**before, **now})
         reported.update(dict.fromkeys(pairs, n))
         served = {row.served_by for row in run.rows.values()} - {""}
         # A server may have several models at once.
@@ -199,6 +202,22 @@ def _changes(runs: Sequence[TrendRun]) -> Iterator[tuple[str, ...]]:
             pairs["model of the judge's server", ", ".join(sorted(models)), ", ".join(sorted(served))] = None
         models = served or models
         yield tuple(_change(name, pairs) for name in dict.fromkeys(name for name, _, _ in pairs))
+
+
+def circumstances(row: BaselineRow, agent: str) -> dict[str, str]:
+    """Return judge, prompt, tier and the like; a value that the file does not have is absent, on ERROR every one."""
+    if row.verdict is Verdict.ERROR:
+        return {}
+    found = {
+        "agent": agent,
+        "judge": judge_name(row.judge),
+        "prompt": row.prompt_version,
+        "judge's parameters": row.judge.parameters if row.judge else None,
+        "tier": row.tier,
+        "top_k": None if row.top_k is None else str(row.top_k),
+        "minimum": ", ".join(f"{metric} {value:g}" for metric, value in sorted(row.thresholds.items())),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def _change(name: str, pairs: Iterable[tuple[str, str, str]]) -> str:

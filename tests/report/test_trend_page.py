@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.report.html.trend_page import trend_page
 from pytest_ragcheck.summary.trend import trend_of
 from tests.browser import Shown
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.trend_run import TrendRun
     from tests.chromium import Tab
 
 COLOURS = """(() => {
@@ -52,8 +54,8 @@ def show(tab: Tab, folder: Path, runs: Iterable[TrendRun]) -> Shown:
     return Shown(tab.run("document.documentElement.outerHTML"))
 
 
-def a_judged_row(letter: str, value: float, judge: str = "gpt-5", **said: Any) -> TrendRow:
-    more = {} if letter == "E" else {"metrics": {"groundedness": value}, "circumstances": {"judge": judge}}
+def a_judged_row(letter: str, value: float, judge: str = "gpt-5", **said: Any) -> BaselineRow:
+    more = {} if letter == "E" else {"metrics": {"groundedness": value}, "judge": JudgeIdentity(kind=judge)}
     return a_row("prices", letter, thresholds={"groundedness": 0.7}, **more, **said)
 
 
@@ -188,7 +190,7 @@ def test_hostile_texts_run_nothing_and_make_the_page_no_wider_than_a_phone(tab: 
             for number, text in enumerate(HOSTILE)
         ]
         metrics = {"x" * 100: 0.5}
-        rows.append(a_row(HOSTILE[0], letter, metrics=metrics, circumstances={"judge": f"{HOSTILE[1]} {day}"}))
+        rows.append(a_row(HOSTILE[0], letter, metrics=metrics, judge=JudgeIdentity(kind=f"{HOSTILE[1]} {day}")))
         return a_run(day, *rows, name=HOSTILE[2], agent_name=HOSTILE[3])
 
     show(tab, tmp_path, [run(0, "P"), run(1, "F")])

@@ -7,21 +7,23 @@ from typing import Any
 
 import pytest
 
+from pytest_ragcheck.judging.judgement import JudgeIdentity
+from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
 from pytest_ragcheck.summary.trend import PASS_RATE, Trend, TrendQuestion, trend_of
-from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
+from pytest_ragcheck.summary.trend_run import TrendRun
 from pytest_ragcheck.verdict.verdict import Verdict
 
 FIRST = datetime(2026, 11, 1, tzinfo=timezone.utc)
 VERDICTS = {"P": Verdict.PASS, "F": Verdict.FAIL, "E": Verdict.ERROR}
 
 
-def a_row(name: str, letter: str = "P", **said: Any) -> TrendRow:
-    return TrendRow(
+def a_row(name: str, letter: str = "P", **said: Any) -> BaselineRow:
+    return BaselineRow(
         **{"dataset_name": "billing", "id": name, "question": f"{name}?", "verdict": VERDICTS[letter], **said}
     )
 
 
-def a_run(day: int, *rows: TrendRow, **said: Any) -> TrendRun:
+def a_run(day: int, *rows: BaselineRow, **said: Any) -> TrendRun:
     known = {row.key: row for row in rows}
     default = {"name": f"run-{day}", "ended": FIRST + timedelta(days=day), "agent_name": "rag", "complete": True}
     return TrendRun(**{**default, "rows": known, **said})
@@ -121,9 +123,8 @@ def test_an_interval_of_shares_stays_among_shares() -> None:
     assert own.high > 10
 
 
-def judged(name: str, judge: str, letter: str = "P", served_by: str = "") -> TrendRow:
-    said = {} if letter == "E" else {"circumstances": {"judge": judge, "prompt": "en-2"}, "served_by": served_by}
-    return a_row(name, letter, **said)
+def judged(name: str, judge: str, letter: str = "P", served_by: str = "") -> BaselineRow:
+    return a_row(name, letter, judge=JudgeIdentity(kind=judge), prompt_version="en-2", served_by=served_by)
 
 
 def test_another_judge_is_named_once_even_if_a_question_was_an_error_then() -> None:

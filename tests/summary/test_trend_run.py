@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.summary.trend import circumstances
 from pytest_ragcheck.summary.trend_run import read_run
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_a_compact_row_has_its_latest_answer(tmp_path: Path) -> None:
     assert run.ended.isoformat() == "2026-11-01T23:00:00+00:00"
     assert (row.verdict.value, row.answer, row.metrics) == ("PASS", "30 days", {"f1": 0.9})
     assert row.served_by == "gpt-5-2026 fp_1"
-    assert row.circumstances == {
+    assert circumstances(row, run.agent_name) == {
         "agent": "rag",
         "judge": "openai gpt-5",
         "prompt": "en-2",

@@ -14,8 +14,9 @@ from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.summary.trend import Trend, TrendLine, TrendPoint, TrendQuestion
-    from pytest_ragcheck.summary.trend_run import TrendRow, TrendRun
+    from pytest_ragcheck.summary.trend_run import TrendRun
 
 _LETTERS = {Verdict.PASS: "P", Verdict.FAIL: "F", Verdict.ERROR: "E"}
 _HEIGHT = 100
@@ -204,11 +205,11 @@ def _row(question: TrendQuestion) -> dict[str, Any]:
     }
 
 
-def _at(rows: Sequence[TrendRow | None], n: int | None) -> TrendRow | None:
+def _at(rows: Sequence[BaselineRow | None], n: int | None) -> BaselineRow | None:
     return None if n is None else rows[n]
 
 
-def _scores(rows: Sequence[TrendRow | None]) -> dict[str, list[float | None]]:
+def _scores(rows: Sequence[BaselineRow | None]) -> dict[str, list[float | None]]:
     names = dict.fromkeys(metric for row in rows if row is not None for metric in row.metrics)
     return {
         name: [None if row is None or name not in row.metrics else round(row.metrics[name], _DIGITS) for row in rows]

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, saved_runs, with_latest_answer
-from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Fields, Unusable, read_document, rows, shown
+from pytest_ragcheck.summary.predictions_reader import (
+    AS_WRITTEN,
+    Fields,
+    Unusable,
+    judge_of,
+    read_document,
+    rows,
+    shown,
+)
 from pytest_ragcheck.summary.result_schemas import is_compact, schema_mistakes
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
+    from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
+
+Key = tuple[str, str]
+"""Dataset name and id of a question."""
 
 GIVE = "Make a baseline with ragcheck baseline save."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRow:
-    """One question of the baseline, identified by `dataset_name` and `id`."""
+    """One question of a baseline or of a run in a trend, identified by `dataset_name` and `id`."""
 
     dataset_name: str
     id: str
@@ -33,7 +45,10 @@ class BaselineRow:
 
     verdict: Verdict
     answer: str | None = None
-    """The answer of the latest run; None on ERROR."""
+    """The answer of the latest run; None if there is none, or if the file keeps none."""
+
+    reason: str = ""
+    """The main weakness on FAIL, kind and message of an ERROR; empty for a PASS, and in a compact baseline."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     """The measured scores by metric; empty on ERROR."""
@@ -44,8 +59,11 @@ class BaselineRow:
     prompt_version: str | None = None
     """Version of the judge's prompt or rules; None if there is none."""
 
-    judge: tuple[str, str | None] | None = None
-    """Kind and model of the judge; None without one."""
+    judge: JudgeIdentity | None = None
+    """The judge; None without one."""
+
+    served_by: str = ""
+    """Model and fingerprint that the judge's server named; empty if it named none."""
 
     tier: str | None = None
     """The tier; None if the file does not name it."""
@@ -66,7 +84,7 @@ class BaselineRow:
     """The looks of each saved run that measured the question, oldest run first; empty on ERROR."""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         return self.dataset_name, self.id
 
     @property
@@ -82,7 +100,7 @@ class Baseline:
     name: str
     """The name of the file in messages."""
 
-    rows: Mapping[tuple[str, str], BaselineRow]
+    rows: Mapping[Key, BaselineRow]
     """The questions by identity: first those with a PASS or a FAIL, then ERRORs, each in the order of the file."""
 
     timestamp: str = ""
@@ -150,10 +168,8 @@ def _lacks_contexts(row: BaselineRow) -> bool:
     return any(saved.text is not None and saved.contexts is None for looks in row.saved for saved in looks)
 
 
-def _by_identity(
-    document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]
-) -> dict[tuple[str, str], BaselineRow]:
-    found: dict[tuple[str, str], BaselineRow] = {}
+def _by_identity(document: Mapping[str, Any], advice: str, contexts: Mapping[str, str]) -> dict[Key, BaselineRow]:
+    found: dict[Key, BaselineRow] = {}
     for place, row in _rows(document, contexts):
         if found.setdefault(row.key, row) is not row:
             raise Unusable(f"{place} is a second row of question {row.id!r} of {row.dataset_name!r}. {AS_WRITTEN}")
@@ -167,42 +183,50 @@ def _rows(document: Mapping[str, Any], contexts: Mapping[str, str]) -> Iterator[
     for fields in rows(document, "predictions"):
         yield fields.place, _prediction(fields, contexts)
     for fields in rows(document, "errors"):
-        yield fields.place, _error(fields)
+        yield fields.place, error_row(fields)
 
 
-def _prediction(given: Fields, contexts: Mapping[str, str]) -> BaselineRow:
-    fields = Fields(with_latest_answer(given), given.place)
-    verdict = fields.verdict()
-    judge = fields.object_or_null("judge")
-    thresholds = fields.numbers("thresholds")
-    passes, fails = looks(verdict, fields.row.get("repeated", {}), thresholds)
+def _prediction(fields: Fields, contexts: Mapping[str, str]) -> BaselineRow:
+    row = measured_row(fields)
+    passes, fails = looks(row.verdict, fields.row.get("repeated", {}), row.thresholds)
     if history := fields.object_or_null("history"):
         passes, fails = (history.whole_or_null(name) or 0 for name in ("passes", "fails"))
+    saved = saved_runs(fields, contexts, flaky=bool(passes and fails))
+    return replace(row, passes=passes, fails=fails, saved=saved)
+
+
+def measured_row(given: Fields) -> BaselineRow:
+    """Return a row with a PASS or a FAIL as its latest run left it, without the saved runs."""
+    fields = Fields(with_latest_answer(given), given.place)
+    said = fields.object_or_null("judgement")
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
         question=fields.text("question"),
-        verdict=verdict,
+        verdict=fields.verdict(),
         answer=fields.text_or_null("prediction"),
+        reason=fields.text_or_null("reason") or "",
         metrics=fields.numbers("metrics"),
-        thresholds=thresholds,
+        thresholds=fields.numbers("thresholds"),
         prompt_version=fields.text_or_null("prompt_version"),
-        judge=(judge.text("kind"), judge.text_or_null("model")) if judge else None,
+        judge=judge_of(fields),
+        served_by=(said.text_or_null("served_by") or "") if said else "",
         tier=fields.text_or_null("tier"),
         top_k=fields.whole_or_null("top_k"),
-        passes=passes,
-        fails=fails,
-        saved=saved_runs(fields, contexts, flaky=bool(passes and fails)),
     )
 
 
-def _error(fields: Fields) -> BaselineRow:
+def error_row(fields: Fields) -> BaselineRow:
+    """Return a row that could not be measured."""
+    kind = fields.text("kind")
     return BaselineRow(
         dataset_name=fields.text("dataset_name"),
         id=fields.text("question_id"),
         question=fields.text("question"),
         verdict=Verdict.ERROR,
-        error_kind=fields.text("kind"),
+        answer=fields.text_or_null("prediction"),
+        reason=f"{kind}: {fields.text_or_null('message') or ''}",
+        error_kind=kind,
     )
 
 

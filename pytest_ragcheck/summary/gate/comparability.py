@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
+from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
     from pytest_ragcheck.verdict.record import Record
 
 _SHOWN = 5
@@ -28,7 +28,7 @@ def differences(comparison: Comparison) -> tuple[str, ...]:
             None,
             (
                 _dataset(comparison),
-                _difference("judge", ((_judge_before(c.before), _judge_now(c)) for c in measured)),
+                _difference("judge", ((judge_name(c.before.judge), _judge_now(c)) for c in measured)),
                 _difference("prompt", ((c.before.prompt_version, _prompt_now(c.now)) for c in measured)),
                 _difference("tier", ((c.before.tier, c.now.question.tier) for c in measured if c.before.tier)),
                 _difference("top_k", ((c.before.top_k, c.now.top_k) for c in measured if c.before.top_k)),
@@ -47,20 +47,11 @@ def _dataset(comparison: Comparison) -> str:
     return "" if then.keys() & now.keys() else f"dataset: {_some(then)} then, {_some(now)} now"
 
 
-def _judge_before(row: BaselineRow) -> str | None:
-    return None if row.judge is None else _named(row.judge[0], row.judge[1])
-
-
-def _judge_now(change: Change) -> str | None:
-    judge = change.now.judge
+def _judge_now(change: Change) -> str:
     # Rows of other programs may name only the prompt.
-    if judge is None or (change.before.judge is None and change.before.prompt_version is not None):
-        return None
-    return _named(judge.kind, judge.model)
-
-
-def _named(kind: str, model: str | None) -> str:
-    return f"{kind} {model}" if model else kind
+    if change.before.judge is None and change.before.prompt_version is not None:
+        return judge_name(None)
+    return judge_name(change.now.judge)
 
 
 def _prompt_now(record: Record) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.report.terminal.gate_lines import QUARANTINE
@@ -143,7 +144,7 @@ def test_a_secret_of_the_environment_is_not_written(
 
 
 def test_a_row_repeats_nothing_of_its_latest_answer(save: Save, tmp_path: Path) -> None:
-    judge = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-2"}
+    judge: dict[str, Any] = {"kind": "openai", "model": "m", "url": None, "prompt_version": "en-2"}
     save(passed("terms", judge=judge, prompt_version="en-2"))
     # The same answer, which passes no more under another threshold.
     later = {"judge": judge, "prompt_version": "en-2", "thresholds": {"groundedness": 0.95}}
@@ -154,7 +155,7 @@ def test_a_row_repeats_nothing_of_its_latest_answer(save: Save, tmp_path: Path) 
     assert (row["verdict"], len(row["answers"]), row["runs"]) == ("FAIL", 1, [[0], [0]])
     (read,) = read_baseline(tmp_path / "ragcheck-baseline.json", name="b").rows.values()
     assert (read.verdict.value, read.answer, read.judge, read.prompt_version, dict(read.metrics)) == (
-        "FAIL", "The window is 30 days.", ("openai", "m"), "en-2", passed()["metrics"],
+        "FAIL", "The window is 30 days.", JudgeIdentity(**judge), "en-2", passed()["metrics"],
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 import pytest_ragcheck
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
@@ -49,6 +50,7 @@ def test_every_row_is_known_by_dataset_and_id(tmp_path: Path) -> None:
         id="b",
         question="What about b?",
         verdict=Verdict.ERROR,
+        reason="endpoint_timeout: no reply within 60 s",
         error_kind="endpoint_timeout",
     )
 
@@ -77,7 +79,7 @@ def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
         metrics={"groundedness": 0.41, "f1": 0.333333},
         thresholds={"groundedness": 0.7},
         prompt_version="offline-1",
-        judge=("offline", None),
+        judge=JudgeIdentity(kind="offline", prompt_version="offline-1"),
         tier="end_to_end",
         fails=1,
     )

@@ -20,7 +20,7 @@ ROW: dict[str, Any] = {
     "verdict": Verdict.PASS,
     "metrics": {"f1": 1.0},
     "prompt_version": "offline-1",
-    "judge": ("offline", None),
+    "judge": JudgeIdentity(kind="offline", prompt_version="offline-1"),
     "tier": "end_to_end",
     "top_k": 5,
 }
