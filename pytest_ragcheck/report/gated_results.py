@@ -29,7 +29,7 @@ def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clea
         terms: The rules of the gate.
         clean: Removes secrets from a text.
     """
-    outcomes = outcomes_of(results.predictions, results.summary, results.questions)
+    outcomes = outcomes_of(results.predictions, results.summary, results.asked)
     comparison = None
     if baseline is not None:
         outcomes = examined_against(baseline, outcomes)

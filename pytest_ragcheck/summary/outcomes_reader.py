@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 
-def outcomes_of(predictions: Document, summary: Document, questions: Iterable[Document]) -> Outcomes:
+def outcomes_of(predictions: Document, summary: Document, asked: Mapping[tuple[str, str], Document]) -> Outcomes:
     """
     Return verdicts, scores, texts and identities, without contexts, costs and documents.
 
     Args:
         predictions: The predictions document.
         summary: The summary of the same run.
-        questions: The questions documents of the run. A question in none of them has no gold and no quarantine.
+        asked: The rows of the questions files, by dataset name and id. A question without one has no gold and no
+            quarantine.
     """
-    asked = {(file["dataset_name"], row["id"]): row for file in questions for row in file["questions"]}
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
     rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]
     records = tuple(_record(row, verdict, asked.get(_key(row), {})) for row, verdict in rows)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ragcheck.questions.question import QuestionSet, in_conversation
 from pytest_ragcheck.redaction import Redactor
 from pytest_ragcheck.report.files.result_files import write_results
 from pytest_ragcheck.summary.aggregate import aggregate
@@ -16,12 +18,11 @@ from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
 from pytest_ragcheck.summary.gate_rules import GateRules
 from pytest_ragcheck.verdict.verdict import Verdict
-from tests.making import a_record, some_outcomes
+from tests.making import a_question, a_record, some_outcomes
 from tests.report.results import ERRORED, FAILED, PASSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Ragcheck = Callable[..., tuple[int, str, str]]
 
@@ -71,6 +72,19 @@ def test_it_shows_what_the_runs_own_gate_decided(tmp_path: Path, ragcheck: Ragch
     )
     assert ragcheck("report", str(tmp_path), "--gate=each", "-o", str(output))[0] == 0
     assert output.read_text(encoding="utf-8").startswith("## ❌ rag: billing: 1 FAIL\n")
+
+
+def test_a_gate_knows_the_turns_of_a_conversation(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    turns = in_conversation("talk", [a_question(), a_question(quarantine="flaky since May")])
+    low: dict[str, Any] = {"verdict": Verdict.FAIL, "scores": {"f1": 0.3}, "thresholds": {"f1": 0.7}}
+    sets = (QuestionSet(dataset_name="billing", path=Path("b.yaml"), questions=turns),)
+    outcomes = some_outcomes(a_record(question=turns[0]), a_record(question=turns[1], **low), sets=sets)
+    write_results(outcomes, aggregate(outcomes), tmp_path, Redactor())
+    output = tmp_path / "r.md"
+    assert ragcheck("report", str(tmp_path), "--gate=each", "-o", str(output))[0] == 0
+    text = output.read_text(encoding="utf-8")
+    assert text.startswith("## ✅ rag: billing: 1 of 2 passed, 1 FAIL tolerated\n")
+    assert "tolerated: in quarantine: flaky since May" in text
 
 
 def test_with_a_baseline_it_shows_what_the_gate_regression_decides(tmp_path: Path, ragcheck: Ragcheck) -> None:
