@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
-from pytest_ragcheck.report.files.results_reader import Results
+from pytest_ragcheck.report.files.results_reader import Results, asked_rows
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.aggregate import aggregate
 from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
@@ -45,7 +45,7 @@ def results_of(*records: Record, baseline: Baseline | None = None, **told: Any) 
     return Results(
         predictions=predictions_document(outcomes),
         summary=summary_document(outcomes, aggregate(outcomes)),
-        questions=[questions_document(each.dataset_name, each.questions) for each in outcomes.sets],
+        asked=asked_rows(questions_document(each.dataset_name, each.questions) for each in outcomes.sets),
         baseline=baseline,
         **told,
     )

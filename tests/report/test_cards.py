@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.report.files.results_reader import asked_rows
 from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
 from pytest_ragcheck.report.view import view_of
 from pytest_ragcheck.scores.score import Score
@@ -137,8 +138,8 @@ def test_a_turn_shows_the_turns_before_it_and_what_was_expected_of_it(page: Show
         {"question": "How long?", "all_acceptable_answers": ["30 days"]},
         {"question": "And what does it cost?", "all_acceptable_answers": ["9 euros"], "tags": ["talks"]},
     ]
-    asked = [{"dataset_name": "billing", "questions": [{"id": "refund", "turns": turns}]}]
-    told = page(replace(results_of(first, second), questions=asked), question="billing::refund[turn2]")
+    asked = asked_rows([{"dataset_name": "billing", "questions": [{"id": "refund", "turns": turns}]}])
+    told = page(replace(results_of(first, second), asked=asked), question="billing::refund[turn2]")
     (body,) = told.texts("div.body")
     assert "Turn 1How long?30 days." in body
     assert "Expected9 euros" in body
@@ -149,8 +150,9 @@ def test_missing_gold_passages_and_unstable_scores_are_shown(page: Show) -> None
     results = results_of(FAILED)
     (row,) = results.predictions["predictions"]
     row |= {"repeated": {"groundedness": [[0.3, 0.9], [0.4, 0.4]]}, "unstable": ["groundedness"]}
-    asked = [{"dataset_name": "billing", "questions": [{"id": "prices", "gold_passages": [{"text": "It costs 9."}]}]}]
-    (body,) = page(replace(results, questions=asked)).texts("div.body")
+    rows = [{"id": "prices", "gold_passages": [{"text": "It costs 9."}]}]
+    asked = asked_rows([{"dataset_name": "billing", "questions": rows}])
+    (body,) = page(replace(results, asked=asked)).texts("div.body")
     assert "Gold passagesIt costs 9." in body
     assert "groundedness is unstable: 0.30 to 0.90 in 4 judgements" in body
 

@@ -14,7 +14,7 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.questions.question_rows import questions_document
 from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
-from pytest_ragcheck.report.files.results_reader import Results
+from pytest_ragcheck.report.files.results_reader import Results, asked_rows
 from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
 from pytest_ragcheck.report.write_report import add_markdown, write_report
 
@@ -34,7 +34,7 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
     results = Results(
         predictions=clean(rounded(predictions_document(outcomes))),
         summary=clean(rounded(summary_document(outcomes, summary))),
-        questions=[clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets],
+        asked=asked_rows(clean(questions_document(each.dataset_name, each.questions)) for each in outcomes.sets),
         baseline=baseline_if_read(session.config),
         notes=[text(line) for line in gate.lines],
         gate=None if gate.headline is None else text(gate.headline),

@@ -32,7 +32,7 @@ class Results:
 
     predictions: Document
     summary: Document
-    questions: Sequence[Document] = ()
+    asked: Mapping[tuple[str, str], Document] = field(default_factory=dict)
     """The rows of the existing `{dataset}_questions.json`; without them no expected answers or tags are shown."""
 
     baseline: Baseline | None = None
@@ -50,17 +50,12 @@ class Results:
     newly_failing: Mapping[tuple[str, str], NewlyFailing] = field(default_factory=dict)
     """By identity, what the gate found about a newly failing question."""
 
-    asked: Mapping[tuple[str, str], Document] = field(init=False)
-    """The rows of the questions files, by dataset name and id; each turn of a conversation has one."""
 
-    def __post_init__(self) -> None:
-        asked = {
-            (file["dataset_name"], turn["id"]): turn
-            for file in self.questions
-            for row in file["questions"]
-            for turn in _turns(row)
-        }
-        object.__setattr__(self, "asked", asked)
+def asked_rows(files: Iterable[Document]) -> dict[tuple[str, str], Document]:
+    """Return the rows of questions files, by dataset name and id; each turn of a conversation has one."""
+    return {
+        (file["dataset_name"], turn["id"]): turn for file in files for row in file["questions"] for turn in _turns(row)
+    }
 
 
 def _turns(row: Document) -> Iterator[Document]:
@@ -87,7 +82,7 @@ def read_results(path: Path) -> Results:
     return Results(
         predictions=predictions,
         summary=summary,
-        questions=tuple(_questions(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
+        asked=asked_rows(_questions(path.parent, {row["dataset_name"] for row in all_rows(predictions)})),
         notes=tuple(flaky_lines([Flaky(**each) for each in summary.get("flaky", ())])),
         gate=summary.get("gate", {}).get("reason"),
         xfailed={key_of(row): row["tolerated"] for row in predictions["predictions"] if row.get("tolerated")},
