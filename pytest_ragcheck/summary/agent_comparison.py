@@ -5,24 +5,40 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
-from pytest_ragcheck.summary.paired import Difference, mean_difference, rate_difference
+from pytest_ragcheck.summary.paired import mean_interval, rate_interval
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
-
-Key = tuple[str, str]
-"""Dataset name and id of a question."""
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, Key
 
 _ERROR_RATE = 0.01
 """As `rag_false_alarms` by default; a difference has two directions, so that twice as many are marked by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A paired difference of two systems."""
+
+    value: float
+    low: float
+    """Lower end of the 95 % interval; equal to `value` for a single question."""
+
+    high: float
+    n: int
+    """The number of questions that both have, >= 1."""
+
+    p: float
+    """Chance of a difference at least as high in its direction between equal systems, by the gate's test, 0..1."""
+
+    significant: bool
+    """True if the gate's test finds it significant in this direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +135,17 @@ def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent
     counts = Counter(row.verdict for row in own.rows.values())
     both = [] if own is first else [(first.rows[key], row) for key, row in own.rows.items() if key in first.rows]
     measured = [(a, b) for a, b in both if Verdict.ERROR not in (a.verdict, b.verdict)]
-    passed = [(a.verdict is Verdict.PASS, b.verdict is Verdict.PASS) for a, b in measured]
+    gained = tuple(b.key for a, b in measured if (a.verdict, b.verdict) == (Verdict.FAIL, Verdict.PASS))
+    lost = tuple(b.key for a, b in measured if (a.verdict, b.verdict) == (Verdict.PASS, Verdict.FAIL))
     return Agent(
         name=name,
         counts={verdict: counts[verdict] for verdict in Verdict},
         means=_means(own),
         n_only=len(own.rows.keys() - common),
         differences=_differences(measured),
-        pass_rate=_rate_difference(passed) if passed else None,
-        gained=tuple(b.key for (_, b), flip in zip(measured, passed, strict=True) if flip == (False, True)),
-        lost=tuple(b.key for (_, b), flip in zip(measured, passed, strict=True) if flip == (True, False)),
+        pass_rate=_rate_difference(len(gained), len(lost), len(measured)) if measured else None,
+        gained=gained,
+        lost=lost,
     )
 
 
@@ -151,22 +168,22 @@ def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[st
 
 
 def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
-    """The interval, and the gate's test of means in the direction of the difference."""
-    found = mean_difference(before, after)
-    low, high = (after, before) if found.value <= 0 else (before, after)
-    p = lower_sum_p(list(zip(low, high, strict=True)))
-    return replace(found, p=p, significant=p <= _ERROR_RATE * (1 - COUNT_SHARE))
+    """Return the mean of `after - before`, with the gate's test of means in the direction of the difference."""
+    differences = [b - a for a, b in zip(before, after, strict=True)]
+    value, (low, high) = math.fsum(differences) / len(differences), mean_interval(differences)
+    lower, higher = (after, before) if value <= 0 else (before, after)
+    p = lower_sum_p(list(zip(lower, higher, strict=True)))
+    significant = p <= _ERROR_RATE * (1 - COUNT_SHARE)
+    return Difference(value=value, low=low, high=high, n=len(differences), p=p, significant=significant)
 
 
-def _rate_difference(passed: Sequence[tuple[bool, bool]]) -> Difference:
-    """The interval, and the gate's count test in the direction of the difference, of one saved run."""
-    found = rate_difference([a for a, _ in passed], [b for _, b in passed])
-    flips = passed.count((True, False)), passed.count((False, True))
-    more, fewer = max(flips), min(flips)
-    return replace(
-        found,
-        p=binomial_p(more, fewer, 1),
-        significant=more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE),
+def _rate_difference(gained: int, lost: int, n: int) -> Difference:
+    """Return the difference of the shares of PASS, with the gate's count test, of one saved run, in its direction."""
+    low, high = rate_interval(gained, lost, n)
+    fewer, more = sorted((gained, lost))
+    significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)
+    return Difference(
+        value=(gained - lost) / n, low=low, high=high, n=n, p=binomial_p(more, fewer, 1), significant=significant
     )
 
 

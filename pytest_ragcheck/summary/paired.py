@@ -1,45 +1,10 @@
-"""Differences between two systems over the same questions, with intervals."""
+"""Intervals of means, and of differences between two systems over the same questions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A paired difference of two systems."""
-
-    value: float
-    low: float
-    """Lower end of the 95 % interval; equal to `value` for a single question."""
-
-    high: float
-    n: int
-    """The number of questions that both have, >= 1."""
-
-    p: float = 1.0
-    """Chance of a difference at least as high in its direction between equal systems, by the gate's test, 0..1."""
-
-    significant: bool = False
-    """True if the gate's test finds it significant in this direction."""
-
-
-def mean_difference(before: Sequence[float], after: Sequence[float]) -> Difference:
-    """
-    Return the mean of `after - before`.
-
-    Args:
-        before: At least one value, by question.
-        after: As many, of the same questions in the same order.
-
-    Source: Student (1908), the paired t interval.
-    """
-    differences = [b - a for a, b in zip(before, after, strict=True)]
-    low, high = mean_interval(differences)
-    return Difference(value=math.fsum(differences) / len(differences), low=low, high=high, n=len(differences))
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -57,30 +22,26 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     return mean - reach, mean + reach
 
 
-def rate_difference(before: Sequence[bool], after: Sequence[bool]) -> Difference:
+def rate_interval(up: int, down: int, n: int) -> tuple[float, float]:
     """
-    Return the difference of the shares of True, after minus before.
+    Return the 95 % interval of the difference of two shares; both ends are the difference itself if *n* is 1.
 
     Args:
-        before: At least one, by question.
-        after: As many, of the same questions in the same order.
+        up: Questions that only the second has, >= 0.
+        down: Questions that only the first has, >= 0.
+        n: Questions in all, >= 1.
 
     Source: Agresti and Min (2005), the Wald interval with half an observation added to each of the four cells: it
     holds its level in small samples, where that of the plain Wald interval is too short.
     """
-    pairs = list(zip(before, after, strict=True))
-    n = len(pairs)
-    up, down = pairs.count((False, True)), pairs.count((True, False))
     value = (up - down) / n
     if n == 1:
-        return Difference(value=value, low=value, high=value, n=1)
+        return value, value
     n_more, up_more, down_more = n + 2, up + 0.5, down + 0.5
     centre = (up_more - down_more) / n_more
     variance = (up_more + down_more - (up_more - down_more) ** 2 / n_more) / n_more**2
     reach = NormalDist().inv_cdf(0.975) * math.sqrt(variance)
-    return Difference(
-        value=value, low=max(-1.0, min(value, centre - reach)), high=min(1.0, max(value, centre + reach)), n=n
-    )
+    return max(-1.0, min(value, centre - reach)), min(1.0, max(value, centre + reach))
 
 
 def student_quantile(share: float, degrees: int) -> float:

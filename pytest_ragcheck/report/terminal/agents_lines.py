@@ -11,8 +11,7 @@ from pytest_ragcheck.report.csv_text import csv_text
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.agent_comparison import Agent, Agents, QuestionOfAll
-    from pytest_ragcheck.summary.paired import Difference
+    from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
 
 PASS_RATE = "pass rate"  # noqa: S105 - a share, no password
 
