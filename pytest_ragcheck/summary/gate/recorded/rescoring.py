@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.judged_material import material_digest
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import OVERALL
 from pytest_ragcheck.scores.score import Score, weighted
@@ -58,17 +57,11 @@ async def look_of_today(
 
 
 def _labels_changed(saved: SavedAnswer, question: Question) -> bool:
-    if saved.labels is not None:
-        return saved.labels != label_digests(question)
-    return _expected_changed(saved, question)
+    return saved.labels is not None and saved.labels != label_digests(question)
 
 
 def _expected_changed(saved: SavedAnswer, question: Question) -> bool:
-    """Return True if the input of the judge changed; False if the saved run does not have its digest."""
-    if saved.labels is not None:
-        return saved.labels.get(EXPECTED) != label_digests(question)[EXPECTED]
-    answer = saved.answer
-    return answer is not None and bool(saved.material) and saved.material != material_digest(question, answer)
+    return saved.labels is not None and saved.labels.get(EXPECTED) != label_digests(question)[EXPECTED]
 
 
 async def _measured(

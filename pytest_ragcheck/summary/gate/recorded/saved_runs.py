@@ -126,17 +126,12 @@ def _common(fields: Fields) -> SavedAnswer:
         scores=fields.numbers("metrics"),
         text=fields.text_or_null("prediction"),
         source_ids=None if fields.row.get("source_ids") is None else fields.texts("source_ids"),
-        labels=_labels(fields),
+        labels=fields.row.get("labels"),
         judge=judge_of(fields),
         judgement=_judgement(said) if said else None,
         material=(said.text_or_null("material") or "") if said else "",
         latency_seconds=fields.number_or_null("latency_seconds"),
     )
-
-
-def _labels(fields: Fields) -> Mapping[str, str] | None:
-    labels: Mapping[str, str] | None = fields.row.get("labels")
-    return labels
 
 
 def _judgement(fields: Fields) -> Judgement:
