@@ -12,32 +12,17 @@ if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Results
 
 
-def write_report(results: Results, path: Path, kind: str = "html") -> None:
+def write_report(results: Results, path: Path, kind: str, *, append: bool = False) -> None:
     """
-    Write the report.
-
-    Args:
-        results: The content.
-        path: The file; a missing folder is created.
-        kind: `html`, `markdown`, `csv` or `jsonl`.
+    Write or append the report as `html`, `markdown`, `csv` or `jsonl`.
 
     Raises:
         UsageError: The file cannot be written.
     """
-    write_text(path, _rendered(results, kind))
+    write_text(path, _rendered(results, kind), append=append)
 
 
-def add_markdown(results: Results, path: Path) -> None:
-    """
-    Append the report in Markdown, since all commands of a CI step share one summary file.
-
-    Raises:
-        UsageError: The file cannot be written.
-    """
-    write_text(path, _rendered(results, "markdown"), "a")
-
-
-def write_text(path: Path, text: str, mode: str = "w") -> None:
+def write_text(path: Path, text: str, *, append: bool = False) -> None:
     """
     Write or append the text of a report; a missing folder is created.
 
@@ -47,7 +32,7 @@ def write_text(path: Path, text: str, mode: str = "w") -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # A lone surrogate in a model's text must not prevent the report.
-        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with path.open("a" if append else "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}). Choose another file.") from None

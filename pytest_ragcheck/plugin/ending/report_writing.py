@@ -16,7 +16,7 @@ from pytest_ragcheck.report.files.json_writer import rounded
 from pytest_ragcheck.report.files.result_documents import predictions_document, summary_document
 from pytest_ragcheck.report.files.results_reader import Results, asked_rows
 from pytest_ragcheck.report.terminal.findings_lines import newly_failing_of
-from pytest_ragcheck.report.write_report import add_markdown, write_report
+from pytest_ragcheck.report.write_report import write_report
 
 if TYPE_CHECKING:
     from pytest_ragcheck.plugin.run_state import GateOutcome
@@ -47,9 +47,10 @@ def write_reports(session: pytest.Session, gate: GateOutcome, outcomes: Outcomes
     )
     start = session.config.invocation_params.dir
     for path in settings.run.reports:
-        write = write_report if path.suffix.lower() in HTML_ENDINGS else add_markdown
+        is_page = path.suffix.lower() in HTML_ENDINGS
         try:
-            write(results, path)
+            # All commands of a CI step share one summary file.
+            write_report(results, path, "html" if is_page else "markdown", append=not is_page)
         except UsageError as error:
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
             yield f"report: NOT WRITTEN: {error}"
