@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.gate_requests import Reply
     from pytest_ragcheck.verdict.record import Record
 
+_ALWAYS_WRITTEN = ("gate", "thresholds", "now", "known", "saved_runs")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReplies:
@@ -81,24 +83,23 @@ class GateReplies:
         return drive(steps, lambda _: next(kept, None))
 
     def to_document(self) -> dict[str, Any]:
-        """Return the evidence as JSON values."""
-        return {
+        """Return the evidence as JSON values, without the optional ones that are empty or False."""
+        document = {
             "gate": self.gate,
             "thresholds": dict(self.thresholds),
             "now": _look(self.now),
             "known": [[_look(look) for look in run.looks] for run in self.known],
-            **({"apart": self.apart} if self.apart else {}),
-            **({"same": True} if self.same else {}),
-            **({"ids_renamed": True} if self.ids_renamed else {}),
-            **({"replies": [_reply(reply) for reply in self.replies]} if self.replies else {}),
-            **(
-                {"judged": {key: [dict(s) for s in times] for key, times in self.judged.items()}} if self.judged else {}
-            ),
-            **({"drift": [dict(scores) for scores in self.drift]} if self.drift else {}),
-            **({"not_judged": True} if self.not_judged else {}),
-            **({"over_budget": True} if self.over_budget else {}),
+            "apart": self.apart,
+            "same": self.same,
+            "ids_renamed": self.ids_renamed,
+            "replies": [_reply(reply) for reply in self.replies],
+            "judged": {answer: [dict(scores) for scores in times] for answer, times in self.judged.items()},
+            "drift": self.drift and [dict(scores) for scores in self.drift],
+            "not_judged": self.not_judged,
+            "over_budget": self.over_budget,
             "saved_runs": list(self.saved_runs),
         }
+        return {name: value for name, value in document.items() if value or name in _ALWAYS_WRITTEN}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> GateReplies:
