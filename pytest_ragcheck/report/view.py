@@ -171,10 +171,7 @@ def _judge(judge: Document) -> str:
 
 
 def _metrics(results: Results) -> Iterable[MetricView]:
-    before: dict[str, list[float]] = {}
-    for row in results.baseline.rows.values() if results.baseline is not None else ():
-        for metric, value in row.metrics.items():
-            before.setdefault(metric, []).append(value)
+    before = results.baseline.means if results.baseline is not None else {}
     values: dict[str, list[float]] = {metric: [] for metric in results.summary["metric_statistics"]}
     for row in results.predictions["predictions"]:
         for metric, value in row["metrics"].items():
@@ -187,7 +184,7 @@ def _metrics(results: Results) -> Iterable[MetricView]:
                 name=metric,
                 values=tuple(found),
                 threshold=results.summary["thresholds"].get(metric),
-                before=sum(before[metric]) / len(before[metric]) if metric in before else None,
+                before=before.get(metric),
                 n_unscored=statistics.get("n_unscored", 0),
                 agreement=f"agrees with people on {agreement['accuracy']:.0%} of {agreement['n']} answers"
                 if agreement

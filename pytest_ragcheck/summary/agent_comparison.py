@@ -140,21 +140,13 @@ def _agent(name: str, own: Baseline, first: Baseline, common: set[Key]) -> Agent
     return Agent(
         name=name,
         counts={verdict: counts[verdict] for verdict in Verdict},
-        means=_means(own),
+        means=own.means,
         n_only=len(own.rows.keys() - common),
         differences=_differences(measured),
         pass_rate=_rate_difference(len(gained), len(lost), len(measured)) if measured else None,
         gained=gained,
         lost=lost,
     )
-
-
-def _means(own: Baseline) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for row in own.rows.values():
-        for metric, value in row.metrics.items():
-            values.setdefault(metric, []).append(value)
-    return {metric: math.fsum(found) / len(found) for metric, found in values.items()}
 
 
 def _differences(measured: Sequence[tuple[BaselineRow, BaselineRow]]) -> dict[str, Difference]:

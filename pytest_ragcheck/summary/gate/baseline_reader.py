@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -111,6 +112,15 @@ class Baseline:
 
     n_without_contexts: int = 0
     """Number of questions with an answer whose contexts the contexts file lacks."""
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each metric over the questions that have a value."""
+        values: dict[str, list[float]] = {}
+        for row in self.rows.values():
+            for metric, value in row.metrics.items():
+                values.setdefault(metric, []).append(value)
+        return {metric: math.fsum(found) / len(found) for metric, found in values.items()}
 
 
 def read_baseline(path: Path | InGit, *, name: str, advice: str = GIVE) -> Baseline:
