@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_ragcheck.report.files.results_reader import all_rows, key_of
+from pytest_ragcheck.report.files.results_reader import all_rows
+from pytest_ragcheck.summary.predictions_reader import key_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document, Results

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.report.files.results_reader import all_rows, key_of
+from pytest_ragcheck.report.files.results_reader import all_rows
 from pytest_ragcheck.report.upshot import upshot_of
 from pytest_ragcheck.scores.catalogue import ABSTAINED
+from pytest_ragcheck.summary.predictions_reader import key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

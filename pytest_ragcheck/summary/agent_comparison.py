@@ -16,7 +16,8 @@ from pytest_ragcheck.summary.paired import mean_interval, rate_interval
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow, Key
+    from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
+    from pytest_ragcheck.summary.predictions_reader import Key
 
 _ERROR_RATE = 0.01
 """As `rag_false_alarms` by default; a difference has two directions, so that twice as many are marked by chance."""

@@ -12,6 +12,7 @@ from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
 from pytest_ragcheck.scores.score import Score
 from pytest_ragcheck.summary.gate.gate_decision import EXPECTED
 from pytest_ragcheck.summary.gate_rules import GateRules
+from pytest_ragcheck.summary.predictions_reader import Key, key_of
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
 from pytest_ragcheck.verdict.verdict import Verdict
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 
-def outcomes_of(predictions: Document, summary: Document, asked: Mapping[tuple[str, str], Document]) -> Outcomes:
+def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Document]) -> Outcomes:
     """
     Return verdicts, scores, texts and identities, without contexts, costs and documents.
 
@@ -32,7 +33,7 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[tuple[s
     """
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
     rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]
-    records = tuple(_record(row, verdict, asked.get(_key(row), {})) for row, verdict in rows)
+    records = tuple(_record(row, verdict, asked.get(key_of(row), {})) for row, verdict in rows)
     sets: dict[str, list[Question]] = {}
     for (dataset_name, name), row in asked.items():
         sets.setdefault(dataset_name, []).append(_question(dataset_name, name, row, {}))
@@ -47,7 +48,7 @@ def outcomes_of(predictions: Document, summary: Document, asked: Mapping[tuple[s
         skipped={},
         complete=predictions["complete"],
         thresholds=summary["thresholds"],
-        expected_to_fail=frozenset(_key(row) for row, _ in measured if row.get("tolerated") == EXPECTED),
+        expected_to_fail=frozenset(key_of(row) for row, _ in measured if row.get("tolerated") == EXPECTED),
         terms=terms_of_summary(summary),
     )
 
@@ -93,7 +94,3 @@ def _question(dataset_name: str, name: str, asked: Document, row: Document) -> Q
         quarantine=asked.get("quarantine"),
         tier=row.get("tier") or END_TO_END,
     )
-
-
-def _key(row: Document) -> tuple[str, str]:
-    return row["dataset_name"], row["question_id"]

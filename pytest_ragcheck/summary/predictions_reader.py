@@ -13,6 +13,9 @@ from pytest_ragcheck.verdict.verdict import Verdict
 SCHEMA_VERSION = "1"
 """The version of readable predictions files."""
 
+Key = tuple[str, str]
+"""Dataset name and id of a question."""
+
 AS_WRITTEN = "Take the file as the run wrote it."
 _OTHER_FILES = {"overall_metrics": "a summary", "questions": "a questions file"}
 """Other result files, by a key that a predictions file does not have."""
@@ -68,6 +71,11 @@ def rows(document: Mapping[str, Any], part: str) -> Iterator[Fields]:
         if not isinstance(row, dict):
             raise Unusable(f"{place} is {shown(row)}, not an object. {AS_WRITTEN}")
         yield Fields(row, place)
+
+
+def key_of(row: Mapping[str, Any]) -> Key:
+    """Return the identity of a row's question."""
+    return row["dataset_name"], row["question_id"]
 
 
 class Fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_ragcheck.summary.metric_statistics import wilson
 from pytest_ragcheck.summary.paired import mean_interval
@@ -15,7 +15,8 @@ from pytest_ragcheck.verdict.verdict import Verdict
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow, Key
+    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.summary.trend_run import TrendRun
 
 PASS_RATE = "pass rate"  # noqa: S105 - no password
@@ -24,6 +25,7 @@ PASS_RATE = "pass rate"  # noqa: S105 - no password
 _SHOWN = 3
 
 State = Literal["failing", "not measured", "passing again", "passing", "not in the latest run"]
+"""The states of a question, in the order in which they are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +140,9 @@ def _state(rows: Sequence[BaselineRow | None], latest: Verdict | None, since: in
     return "passing again" if has_failed else "passing"
 
 
-_STATES: tuple[State, ...] = ("failing", "not measured", "passing again", "passing", "not in the latest run")
-
-
 def _rank(question: TrendQuestion) -> tuple[int, int, int]:
     broken = -1 if question.first_bad is None else question.first_bad
-    return _STATES.index(question.state), -broken, -question.n_fails
+    return get_args(State).index(question.state), -broken, -question.n_fails
 
 
 def _lines(runs: Sequence[TrendRun]) -> Iterator[TrendLine]:

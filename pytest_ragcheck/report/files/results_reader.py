@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.report.terminal.gate_lines import flaky_lines
 from pytest_ragcheck.summary.flaky import Flaky
-from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Unusable, read_document
+from pytest_ragcheck.summary.predictions_reader import AS_WRITTEN, Key, Unusable, key_of, read_document
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.terminal.findings_lines import NewlyFailing
@@ -32,7 +32,7 @@ class Results:
 
     predictions: Document
     summary: Document
-    asked: Mapping[tuple[str, str], Document] = field(default_factory=dict)
+    asked: Mapping[Key, Document] = field(default_factory=dict)
     """The rows of the existing `{dataset}_questions.json`; without them no expected answers or tags are shown."""
 
     baseline: Baseline | None = None
@@ -44,14 +44,14 @@ class Results:
     gate: str | None = None
     """The gate's objection to the run, in one line; empty for none; None without a gate."""
 
-    xfailed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    xfailed: Mapping[Key, str] = field(default_factory=dict)
     """By identity, the reason of an expected FAIL (xfail)."""
 
-    newly_failing: Mapping[tuple[str, str], NewlyFailing] = field(default_factory=dict)
+    newly_failing: Mapping[Key, NewlyFailing] = field(default_factory=dict)
     """By identity, what the gate found about a newly failing question."""
 
 
-def asked_rows(files: Iterable[Document]) -> dict[tuple[str, str], Document]:
+def asked_rows(files: Iterable[Document]) -> dict[Key, Document]:
     """Return the rows of questions files, by dataset name and id; each turn of a conversation has one."""
     return {
         (file["dataset_name"], turn["id"]): turn for file in files for row in file["questions"] for turn in _turns(row)
@@ -118,11 +118,6 @@ def all_rows(document: Mapping[str, Any]) -> Iterator[Document]:
     """Return the rows with PASS or FAIL, then the ERRORs."""
     yield from document.get("predictions", ())
     yield from document.get("errors", ())
-
-
-def key_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the identity of a row's question."""
-    return row["dataset_name"], row["question_id"]
 
 
 def _predictions(path: Path) -> Document:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.csv_text import csv_text
-from pytest_ragcheck.report.files.results_reader import all_rows, key_of
+from pytest_ragcheck.report.files.results_reader import all_rows
+from pytest_ragcheck.summary.predictions_reader import key_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document, Results

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.csv_text import csv_text
+from pytest_ragcheck.summary.trend import PASS_RATE
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.agent_comparison import Agent, Agents, Difference, QuestionOfAll
-
-PASS_RATE = "pass rate"  # noqa: S105 - a share, no password
 
 _TITLES = {"exact_match": "Exact Match", "f1": "F1", "bertscore_f1": "BERTScore", "mrr": "MRR", "map": "MAP"}
 """Column titles that are not the capitalised words of the metric."""

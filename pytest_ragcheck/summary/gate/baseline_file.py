@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.summary.gate.recorded.saved_answer import text_digest
 from pytest_ragcheck.summary.gate.recorded.saved_runs import OF_THE_LATEST_ANSWER
+from pytest_ragcheck.summary.predictions_reader import Key, key_of
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 _KEPT = ("schema_version", "agent_name", "dataset_name", "complete")
 _OF_A_ROW = ("question_id", "dataset_name", "question", "thresholds", "tier", "top_k")
 _OF_AN_ANSWER = ("verdict", "prediction", "source_ids", "metrics", "judgement", "judge", "latency_seconds", "labels")
-
-Key = tuple[str, str]
 
 
 def baseline_documents(
@@ -91,7 +90,7 @@ def _is_recorded(given: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
 
 
 def _by_key(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Mapping[str, Any]]:
-    return {(row["dataset_name"], row["question_id"]): row for row in rows}
+    return {key_of(row): row for row in rows}
 
 
 def _row(given: Mapping[str, Any], now: BaselineRow, known: Mapping[str, Any], texts: dict[str, str]) -> dict[str, Any]:

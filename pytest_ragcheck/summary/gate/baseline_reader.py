@@ -14,6 +14,7 @@ from pytest_ragcheck.summary.gate.recorded.saved_runs import read_contexts, save
 from pytest_ragcheck.summary.predictions_reader import (
     AS_WRITTEN,
     Fields,
+    Key,
     Unusable,
     judge_of,
     read_document,
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.git_revision import InGit
     from pytest_ragcheck.summary.gate.recorded.saved_answer import SavedAnswer
 
-
-Key = tuple[str, str]
-"""Dataset name and id of a question."""
 
 GIVE = "Make a baseline with ragcheck baseline save."
 

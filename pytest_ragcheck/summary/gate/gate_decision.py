@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.baseline_reader import Baseline, BaselineRow
     from pytest_ragcheck.summary.gate.procedure.gate_findings import GateFindings
     from pytest_ragcheck.summary.gate_rules import GateRules
+    from pytest_ragcheck.summary.predictions_reader import Key
     from pytest_ragcheck.summary.run_outcomes import Outcomes
     from pytest_ragcheck.verdict.record import Record
-
-
-Key = tuple[str, str]
-"""Dataset name and id of a question."""
 
 EXPECTED = "expected to fail"
 """The reason why an expected FAIL is tolerated; a mark or the question file declares it."""
