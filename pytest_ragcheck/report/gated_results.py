@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 
 def gated(results: Results, baseline: Baseline | None, terms: GateRules, *, clean: Callable[[str], str]) -> Results:
-    """
-    Return the results with this gate's decision in place of the run's own.
-
-    Args:
-        results: Read from files.
-        baseline: The earlier run; None to compare with nothing.
-        terms: The rules of the gate.
-        clean: Removes secrets from a text.
-    """
+    """Return the results with this gate's decision in place of the run's own; *clean* removes secrets from a text."""
     outcomes = outcomes_of(results.predictions, results.summary, results.asked)
     comparison = None
     if baseline is not None:

@@ -24,13 +24,7 @@ class Upshot:
 
 
 def upshot_of(rows: Sequence[Document], results: Results) -> Upshot:
-    """
-    Return the run's outcome: pytest's if pytest ran it, else the one of its verdicts.
-
-    Args:
-        rows: The rows of the view, one for each question that ran.
-        results: The results behind the rows.
-    """
+    """Return the run's outcome: pytest's if pytest ran it, else the one of the verdicts in the view's rows."""
     reasons = list(_reasons(rows, results))
     if reasons:
         return Upshot(state="red", why=", ".join(reasons))
@@ -63,7 +57,7 @@ def _reasons(rows: Sequence[Document], results: Results) -> Iterator[str]:
 
 
 def _missing(results: Results) -> set[tuple[str, str]]:
-    """Return the number of the baseline's questions that a full run lacks."""
+    """Return the baseline's questions that a full run lacks."""
     if results.baseline is None or not results.predictions["complete"]:
         return set()
     return results.baseline.rows.keys() - {key_of(row) for row in all_rows(results.predictions)} - results.asked.keys()

@@ -201,15 +201,7 @@ def _in_order(results: Results) -> list[Document]:
 
 
 def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[str, str], str | None]) -> Document:
-    """
-    Return one question as the page's script reads it.
-
-    Args:
-        number: Its place among all questions.
-        row: Its row in the predictions file.
-        results: The results of the run.
-        answers: The answers to all questions, for the earlier turns of a conversation.
-    """
+    """Return one question as the page's script reads it; *answers* has those to the earlier turns of a conversation."""
     asked = results.asked.get(key_of(row), {})
     before = results.baseline.rows.get(key_of(row)) if results.baseline is not None else None
     found = results.newly_failing.get(key_of(row))

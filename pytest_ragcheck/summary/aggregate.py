@@ -139,15 +139,7 @@ def aggregate(
     flaky: tuple[Flaky, ...] = (),
     decision: Decision | None = None,
 ) -> Summary:
-    """
-    The summary of a run.
-
-    Args:
-        outcomes: Of the run.
-        measured: How often judges agree with people.
-        flaky: The run's flaky questions, known from a history or from repeats.
-        decision: The gate's.
-    """
+    """Return the summary of a run; *measured* has the agreement of judges with people."""
     names = [questions.dataset_name for questions in outcomes.sets]
     by_dataset: dict[str, list[Record]] = {name: [] for name in names}
     for record in outcomes.records:

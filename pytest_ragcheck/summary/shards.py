@@ -54,9 +54,7 @@ def shard_document(outcomes: Outcomes, *, rows: Callable[[Iterable[Any]], Any] =
     """
     Return the JSON document that `read_shard` reads.
 
-    Args:
-        outcomes: The outcomes of the shard.
-        rows: Turns the generator of records into an array, or leaves it.
+    *rows* turns the generator of records into an array, or leaves it.
     """
     number, count = outcomes.shard or (1, 1)
     return {
@@ -112,11 +110,7 @@ def _mistakes(document: Any) -> Iterator[str]:
 
 def merged(shards: Sequence[Shard], *, timestamp: datetime) -> Outcomes:
     """
-    Return the outcomes of the whole run.
-
-    Args:
-        shards: Every shard once, at least one.
-        timestamp: The time of the merge.
+    Return the outcomes of the whole run, from every shard once.
 
     Raises:
         UsageError: A shard is missing, occurs twice, or belongs to another run.

@@ -32,11 +32,6 @@ def check_outside(path: Path, folder: Path, *, name: str) -> None:
     """
     Check that a baseline is not in the output folder, where a second run would compare with the first.
 
-    Args:
-        path: The baseline.
-        folder: The output folder.
-        name: The baseline in the error text.
-
     Raises:
         UsageError: The baseline is in the folder, at any depth.
     """

@@ -23,11 +23,7 @@ class RowsAhead:
     The rows of the predictions, encoded as their records come, so that little is left to do after the last reply.
 
     The rows wait in a file without a name, because those of 50,000 questions have 150 MB. Without such a file, as on a
-    full disk, all rows are encoded at the end.
-
-    Args:
-        folder: The output folder, which the first row creates.
-        redactor: Removes the secrets.
+    full disk, all rows are encoded at the end. The first row creates the output folder.
     """
 
     def __init__(self, folder: Path, redactor: Redactor) -> None:

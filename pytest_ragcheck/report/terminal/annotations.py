@@ -29,12 +29,8 @@ def annotation_lines(
     """
     Yield a workflow command for each FAIL and ERROR that GitHub shows; nothing outside GitHub Actions.
 
-    A question that turns the run red is an error, after the gate's own reason. A tolerated FAIL is a warning.
-
-    Args:
-        outcomes: The outcomes of the run.
-        environment: The process's environment, which names the CI service and the repository.
-        decision: The gate's decision; None without one.
+    A question that turns the run red is an error, after the gate's own reason. A tolerated FAIL is a warning. The
+    *environment* names the CI service and the repository.
     """
     if environment.get("GITHUB_ACTIONS") != "true":
         return

@@ -94,13 +94,7 @@ def without_embeddings(settings: Settings) -> tuple[str, ...]:
 
 
 def run_thresholds(settings: Settings, sets: Iterable[QuestionSet]) -> dict[str, float]:
-    """
-    Return the run's own thresholds by metric.
-
-    Args:
-        settings: The settings of the run.
-        sets: The questions of the run; empty if they are not known, as in the controller of xdist.
-    """
+    """Return the run's own thresholds by metric; *sets* is empty if unknown, as in the controller of xdist."""
     answered = {q.is_answered for each in sets for q in each.questions} or {settings.run.tier != RETRIEVAL_ALONE}
     judged = settings.judged and True in answered
     both: dict[str, float] = {}
@@ -122,12 +116,9 @@ def score_words(record: Record) -> str:
 
 def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = True) -> Iterator[str]:
     """
-    Return the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers.
+    Yield the summary: a table of the metrics, dropped assertions, counts, and the origin of the answers.
 
-    Args:
-        outcomes: The outcomes of the run.
-        summary: Their summary.
-        all_metrics: False to leave out the metrics that no question asserts, if any question asserts one.
+    Without *all_metrics* the metrics that no question asserts are left out, if any question asserts one.
     """
     asserted = {metric for record in outcomes.records for metric in record.thresholds}
     shown = summary.totals.metrics.keys() if all_metrics else asserted & summary.totals.metrics.keys()
@@ -146,12 +137,7 @@ def summary_lines(outcomes: Outcomes, summary: Summary, *, all_metrics: bool = T
 
 
 def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """
-    Yield a line for each reason that several ERRORs have.
-
-    Args:
-        errors: The ids of the questions by the reason of their ERROR.
-    """
+    """Yield a line for each reason that several ERRORs have; *errors* has the ids of the questions by reason."""
     for reason, ids in errors.items():
         if len(ids) > 1:
             first, _, _ = reason.partition("\n")

@@ -21,10 +21,6 @@ def scorecard_lines(summary: Summary, shown: Collection[str]) -> Iterator[str]:
 
     A metric that does not apply leaves a blank cell, and no row if it applies to none of the datasets. One dataset
     alone has no scorecard. The numbers of very many datasets are in the summary file only.
-
-    Args:
-        summary: The summary of the run.
-        shown: The metrics to show.
     """
     datasets = summary.datasets
     if len(datasets) < 2:

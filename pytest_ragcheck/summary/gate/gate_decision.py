@@ -94,14 +94,7 @@ class Decision:
 
 
 def decide(outcomes: Outcomes, comparison: Comparison | None, terms: GateRules) -> Decision:
-    """
-    Return the decision of the gate on the run.
-
-    Args:
-        outcomes: The outcomes of the whole run.
-        comparison: The comparison with the baseline; the gates `confirmed` and `regression` need one.
-        terms: The rules of the gate.
-    """
+    """Return the decision of the gate on the run; the gates `confirmed` and `regression` need a comparison."""
     otherwise: tuple[str, ...] = ()
     findings = judging = drift = None
     if comparison is not None and terms.other_baseline == "refuse":
@@ -176,11 +169,7 @@ def tolerated(
     """
     Return, by dataset name and id, the reason of each FAIL that does not turn the run red by itself.
 
-    Args:
-        outcomes: The outcomes of the run.
-        terms: The rules of the gate.
-        baseline: The baseline; None without one.
-        clean: Redacts a text, because the texts of the baseline are redacted.
+    *clean* redacts a text, because the texts of the baseline are redacted.
     """
     found = {}
     for record in outcomes.measured:

@@ -61,13 +61,7 @@ def is_deterministic(record: Record) -> bool:
 
 
 def findings_of(changes: Sequence[Change], terms: GateRules) -> GateFindings:
-    """
-    Return the findings of the procedure over the kept replies.
-
-    Args:
-        changes: The comparable questions.
-        terms: Rules with the gate `confirmed` or `regression`.
-    """
+    """Return the findings of `confirmed` or `regression` over the kept replies of the comparable questions."""
     gate = _procedure(changes, terms)
     deterministic = all(is_deterministic(change.now) for change in changes)
     judged: dict[Key, dict[str, deque[Scores]]] = {}
