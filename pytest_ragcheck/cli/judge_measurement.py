@@ -27,7 +27,8 @@ from pytest_ragcheck.metrics.cost import Cost, with_judge
 from pytest_ragcheck.rag.body.excerpt import shown_error
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import Disagreement, Measured
-from pytest_ragcheck.summary.calibration.judge_calibration import Judged, calibrate
+from pytest_ragcheck.summary.calibration.confusion import Judged
+from pytest_ragcheck.summary.calibration.judge_calibration import calibrate
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.summary.calibration.confusion import Judged, confusion
-from pytest_ragcheck.summary.calibration.score_intervals import estimates
+from pytest_ragcheck.summary.calibration.confusion import confusion
+from pytest_ragcheck.summary.calibration.score_intervals import RateSample
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.summary.calibration.confusion import Confusion
+    from pytest_ragcheck.summary.calibration.confusion import Confusion, Judged
     from pytest_ragcheck.summary.calibration.score_intervals import RateEstimate
-
-__all__ = ["Calibration", "CurvePoint", "Judged", "calibrate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +60,14 @@ def calibrate(judged: Sequence[Judged], *, threshold: float) -> Calibration:
         threshold: The lowest score that passes, 0..1.
     """
     best = _best_threshold(judged, threshold)
+    sample = RateSample(judged, threshold)
     return Calibration(
         n=len(judged),
         n_good=sum(row.good for row in judged),
         n_groups=len({row.group for row in judged}),
         threshold=threshold,
         confusion=confusion(judged, threshold),
-        estimates=estimates(judged, threshold),
+        estimates={name: sample.estimate(name) for name in sample.values},
         best_threshold=best,
         at_best=None if best is None else confusion(judged, best),
         curve=tuple(_curve(judged)),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from statistics import StatisticsError, correlation, pvariance
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.calibration.confusion import Confusion, confusion
@@ -18,13 +19,8 @@ if TYPE_CHECKING:
 _LARGEST_NUMBER_OF_BLOCKS = 200
 """With more groups than this, the jackknife leaves out several at a time."""
 
-_RATES: dict[str, Callable[[Confusion], float | None]] = {
-    "accuracy": lambda told: told.accuracy,
-    "balanced_accuracy": lambda told: told.balanced_accuracy,
-    "tpr": lambda told: told.tpr,
-    "tnr": lambda told: told.tnr,
-    "kappa": lambda told: told.kappa,
-}
+_RATES = ("accuracy", "balanced_accuracy", "tpr", "tnr", "kappa")
+"""The properties of a `Confusion` that are rates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +31,6 @@ class RateEstimate:
     low: float
     high: float
     """`low` to `high`: score interval at 95 % that accounts for groups."""
-
-
-def estimates(judged: Sequence[Judged], threshold: float) -> dict[str, RateEstimate]:
-    """
-    Return each defined rate with its interval: `accuracy balanced_accuracy tpr tnr kappa roc_auc`.
-
-    The interval is Wilson's for as many independent answers as have the variance that the jackknife over groups finds.
-
-    Args:
-        judged: At least one answer.
-        threshold: The lowest score that passes, 0..1.
-
-    Source: Wilson (1927); Korn and Graubard (1998) for the effective number of answers, and Student's quantile with a
-    degree of freedom for each group but one; Kottas, Kuss and Zapf (2014) for the same interval of a ROC area;
-    Quenouille (1956) for the jackknife.
-    """
-    sample = RateSample(judged, threshold)
-    return {name: sample.estimate(name) for name in sample.values}
 
 
 def difference(first: RateSample, second: RateSample, name: str) -> RateEstimate:
@@ -78,6 +56,8 @@ def difference(first: RateSample, second: RateSample, name: str) -> RateEstimate
 class RateSample:
     """
     The answers of one judge by group, with the rates over all of them and without each block of groups.
+
+    `values` has the defined ones of `accuracy balanced_accuracy tpr tnr kappa roc_auc`.
 
     Args:
         judged: At least one answer.
@@ -118,6 +98,13 @@ class RateSample:
         return [replicate.get(name, self.values[name]) for replicate in self._replicates]
 
     def estimate(self, name: str) -> RateEstimate:
+        """
+        Return a rate with Wilson's interval, for as many answers as have the variance of the jackknife over groups.
+
+        Source: Wilson (1927); Korn and Graubard (1998) for the effective number of answers, and Student's quantile with
+        a degree of freedom for each group but one; Kottas, Kuss and Zapf (2014) for the same interval of a ROC area;
+        Quenouille (1956) for the jackknife.
+        """
         value = self.values[name]
         if name == "kappa":
             low, high = self._interval(name, (1 + value) / 2, scale=0.5)
@@ -143,7 +130,7 @@ class RateSample:
             bad_passed=sum(part.bad_passed for part in parts),
             bad_failed=sum(part.bad_failed for part in parts),
         )
-        rates = {**{name: rate(told) for name, rate in _RATES.items()}, "roc_auc": self._roc_auc(without)}
+        rates = {**{name: getattr(told, name) for name in _RATES}, "roc_auc": self._roc_auc(without)}
         return {name: value for name, value in rates.items() if value is not None}
 
     def _roc_auc(self, without: int | None) -> float | None:
@@ -164,16 +151,12 @@ class RateSample:
 
 def _variance(replicates: Sequence[float]) -> float:
     """Return the variance of a rate by its jackknife replicates."""
-    n = len(replicates)
-    mean = math.fsum(replicates) / n
-    return (n - 1) / n * math.fsum((value - mean) ** 2 for value in replicates)
+    return (len(replicates) - 1) * pvariance(replicates)
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the correlation of two rates by their jackknife replicates, -1..1; 0.0 if one does not vary."""
-    if not first:
+    try:
+        return max(-1.0, min(1.0, correlation(first, second)))
+    except StatisticsError:
         return 0.0
-    a, b = math.fsum(first) / len(first), math.fsum(second) / len(second)
-    spread = math.sqrt(math.fsum((x - a) ** 2 for x in first) * math.fsum((y - b) ** 2 for y in second))
-    together = math.fsum((x - a) * (y - b) for x, y in zip(first, second, strict=True))
-    return max(-1.0, min(1.0, together / spread)) if spread else 0.0

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ragcheck.summary.calibration.judge_calibration import Calibration, CurvePoint, Judged, calibrate
+from pytest_ragcheck.summary.calibration.confusion import Judged
+from pytest_ragcheck.summary.calibration.judge_calibration import Calibration, CurvePoint, calibrate
 
 GOOD, BAD = True, False
 exhaustive = pytest.mark.exhaustive
