@@ -121,14 +121,9 @@ def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
     return f"{rounded(value * 1e6) / 1e6:.6f} {sign} {limit:.6f}"
 
 
-def one_line(text: str) -> str:
-    """Return the text with every run of white space replaced by one space."""
-    return " ".join(text.split())
-
-
 def cut(text: str, limit: int) -> str:
     """Return the text on one printable line, cut at *limit* with a count of the rest; `(empty)` for no text."""
-    line = one_line(text)
+    line = " ".join(text.split())
     if len(line) <= limit:
         return printable(line) or "(empty)"
     return f"{printable(line[:limit].rstrip())} ... (+{len(line) - limit:,} characters)"
