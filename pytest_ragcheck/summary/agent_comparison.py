@@ -12,7 +12,7 @@ from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.summary.gate.procedure.count_test import binomial_p, critical_value
 from pytest_ragcheck.summary.gate.procedure.gate_session import COUNT_SHARE
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
-from pytest_ragcheck.summary.paired import mean_interval, rate_interval
+from pytest_ragcheck.summary.intervals import mean_interval, rate_difference_interval
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _mean_difference(before: Sequence[float], after: Sequence[float]) -> Differe
 
 def _rate_difference(gained: int, lost: int, n: int) -> Difference:
     """Return the difference of the shares of PASS, with the gate's count test, of one saved run, in its direction."""
-    low, high = rate_interval(gained, lost, n)
+    low, high = rate_difference_interval(gained, lost, n)
     fewer, more = sorted((gained, lost))
     significant = more > fewer and more >= critical_value(1, fewer, _ERROR_RATE * COUNT_SHARE)
     return Difference(

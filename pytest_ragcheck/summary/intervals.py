@@ -1,10 +1,12 @@
-"""Intervals of means, and of differences between two systems over the same questions."""
+"""Computes the intervals of means, of rates, and of differences of rates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
+
+_Z = NormalDist().inv_cdf(0.975)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -22,7 +24,23 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     return mean - reach, mean + reach
 
 
-def rate_interval(up: int, down: int, n: int) -> tuple[float, float]:
+def wilson(share: float, n: float, *, z: float = _Z) -> tuple[float, float]:
+    """
+    Return the 95 % interval of a rate, both ends 0..1.
+
+    Args:
+        share: The rate, 0..1.
+        n: The number of independent observations, > 0; need not be whole.
+        z: The quantile of the interval.
+
+    Source: Wilson (1927), without a correction for continuity.
+    """
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
+
+
+def rate_difference_interval(up: int, down: int, n: int) -> tuple[float, float]:
     """
     Return the 95 % interval of the difference of two shares; both ends are the difference itself if *n* is 1.
 
@@ -40,7 +58,7 @@ def rate_interval(up: int, down: int, n: int) -> tuple[float, float]:
     n_more, up_more, down_more = n + 2, up + 0.5, down + 0.5
     centre = (up_more - down_more) / n_more
     variance = (up_more + down_more - (up_more - down_more) ** 2 / n_more) / n_more**2
-    reach = NormalDist().inv_cdf(0.975) * math.sqrt(variance)
+    reach = _Z * math.sqrt(variance)
     return max(-1.0, min(value, centre - reach)), min(1.0, max(value, centre + reach))
 
 

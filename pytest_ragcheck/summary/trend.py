@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pytest_ragcheck.summary.metric_statistics import wilson
-from pytest_ragcheck.summary.paired import mean_interval
+from pytest_ragcheck.summary.intervals import mean_interval, wilson
 from pytest_ragcheck.summary.predictions_reader import judge_name
 from pytest_ragcheck.verdict.verdict import Verdict
 

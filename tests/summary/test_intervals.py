@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pytest_ragcheck.summary.paired import mean_interval, rate_interval, student_quantile
+from pytest_ragcheck.summary.intervals import mean_interval, rate_difference_interval, student_quantile
 
 T_975 = {1: 12.7062, 2: 4.3027, 4: 2.7764, 7: 2.3646, 10: 2.2281, 30: 2.0423, 100: 1.9840}
 """Of the tables of Student's distribution, by degrees of freedom."""
@@ -23,17 +23,17 @@ def test_a_mean_interval_by_hand() -> None:
 
 
 def test_a_single_question_tells_nothing_of_others() -> None:
-    assert mean_interval([1.0]) == rate_interval(1, 0, 1) == (1.0, 1.0)
+    assert mean_interval([1.0]) == rate_difference_interval(1, 0, 1) == (1.0, 1.0)
 
 
-def test_a_rate_interval_by_hand() -> None:
+def test_an_interval_of_a_difference_of_rates_by_hand() -> None:
     # 3 flips up, 1 down, of 10. With half an observation more a cell: 3.5, 1.5 of 12; centre 2/12 = 0.16667;
     # variance (5 - 4 / 12) / 144 = 0.032407; 1.95996 times its root 0.18002 is 0.35283.
-    assert rate_interval(3, 1, 10) == pytest.approx((-0.18617, 0.51950), abs=1e-5)
+    assert rate_difference_interval(3, 1, 10) == pytest.approx((-0.18617, 0.51950), abs=1e-5)
 
 
 def test_without_any_flip_the_interval_holds_zero_and_is_not_empty() -> None:
-    low, high = rate_interval(0, 0, 20)
+    low, high = rate_difference_interval(0, 0, 20)
     assert low < 0 < high
 
 
@@ -45,7 +45,7 @@ def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         means += low <= 0.05 <= high
         # 20 % of the questions flip up and 10 % down.
         flips = [generator.choices([(False, True), (True, False), (True, True)], [2, 1, 7])[0] for _ in range(30)]
-        low, high = rate_interval(flips.count((False, True)), flips.count((True, False)), 30)
+        low, high = rate_difference_interval(flips.count((False, True)), flips.count((True, False)), 30)
         rates += low <= 0.1 <= high
     # Of 600 at 95 %, 2 sigma are 0.018.
     assert means / rounds == pytest.approx(0.95, abs=0.025)

@@ -13,7 +13,7 @@ from pytest_ragcheck.report.terminal.findings_lines import (
     findings_lines,
     held_lines,
 )
-from pytest_ragcheck.summary.metric_statistics import wilson
+from pytest_ragcheck.summary.intervals import wilson
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.flaky import Flaky

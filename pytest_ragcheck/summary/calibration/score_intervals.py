@@ -10,8 +10,7 @@ from statistics import StatisticsError, correlation, pvariance
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.summary.calibration.confusion import Confusion, confusion
-from pytest_ragcheck.summary.metric_statistics import wilson
-from pytest_ragcheck.summary.paired import student_quantile
+from pytest_ragcheck.summary.intervals import student_quantile, wilson
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.calibration.confusion import Judged

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.summary.gate.procedure.gate_findings import MeanFinding, MetricDrop
 from pytest_ragcheck.summary.gate.procedure.gate_requests import JudgeAnew
 from pytest_ragcheck.summary.gate.procedure.run_permutation import lower_sum_p
-from pytest_ragcheck.summary.paired import student_quantile
+from pytest_ragcheck.summary.intervals import student_quantile
 
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.procedure.compared_question import ComparedQuestion, Key, Scores
