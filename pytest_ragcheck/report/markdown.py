@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.redaction.printable import printable
+from pytest_ragcheck.verdict.failure_text import some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.report.files.results_reader import Document
@@ -62,8 +63,7 @@ def markdown_of(view: View, *, most_chars: int = COMMENT_CHARS) -> str:
 
 def _top(view: View) -> Iterator[str]:
     newly = [_cell(row["id"]) for row in view.rows if row["change"] == "newly failing"]
-    more = f" and {len(newly) - _NAMED} more" if len(newly) > _NAMED else ""
-    named = f"; newly failing: {', '.join(newly[:_NAMED])}{more}" if newly else ""
+    named = f"; newly failing: {some(newly, _NAMED, joint=' and ')}" if newly else ""
     yield f"## {_SIGNS[view.upshot.state]} {_cell(view.title)}: {_cell(view.upshot.why)}{named}"
     yield ""
     yield ", ".join(f"{count} {name}" for name, count in view.counts.items() if count or name == "PASS")

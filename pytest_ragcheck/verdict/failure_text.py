@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_ragcheck.metrics.blame import BLAMES
@@ -127,6 +127,13 @@ def cut(text: str, limit: int) -> str:
     if len(line) <= limit:
         return printable(line) or "(empty)"
     return f"{printable(line[:limit].rstrip())} ... (+{len(line) - limit:,} characters)"
+
+
+def some(names: Iterable[str], most: int, *, joint: str = ", ") -> str:
+    """Return the first names and the number of the others: `a, b, 3 more`."""
+    listed = list(names)
+    shown = ", ".join(listed[:most])
+    return f"{shown}{joint}{len(listed) - most} more" if len(listed) > most else shown
 
 
 def _details(record: Failure) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pytest_ragcheck._version import __version__
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.html.markup import card, escaped, filled, folded, table
 from pytest_ragcheck.summary.trend import PASS_RATE
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def _latest(trend: Trend) -> str:
     run = trend.runs[last]
     newly = [each.latest.id for each in trend.questions if each.first_bad == last and each.last_good is not None]
     counts = ", ".join(f"{_count(run, verdict)} {verdict.value}" for verdict in Verdict if _count(run, verdict))
-    names = ", ".join([*newly[:_SHOWN], *([f"{len(newly) - _SHOWN} more"] if len(newly) > _SHOWN else [])])
-    return f"{_time(run)}: {counts or 'no question'}" + (f"; {len(newly)} newly failing: {names}" if newly else "")
+    named = f"; {len(newly)} newly failing: {some(newly, _SHOWN)}" if newly else ""
+    return f"{_time(run)}: {counts or 'no question'}{named}"
 
 
 def _count(run: TrendRun, verdict: Verdict) -> int:

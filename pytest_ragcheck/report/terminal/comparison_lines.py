@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.config.baseline_place import BASELINE_FILE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.summary.gate.gate_replies import evidence_of
-from pytest_ragcheck.verdict.failure_text import cut, unequal
+from pytest_ragcheck.verdict.failure_text import cut, some, unequal
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import JudgeIdentity
     from pytest_ragcheck.summary.gate.baseline_comparison import Change, Comparison
-    from pytest_ragcheck.summary.gate.baseline_reader import BaselineRow
+    from pytest_ragcheck.summary.predictions_reader import Key
 
     Examined = Mapping[str, Sequence[tuple[Change, str]]]
 
@@ -101,14 +101,14 @@ class Writer:
         """Yield the newly failing questions by the gate's finding, each explained in a second line."""
         for title, changes in groups.items():
             yield from _group(
-                title, [f"{self.name(change.before)}: {_worse(change)}\n{words}" for change, words in changes]
+                title, [f"{self.name(change.before.key)}: {_worse(change)}\n{words}" for change, words in changes]
             )
 
     def missing(self) -> Iterator[str]:
         """Yield the missing questions."""
         missing = self._comparison.missing
         yield from _group(
-            "missing", [f"{self.name(row)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
+            "missing", [f"{self.name(row.key)}: {row.verdict.value} before: {_cut(row.question)}" for row in missing]
         )
 
     def others(self) -> Iterator[str]:
@@ -119,18 +119,15 @@ class Writer:
         yield from self.changes("still failing", self._comparison.still_failing, _worse)
         yield from self.changes("newly passing", self._comparison.newly_passing, _better)
         new = self._comparison.new
-        yield from _group("new", [f"{self._name(*r.question.key)}: {r.verdict.value}" for r in new])
+        yield from _group("new", [f"{self.name(record.question.key)}: {record.verdict.value}" for record in new])
 
-    def name(self, row: BaselineRow) -> str:
+    def name(self, key: Key) -> str:
         """Return the question's id, with its dataset if there are several."""
-        return self._name(*row.key)
-
-    def _name(self, dataset_name: str, id: str) -> str:  # noqa: A002 - the question's own word
-        return f"{dataset_name}::{id}" if self._several else id
+        return "::".join(key) if self._several else key[1]
 
     def changes(self, title: str, changes: Sequence[Change], words: Callable[[Change], str]) -> Iterator[str]:
         """Yield a group of changes, each with its explanation; nothing for an empty group."""
-        return _group(title, [f"{self.name(change.before)}: {words(change)}" for change in changes])
+        return _group(title, [f"{self.name(change.before.key)}: {words(change)}" for change in changes])
 
 
 def _group(title: str, lines: Sequence[str]) -> Iterator[str]:
@@ -144,15 +141,16 @@ def _group(title: str, lines: Sequence[str]) -> Iterator[str]:
         yield f"  ... and {len(lines) - _SHOWN} more"
 
 
-def _notes(comparison: Comparison, name: Callable[[BaselineRow], str]) -> Iterator[str]:
+def _notes(comparison: Comparison, name: Callable[[Key], str]) -> Iterator[str]:
     if changed := comparison.changed:
-        yield f"compared although the question's text changed: {_some(name(change.before) for change in changed)}"
+        names = some((name(change.before.key) for change in changed), _SHOWN)
+        yield f"compared although the question's text changed: {names}"
     if rows := comparison.not_run:
         datasets = dict.fromkeys(row.dataset_name for row in rows)
-        yield f"not compared, because not run: {counted(len(rows), 'question')} of {_some(datasets)}"
+        yield f"not compared, because not run: {counted(len(rows), 'question')} of {some(datasets, _SHOWN)}"
     if changes := comparison.judged_otherwise:
-        before = _some(dict.fromkeys(change.before.prompt_version or "no named prompt" for change in changes))
-        now = _some(dict.fromkeys(_judge(change.now.judge) for change in changes))
+        before = some(dict.fromkeys(c.before.prompt_version or "no named prompt" for c in changes), _SHOWN)
+        now = some(dict.fromkeys(_judge(change.now.judge) for change in changes), _SHOWN)
         yield f"the baseline was judged by {before}, this run by {now}: verdicts may differ for that alone"
     if changes := comparison.asserted_otherwise:
         others = counted(len(changes), "question")
@@ -216,12 +214,6 @@ def _judge(judge: JudgeIdentity | None) -> str:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {title}" for title, count in counts.items() if count) or "nothing was compared"
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = [f"{len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
-    return ", ".join((*listed[:_SHOWN], *more))
 
 
 def _cut(text: str) -> str:

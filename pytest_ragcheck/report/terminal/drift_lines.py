@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.verdict.failure_text import some
+
 if TYPE_CHECKING:
     from pytest_ragcheck.summary.gate.world_drift import BeforeAndNow, WorldDrift
 
@@ -33,11 +35,8 @@ def drift_lines(drift: WorldDrift) -> Iterator[str]:
             f"{100 * drift.known_texts:.0f} % of the texts do; metrics by id say nothing here"
         )
     elif drift.lost_gold_ids:
-        more = f" and {len(drift.lost_gold_ids) - _SHOWN} more" if len(drift.lost_gold_ids) > _SHOWN else ""
-        yield (
-            f"gold documents that the baseline's contexts had and no reply has: "
-            f"{', '.join(drift.lost_gold_ids[:_SHOWN])}{more}"
-        )
+        lost = some(drift.lost_gold_ids, _SHOWN, joint=" and ")
+        yield f"gold documents that the baseline's contexts had and no reply has: {lost}"
     contexts = drift.contexts
     if contexts is not None and contexts.now < _FEWER_CONTEXTS * contexts.before:
         asked = f" of {drift.top_k:g} asked for" if drift.top_k is not None else ""

@@ -20,7 +20,7 @@ from pytest_ragcheck.scores.catalogue import (
     SEMANTIC,
     recall_at_most,
 )
-from pytest_ragcheck.verdict.failure_text import cut
+from pytest_ragcheck.verdict.failure_text import cut, some
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -147,8 +147,7 @@ def equal_error_lines(errors: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _some(ids: Sequence[str], most: int = _MOST_IDS_NAMED) -> str:
-    more = f" and {len(ids) - most} more" if len(ids) > most else ""
-    return printable(", ".join(ids[:most]) + more)
+    return printable(some(ids, most, joint=" and "))
 
 
 def _named_in(ids: Sequence[str], room: int) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.scores.catalogue import DEMANDED
 from pytest_ragcheck.summary.predictions_reader import judge_name
+from pytest_ragcheck.verdict.failure_text import some
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -78,6 +79,4 @@ def _difference(what: str, pairs: Iterable[tuple[object, object]]) -> str:
 
 
 def _some(values: Iterable[object]) -> str:
-    distinct = list(dict.fromkeys("none" if value is None else str(value) for value in values))
-    more = [f"{len(distinct) - _SHOWN} more"] if len(distinct) > _SHOWN else []
-    return ", ".join((*distinct[:_SHOWN], *more))
+    return some(dict.fromkeys("none" if value is None else str(value) for value in values), _SHOWN)
