@@ -48,6 +48,11 @@ class Score:
             return cls.unscored(str(undefined))
 
 
+def measured_values(scores: Mapping[str, Score]) -> dict[str, float]:
+    """Return the values by metric, without the metrics that could not be measured."""
+    return {metric: score.value for metric, score in scores.items() if score.value is not None}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
     """The weighted score of one answer."""
@@ -69,13 +74,13 @@ def weighted(scores: Mapping[str, Score], weights: Mapping[str, float]) -> Overa
         The mean, between the smallest and the largest result. It is unscored if metrics apply but none could be
         measured, and None if none applies.
     """
-    values = {metric: score.value for metric in weights if (score := scores.get(metric)) is not None}
-    if not values:
+    applying = {metric: scores[metric] for metric in weights if metric in scores}
+    if not applying:
         return None
-    measured = {metric: value for metric, value in values.items() if value is not None}
+    measured = measured_values(applying)
     lacks = tuple(metric for metric in weights if metric not in measured)
     if not measured:
-        return Overall(score=Score.unscored(f"none of {', '.join(values)} could be measured"), lacks=lacks)
+        return Overall(score=Score.unscored(f"none of {', '.join(applying)} could be measured"), lacks=lacks)
     total = math.fsum(weights[metric] for metric in measured)
     mean = math.fsum(weights[metric] * value for metric, value in measured.items()) / total
     # Rounding can move a mean of equal numbers out of their range.

@@ -11,6 +11,7 @@ from pytest_ragcheck.check import NO_LIMIT
 from pytest_ragcheck.engine.budget import OverBudget
 from pytest_ragcheck.metrics.cost import summed
 from pytest_ragcheck.scores.catalogue import RETRIEVAL
+from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies
 from pytest_ragcheck.summary.gate.procedure.candidate import asks_again, examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
@@ -109,7 +110,7 @@ class _Examination:
         """Return the answer of a record of this run in the form that the procedure takes."""
         digest = answer_digest(record.answer or "", [text_digest(text) for text in record.contexts])
         self.answers.setdefault(digest, record.reply)
-        scores = _values(record)
+        scores = measured_values(record.scores)
         return Look(
             answer=digest,
             scores=scores,
@@ -186,7 +187,7 @@ class _Examination:
         self.over_budget = self.over_budget or len(records) < len(done)
         if len(records) < len(done) or any(record.verdict is Verdict.ERROR for record in records):
             return None
-        return tuple(map(_values, records))
+        return tuple(measured_values(record.scores) for record in records)
 
     async def _drift(self, compared: ComparedQuestion) -> tuple[Scores, Scores] | None:
         recorded, digest = compared.recorded(compared.now.answer), compared.now.answer
@@ -214,7 +215,3 @@ class _Examination:
         for digest, of_answer in zip(wanted, scores, strict=True):
             judged[digest] += (of_answer,)
         return replace(evidence, judged=judged)
-
-
-def _values(record: Record) -> dict[str, float]:
-    return {metric: score.value for metric, score in record.scores.items() if score.value is not None}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ragcheck._version import __version__
 from pytest_ragcheck.questions.tiers import tier_of
 from pytest_ragcheck.report.terminal.gate_lines import decision_headline
+from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import label_digests
 from pytest_ragcheck.verdict.repeats import spread
 
@@ -149,13 +150,12 @@ def _error(record: Record) -> dict[str, Any]:
 
 def _measured(record: Record) -> dict[str, Any]:
     """Return the answer with its measurements."""
-    scores = record.scores.items()
     return {
         "prediction": record.answer,
-        "metrics": {metric: score.value for metric, score in scores if score.value is not None},
+        "metrics": measured_values(record.scores),
         "contexts": list(record.contexts),
         "source_ids": None if record.source_ids is None else list(record.source_ids),
-        "unscored": {metric: score.reason for metric, score in scores if score.value is None},
+        "unscored": {metric: score.reason for metric, score in record.scores.items() if score.value is None},
         "unsupported_claims": list(record.unsupported_claims),
         "latency_seconds": record.latency_seconds,
         **({} if record.first_token_seconds is None else {"first_token_seconds": record.first_token_seconds}),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_ragcheck.scores.score import measured_values
 from pytest_ragcheck.summary.gate.gate_replies import GateReplies, evidence_of
 from pytest_ragcheck.summary.gate.procedure.candidate import examine
 from pytest_ragcheck.summary.gate.procedure.compared_question import KnownRun, Look
@@ -139,8 +140,7 @@ def _examined(change: Change, gate: str) -> tuple[Examined, Mapping[str, tuple[S
 def _without_requests(record: Record, before: BaselineRow, gate: str) -> GateReplies:
     """Return the replies of a run that asked nothing again, from its scores alone."""
     thresholds = record.thresholds
-    values = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
-    now = Look(answer=None, scores=values, passed=record.verdict is Verdict.PASS)
+    now = Look(answer=None, scores=measured_values(record.scores), passed=record.verdict is Verdict.PASS)
     known = [
         KnownRun(looks=tuple(_recorded(look.scores, thresholds, passed=look.passed) for look in looks))
         for looks in before.saved

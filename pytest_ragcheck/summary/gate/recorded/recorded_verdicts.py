@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.checked_judgement import judge_identity
 from pytest_ragcheck.judging.judged_material import material_digest
-from pytest_ragcheck.scores.score import Score
+from pytest_ragcheck.scores.score import Score, measured_values
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ class KnownVerdict:
         """Return the verdict of a record by the digest of the judge's input; empty without a judgement."""
         if record.judgement is None or not record.material:
             return {}
-        scores = {metric: score.value for metric, score in record.scores.items() if score.value is not None}
-        return {record.material: cls(judgement=record.judgement, scores=scores)}
+        return {record.material: cls(judgement=record.judgement, scores=measured_values(record.scores))}
 
 
 def known_verdicts(saved: Iterable[SavedAnswer], question: Question, judge: Judge) -> dict[str, KnownVerdict]:

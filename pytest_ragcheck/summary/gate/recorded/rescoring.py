@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.metrics.metric import measure
 from pytest_ragcheck.scores.catalogue import OVERALL
-from pytest_ragcheck.scores.score import Score, weighted
+from pytest_ragcheck.scores.score import Score, measured_values, weighted
 from pytest_ragcheck.summary.gate.procedure.compared_question import Look
 from pytest_ragcheck.summary.gate.recorded.saved_answer import EXPECTED, label_digests
 
@@ -85,4 +85,4 @@ async def _measured(
     overall = weighted(scores, weights)
     if overall is not None:
         scores[OVERALL] = overall.score
-    return {metric: score.value for metric, score in scores.items() if score.value is not None}
+    return measured_values(scores)
