@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 
 def outcomes_of(predictions: Document, summary: Document, asked: Mapping[Key, Document]) -> Outcomes:
     """
-    Return verdicts, scores, texts and identities, without contexts, costs and documents.
+    Return verdicts, scores, texts and identities, without costs and documents.
 
-    Args:
-        predictions: The predictions document.
-        summary: The summary of the same run.
-        asked: The rows of the questions files, by dataset name and id. A question without one has no gold and no
-            quarantine.
+    *asked* has the rows of the questions files. A question without one has no gold and no quarantine.
     """
     measured = [(row, Verdict(row["verdict"])) for row in predictions["predictions"]]
     rows = [*measured, *((row, Verdict.ERROR) for row in predictions["errors"])]

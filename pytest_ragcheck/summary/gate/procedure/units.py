@@ -40,10 +40,6 @@ def units_of(questions: Sequence[ComparedQuestion], broken: Iterable[Key]) -> tu
 
     A lost document changes only the answers of its own questions. If more than a tenth of the other answers changed
     too, the questions of a document may share noise, and the document is the unit.
-
-    Args:
-        questions: All compared questions.
-        broken: The confirmed ones.
     """
     documents = by_document(questions)
     failing = {documents[key] for key in broken}

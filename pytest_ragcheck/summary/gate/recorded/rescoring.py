@@ -33,14 +33,6 @@ async def look_of_today(
     Recorded scores stand if the labels are those of the saved run. Otherwise the metrics that need no judge measure
     the answer again. Judged scores stand unless the expected answers changed.
 
-    Args:
-        saved: The recorded answer.
-        question: The question of this run.
-        thresholds: Minimum of each metric that is asserted today.
-        metrics: The metrics of the run.
-        weights: The weights of the overall score.
-        limiter: Runs the metrics.
-
     Returns:
         None if an asserted metric has no comparable score, because the labels changed.
     """
