@@ -25,6 +25,7 @@ from pytest_ragcheck.errors import JudgeError, JudgeReplyError, StepFailed
 from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.model.chat import Chat
+from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.preflight.run_preflight import IN_INI, preflight
@@ -168,10 +169,9 @@ def measured(known: Known, *, by_library: bool) -> tuple[dict[str, Any], Knowing
     with OpenAIServer(script) as server:
 
         async def run() -> dict[str, Any]:
-            def at(model: str) -> ModelServer:
-                return ModelServer(model=model, api_key="k", base_url=server.url, max_retries=0)
-
-            chat, vectors = Chat(at("m")), OpenAIEmbeddings(server=at("e"))
+            where: Any = {"api_key": "k", "base_url": server.url, "max_retries": 0}
+            chat = Chat(ModelServer(model="m", **where))
+            vectors = OpenAIEmbeddings(server=ModelServer(model="e", kind=EMBEDDING_MODEL, **where))
             async with aclosing(RagasJudge(chat, vectors)) as judge:
                 metric = RagasByLibrary(judge) if by_library else RagasMetrics(chat, vectors)
                 return await metric.score(known.question, known.answer)
@@ -243,7 +243,9 @@ def test_a_metric_that_cannot_be_read_leaves_the_others_whole(collections: Any, 
 
         async def run() -> Any:
             chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url, max_retries=0))
-            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            vectors = OpenAIEmbeddings(
+                server=ModelServer(model="e", api_key="k", base_url=server.url, kind=EMBEDDING_MODEL)
+            )
             async with aclosing(RagasJudge(chat, vectors)) as judge:
                 if judged_first:
                     with pytest.raises(JudgeReplyError, match="twice gave no verdict"):
@@ -264,7 +266,9 @@ def test_a_model_that_fails_is_asked_once_and_is_an_error(collections):
 
         async def run() -> None:
             chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url, max_retries=0))
-            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            vectors = OpenAIEmbeddings(
+                server=ModelServer(model="e", api_key="k", base_url=server.url, kind=EMBEDDING_MODEL)
+            )
             async with aclosing(RagasJudge(chat, vectors)) as judge:
                 look = judge.measurement(
                     a_question(expected_answer="a"), RagAnswer(text="a", contexts=("Of something else.",))
@@ -283,7 +287,9 @@ def test_without_contexts_or_expected_answer_nothing_is_asked_for_them(collectio
 
         async def run() -> Any:
             chat = Chat(ModelServer(model="m", api_key="k", base_url=server.url))
-            vectors = OpenAIEmbeddings(server=ModelServer(model="e", api_key="k", base_url=server.url))
+            vectors = OpenAIEmbeddings(
+                server=ModelServer(model="e", api_key="k", base_url=server.url, kind=EMBEDDING_MODEL)
+            )
             async with aclosing(RagasJudge(chat, vectors)) as judge:
                 return await judge.judge(a_question(), RagAnswer(text="a"))
 

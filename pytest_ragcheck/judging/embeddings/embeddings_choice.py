@@ -27,8 +27,8 @@ def choose_embeddings(settings: Settings) -> Embeds:
 
         return LocalEmbeddings(settings.judge.embedding_model.removeprefix(LOCAL))
     from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
+    from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
     from pytest_ragcheck.judging.model.model_server import ModelServer
-    from pytest_ragcheck.judging.model.wording import EMBEDDING_MODEL
 
     model, url = model_and_url(settings.judge.embedding_model)
     try:
@@ -41,7 +41,7 @@ def choose_embeddings(settings: Settings) -> Embeds:
             timeout_seconds=settings.endpoint.timeout_seconds,
             # Retried here, because the engine would also repeat the judge's requests of the same metric.
             max_retries=settings.endpoint.retries,
-            wording=EMBEDDING_MODEL,
+            kind=EMBEDDING_MODEL,
         )
     except UsageError as error:
         return NoEmbeddings(reason=str(error))

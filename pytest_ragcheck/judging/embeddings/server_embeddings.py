@@ -45,9 +45,7 @@ class OpenAIEmbeddings:
         await self.server.aclose()
 
     async def _ask(self, texts: list[str]) -> list[Vector]:
-        # Set, because the openai package would request base64, which not every server supports.
-        body = {"model": self.server.model, "input": texts, "encoding_format": "float"}
-        reply = await self.server.embed(body)
+        reply = await self.server.post({"model": self.server.model, "input": texts, "encoding_format": "float"})
         use = use_of(reply, model=self.server.model, url=self.server.shown_url)
         note_use(replace(use, output_tokens=0))  # embeddings have no completion tokens
         check_for_error(reply)
@@ -56,8 +54,6 @@ class OpenAIEmbeddings:
 
 def _vectors(reply: Any, expected: int) -> list[Vector]:
     """The vectors in the order of the texts."""
-    if isinstance(reply, str):
-        raise OtherContent("text", sent=reply)
     rows = member(reply, "data")
     if not isinstance(rows, list):
         raise OtherContent("JSON that holds no embeddings")

@@ -128,7 +128,7 @@ class Chat:
             **form.parameters(wanted.name, wanted.schema),
         }
         try:
-            reply = await self.server.complete(body)
+            reply = await self.server.post(body)
         except Refused as refused:
             if refused.code != _UNREADABLE:
                 raise

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeReplyError, JudgeUnavailable
-from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
+from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.rag.body.excerpt import LONGEST, excerpt, quoted
 from pytest_ragcheck.rag.http.exchange_failures import causes_of
 from pytest_ragcheck.rag.http.retry import TRANSIENT, retry_after_seconds
@@ -25,7 +25,7 @@ _SEARCHED_FOR_SECRETS = 20 * LONGEST
 class ServerFailures:
     """Makes the errors of one model. Each names its server and model, and none contains its key."""
 
-    wording: Wording = JUDGE_MODEL
+    kind: ModelKind = JUDGE_MODEL
     model: str
     url: str
     """Without secrets."""
@@ -33,16 +33,20 @@ class ServerFailures:
     timeout_seconds: float
     redactor: Redactor = field(default_factory=Redactor, repr=False)
 
+    @property
+    def _server(self) -> str:
+        return f"{self.kind.who} at {self.url} (model {self.model!r})"
+
     def of_status(self, refused: Refused) -> JudgeUnavailable:
         """The server replied with an error."""
         status = refused.status
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
         template = _TEMPLATES[401] if refused.wrong_key else _status_template(status, refused.code)
         text = (_MOVED if location else template).format(
-            judge=f"{self.wording.who} at {self.url}",
+            judge=f"{self.kind.who} at {self.url}",
             model=f"model {self.model!r}",
             status=f"error {status} with HTTP 200" if refused.in_body else f"HTTP {status}",
-            wording=self.wording,
+            kind=self.kind,
         )
         said = self._said(refused.said)
         if location:
@@ -67,36 +71,33 @@ class ServerFailures:
         unknown = any(isinstance(each, ssl.SSLCertVerificationError) for each in led_to_it)
         to_do = _OWN_AUTHORITY if unknown else _BY_PROXY if error.by_proxy else _NOT_RUNNING
         return JudgeUnavailable(
-            f"no connection to {self.wording.who} at {self.url} (model {self.model!r}): {reason.rstrip('.')}. "
-            f"{to_do.format(wording=self.wording)}",
+            f"no connection to {self._server}: {reason.rstrip('.')}. {to_do.format(kind=self.kind)}",
             transient=not (unknown or error.by_proxy),
         )
 
     def of_timeout(self) -> JudgeUnavailable:
         """There was no complete reply in time."""
         return JudgeUnavailable(
-            f"no reply from {self.wording.who} at {self.url} (model {self.model!r}) within {self.timeout_seconds:g} s. "
-            f"Raise {self.wording.timeout}, or use a faster model."
+            f"no reply from {self._server} within {self.timeout_seconds:g} s. Raise rag_timeout, or use a faster model."
         )
 
     def of_other_content(self, other: OtherContent) -> JudgeUnavailable:
         """The status was a success, but the content was no completion."""
         text = (
-            f"{self.wording.who} at {self.url} (model {self.model!r}) sent {other} with status {other.status}, "
-            f"and no {self.wording.product}. Check that {self.wording.url} is the API's base, often ending in /v1."
+            f"{self._server} sent {other} with status {other.status}, "
+            f"and no {self.kind.product}. Check that {self.kind.url} is the API's base, often ending in /v1."
         )
         said = quoted(self.redactor.text(other.sent[:_SEARCHED_FOR_SECRETS])) if other.sent.strip() else ""
         return JudgeUnavailable(f"{text}\nIt sent: {said}" if said else text, reply=said or None, status=other.status)
 
     def of_declining(self, declined: Declined) -> JudgeReplyError:
         """The model, or a content filter of its server, declined to judge."""
-        judge = f"{self.wording.who} at {self.url} (model {self.model!r})"
         said = self._excerpt(str(declined))
-        text = f"{judge} declined to judge this answer. Check the answer and its contexts, or use another model."
+        text = f"{self._server} declined to judge this answer. Check the answer and its contexts, or use another model."
         if declined.by_filter:
             named = f" ({', '.join(map(self._excerpt, declined.filters))})" if declined.filters else ""
             text = (
-                f"the content filter{named} of {judge} stopped the request. "
+                f"the content filter{named} of {self._server} stopped the request. "
                 "Look at the answer and its contexts, or relax the filter."
             )
         return JudgeReplyError(f"{text}\nThe reason: {said}" if said else text, reply=said, declined=True)
@@ -105,8 +106,7 @@ class ServerFailures:
         """Neither the first reply nor the repaired one could be read."""
         said = self._excerpt(reply) or "(nothing)"
         return JudgeReplyError(
-            f"{self.wording.who} at {self.url} (model {self.model!r}) twice gave no verdict: {self._excerpt(problem)}. "
-            f"{advice}\nIt said: {said}",
+            f"{self._server} twice gave no verdict: {self._excerpt(problem)}. {advice}\nIt said: {said}",
             reply=said,
         )
 
@@ -125,15 +125,15 @@ _RETRIED = TRANSIENT | {500, 520, 521, 522, 523, 524, 529}
 _NO_QUOTA = "{judge} has no quota left for {model}: {status}. Check the account's plan and billing."
 _TEMPLATES = {
     401: "{judge} refused the key: {status} for {model}. "
-    "Check {wording.key}, or {wording.other_key} if {wording.url} is not set.",
+    "Check {kind.key}, or {kind.other_key} if {kind.url} is not set.",
     402: _NO_QUOTA,
     403: "{judge} does not let this key use {model}: {status}. Check the key's rights and the model's name.",
     404: "{judge} does not know {model} or this path: {status}. "
-    "Check {wording.model}, and that {wording.url} is the API's base, often ending in /v1.",
+    "Check {kind.model}, and that {kind.url} is the API's base, often ending in /v1.",
     407: "the proxy in front of {judge} wants other credentials: {status} for {model}. "
     "Check HTTP_PROXY and HTTPS_PROXY.",
     429: "{judge} refuses more requests for now: {status} for {model}. "
-    "Lower {wording.concurrency}, or raise the account's limit.",
+    "Lower rag_judge_concurrency, or raise the account's limit.",
 }
 _NO_QUOTA_LEFT = "insufficient_quota"
 """The code of a 429 that no waiting ends."""
@@ -141,12 +141,12 @@ _NO_QUOTA_LEFT = "insufficient_quota"
 _SERVER_ERROR = "{judge} failed: {status} for {model}. Check the server's log, or run again later."
 _MOVED = (
     "{judge} redirects the request: {status} for {model}. "
-    "If that is where the API is, set {wording.url} to its base there."
+    "If that is where the API is, set {kind.url} to its base there."
 )
-_NOT_RUNNING = "Start the server, or check {wording.url}."
-_OWN_AUTHORITY = "Check {wording.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
+_NOT_RUNNING = "Start the server, or check {kind.url}."
+_OWN_AUTHORITY = "Check {kind.url}; for a certificate authority of your own, set SSL_CERT_FILE to its certificate."
 _BY_PROXY = "A proxy refused it: check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY."
-_REFUSED = "{judge} refused the request: {status} for {model}. Check {wording.model} and {wording.url}."
+_REFUSED = "{judge} refused the request: {status} for {model}. Check {kind.model} and {kind.url}."
 
 
 def _status_template(status: int, code: object) -> str:

@@ -22,7 +22,7 @@ from pytest_ragcheck.rag.http.route import decoded
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.rag.http.connections import AnyClient, AnyResponse
+    from pytest_ragcheck.rag.http.connections import AnyResponse
 
 LARGEST_REPLY_BYTES = 20_000_000
 """After decompression. Enough for hundreds of the longest embeddings, or a thousand verdicts."""
@@ -35,7 +35,6 @@ _MOST_REDIRECTS = 5
 _NO_TIMEOUT: dict[str, float | None] = dict.fromkeys(("connect", "read", "write", "pool"))
 """The library's time limits: the limit of this module is on the whole."""
 
-_COMPLETIONS, _EMBEDDINGS = "/chat/completions", "/embeddings"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _OF_JSON = {"accept": "application/json", "content-type": "application/json"}
 
@@ -54,19 +53,18 @@ class NoConnection(Exception):
 
 
 class ModelRequests(Protocol):
-    """
-    The requests to a model's server, with bodies in the form of OpenAI's API.
+    """The requests to a model's server, with bodies in the form of OpenAI's API."""
 
-    Each returns the JSON value of the reply, or an object with members of the same names. Each raises `Refused`,
-    `NoConnection`, `OtherContent`, and `TimeoutError` if the whole exchange takes too long.
-    """
+    async def post(self, body: Mapping[str, Any]) -> Any:
+        """
+        Returns the JSON value of the reply, or an object with members of the same names.
 
-    async def complete(self, body: Mapping[str, Any]) -> Any:
-        """Requests a chat completion."""
-        ...
-
-    async def embed(self, body: Mapping[str, Any]) -> Any:
-        """Requests embeddings."""
+        Raises:
+            Refused: The server replied with an error.
+            NoConnection: There was no connection, or it broke.
+            OtherContent: The reply is not JSON.
+            TimeoutError: The whole exchange took too long.
+        """
         ...
 
     async def aclose(self) -> None:
@@ -82,46 +80,35 @@ class HttpRequests:
     millisecond. It is used for a caller's own client only.
 
     Args:
-        url: The API's base. User and password are sent as Basic authentication, a query is added to every request.
+        base_url: The API's base. User and password are sent as Basic authentication, a query is added to every request.
+        path: The path of the requests below the base.
         headers: Sent with every request.
         timeout_seconds: Limit of one request from its start to the last byte, redirects included, > 0.
     """
 
-    def __init__(self, url: str, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
-        self._base = urlsplit(url)
-        self._headers = dict(headers)
+    def __init__(self, base_url: str, path: str, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
+        base = urlsplit(base_url)
+        self._url = urlunsplit(base._replace(path=base.path.rstrip("/") + path, fragment=""))
+        self._is_tls = base.scheme == "https"
+        self._headers = _OF_JSON | dict(headers)
         self._timeout_seconds = timeout_seconds
-        paths = {path: self._base.path.rstrip("/") + path for path in (_COMPLETIONS, _EMBEDDINGS)}
-        self._urls = {path: urlunsplit(self._base._replace(path=paths[path], fragment="")) for path in paths}
-        self._unlogged_urls: dict[str, Any] = {}
-        """By text, the URLs whose secrets are not logged."""
-
-        self._all_headers: Any = None
-        """The headers of a request with those of the client, once they are known."""
-
         self._connections: Connections | None = None
         self._connecting = threading.Lock()
-
-    async def complete(self, body: Mapping[str, Any]) -> Any:
-        return await self._post(_COMPLETIONS, body)
-
-    async def embed(self, body: Mapping[str, Any]) -> Any:
-        return await self._post(_EMBEDDINGS, body)
 
     async def aclose(self) -> None:
         connections, self._connections = self._connections, None
         if connections is not None:
             await connections.aclose()
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def post(self, body: Mapping[str, Any]) -> Any:
         connections = self._connections
         if connections is None:
             # In a thread if certificates have to be read, which would block the loop.
-            connections = await in_thread(self._connect) if self._base.scheme == "https" else self._connect()
+            connections = await in_thread(self._connect) if self._is_tls else self._connect()
         library: Any = http_library()
         try:
             with TimeLimit(self._timeout_seconds):
-                response, reply = await self._exchange(connections, library, self._urls[path], sendable(body))
+                response, reply = await self._exchange(connections, library, sendable(body))
                 if not response.is_success:
                     raise Refused(response.status_code, _said(response, reply), response.headers)
                 return _value(response, reply)
@@ -129,17 +116,23 @@ class HttpRequests:
             raise NoConnection(by_proxy=isinstance(error, library.ProxyError)) from error
         raise TimeoutError
 
-    async def _exchange(
-        self, connections: Connections, library: Any, url: str, content: bytes
-    ) -> tuple[AnyResponse, bytes]:
+    async def _exchange(self, connections: Connections, library: Any, content: bytes) -> tuple[AnyResponse, bytes]:
         """The reply, after redirects, and its body."""
         progress = Progress()
+        extensions: dict[str, Any] = {"timeout": _NO_TIMEOUT}
+        if self._is_tls:
+            extensions["trace"] = progress.trace  # costs 5 % of a request's CPU, and only TLS needs it
+        url = self._url
         request: Any = None
         left = _MOST_REDIRECTS
         while True:
             async with connections.client(tls=url.startswith("https:")) as client:
                 if request is None:
-                    request = self._request(client, library, url, content, progress)
+                    request = client.build_request(
+                        "POST", url, content=content, headers=self._headers, extensions=extensions
+                    )
+                # Set on the request, because the library copies a URL to a class of its own.
+                request.url = unlogged(library, shown_url(url))(url)
                 try:
                     response = await client.send(request, stream=True, follow_redirects=False)
                 except asyncio.CancelledError:
@@ -154,33 +147,12 @@ class HttpRequests:
                 return response, body
             left -= 1
             request, url = further, str(further.url)
-            request.url = unlogged(library, shown_url(url))(url)
-
-    def _request(self, client: AnyClient, library: Any, url: str, content: bytes, progress: Progress) -> Any:
-        if self._all_headers is None:
-            # As `client.build_request` does, which would merge them again for each request.
-            self._all_headers = library.Headers(client.headers)
-            self._all_headers.update(_OF_JSON | self._headers)
-        extensions: dict[str, Any] = {"timeout": _NO_TIMEOUT}
-        if self._base.scheme == "https":
-            extensions["trace"] = progress.trace  # costs 5 % of a request's CPU, and only TLS needs it
-        unlogged_url = self._unlogged(library, url)
-        request = library.Request(
-            "POST", unlogged_url, content=content, headers=self._all_headers, extensions=extensions
-        )
-        request.url = unlogged_url  # the library has copied it to a URL class of its own
-        return request
-
-    def _unlogged(self, library: Any, url: str) -> Any:
-        if url not in self._unlogged_urls:
-            self._unlogged_urls[url] = unlogged(library, shown_url(url))(url)
-        return self._unlogged_urls[url]
 
     def _connect(self) -> Connections:
         with self._connecting:
             if self._connections is None:
                 try:
-                    self._connections = Connections(http_library(), tls=self._base.scheme == "https")
+                    self._connections = Connections(http_library(), tls=self._is_tls)
                 except UsageError as error:
                     raise NoConnection from error
             return self._connections

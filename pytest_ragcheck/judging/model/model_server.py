@@ -12,6 +12,7 @@ from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.judged_material import digest_of
 from pytest_ragcheck.judging.model.completion import Declined, OtherContent, Refused
 from pytest_ragcheck.judging.model.model_failures import ServerFailures
+from pytest_ragcheck.judging.model.model_kind import JUDGE_MODEL, ModelKind
 from pytest_ragcheck.judging.model.model_requests import HttpRequests, ModelRequests, NoConnection
 from pytest_ragcheck.judging.model.server_address import (
     OPENAI_URL,
@@ -24,7 +25,6 @@ from pytest_ragcheck.judging.model.server_address import (
     host_and_path,
     origin,
 )
-from pytest_ragcheck.judging.model.wording import JUDGE_MODEL, Wording
 from pytest_ragcheck.rag.http.headers import check_header
 from pytest_ragcheck.rag.http.retry import is_transient, wait_seconds
 from pytest_ragcheck.redaction import REDACTED, Redactor, is_secret_header, url_secrets
@@ -52,11 +52,12 @@ class ModelServer:
             OpenAI's own.
         timeout_seconds: Limit of one request from its start to the last byte, > 0.
         max_retries: Number of retries after a transient error of the server, or a failed connection, >= 0.
-        client: An `AsyncOpenAI` with its own URL, key, headers and retries; `aclose` leaves it open.
+        client: An `AsyncOpenAI` with its own URL, key, headers and retries, for chat completions; `aclose` leaves it
+            open.
         headers: Further headers of every request; they replace the key's. Not used with a `client`.
-        parameters: Further parameters of every chat completion.
+        parameters: Further parameters of every request.
         secrets: Secrets in the headers, besides the values of headers whose name says that they are secret.
-        wording: The words for this model in error texts.
+        kind: The path of the requests, and the words for the model in error texts.
 
     Raises:
         UsageError: The model's name or the key is empty, a header value cannot be sent, or the URL is invalid. Header
@@ -75,13 +76,13 @@ class ModelServer:
         headers: Mapping[str, str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         secrets: Iterable[str] = (),
-        wording: Wording = JUDGE_MODEL,
+        kind: ModelKind = JUDGE_MODEL,
     ) -> None:
         if not model.strip():
-            raise UsageError(f"{wording.user} needs a model. Set {wording.model}.")
+            raise UsageError(f"{kind.user} needs a model. Set {kind.model}.")
         self.model = model.strip()
-        key = checked_key(api_key, wording) if client is None else str(client.api_key)
-        address = checked_url(base_url or environment_url(), wording) if client is None else str(client.base_url)
+        key = checked_key(api_key, kind) if client is None else str(client.api_key)
+        address = checked_url(base_url or environment_url(), kind) if client is None else str(client.base_url)
         account: Mapping[str, str] = {}
         # The account of the environment belongs to one server and is sent to no other.
         if client is None and origin(address) == origin(environment_url()):
@@ -93,7 +94,7 @@ class ModelServer:
         # A server that takes a key in a header of its own, as Azure does, may refuse the stand-in for a key.
         keyless = key == DUMMY_API_KEY and any(map(is_secret_header, further))
         bearer = {} if keyless else {"authorization": f"Bearer {key}"}
-        self._requests = _requests(address, {**bearer, **account}, timeout_seconds, client)
+        self._requests = _requests(address, kind.path, {**bearer, **account}, timeout_seconds, client)
         # The openai package takes parameters that it does not know only as its extra_body.
         self._parameters = {"extra_body": dict(parameters)} if client and parameters else dict(parameters or {})
         self._max_retries = max_retries if client is None else 0
@@ -113,7 +114,7 @@ class ModelServer:
         """Digest of model, address and parameters; empty with a `client`, whose headers are unknown."""
 
         self.failures = ServerFailures(
-            wording=wording,
+            kind=kind,
             model=self.model,
             url=shown,
             timeout_seconds=timeout_seconds,
@@ -151,13 +152,9 @@ class ModelServer:
                 raise failure
             await asyncio.sleep(wait)
 
-    async def complete(self, body: Mapping[str, Any]) -> Any:
-        """The reply of chat completions: its JSON value, or the object of the caller's client."""
-        return await self._requests.complete({**body, **self._parameters})
-
-    async def embed(self, body: Mapping[str, Any]) -> Any:
-        """The reply of embeddings, in the same form as that of `complete`."""
-        return await self._requests.embed(body)
+    async def post(self, body: Mapping[str, Any]) -> Any:
+        """The JSON value of the reply, or the object of the caller's client."""
+        return await self._requests.post({**body, **self._parameters})
 
     async def aclose(self) -> None:
         """Closes the connections, but not the caller's client."""
@@ -165,10 +162,10 @@ class ModelServer:
 
 
 def _requests(
-    url: str, headers: Mapping[str, str], timeout_seconds: float, client: AsyncOpenAI | None
+    url: str, path: str, headers: Mapping[str, str], timeout_seconds: float, client: AsyncOpenAI | None
 ) -> ModelRequests:
     if client is not None:
         from pytest_ragcheck.judging.model.sdk_requests import SdkRequests
 
         return SdkRequests(client, timeout_seconds=timeout_seconds)
-    return HttpRequests(url, headers=headers, timeout_seconds=timeout_seconds)
+    return HttpRequests(url, path, headers=headers, timeout_seconds=timeout_seconds)

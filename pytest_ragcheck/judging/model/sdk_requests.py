@@ -19,7 +19,7 @@ _LONGEST_RETRY_WAIT_SECONDS = 120.0
 
 class SdkRequests:
     """
-    The requests through an `AsyncOpenAI`, or a wrapper of one; see `ModelRequests`.
+    Requests chat completions through an `AsyncOpenAI`, or a wrapper of one; see `ModelRequests`.
 
     Args:
         client: It keeps its own URL, key, headers and retries, and stays open.
@@ -32,13 +32,10 @@ class SdkRequests:
         # The SDK limits each read, so a server that drips bytes would never time out.
         self._limit_seconds = timeout_seconds + repeats * (timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
 
-    async def complete(self, body: Mapping[str, Any]) -> Any:
+    async def post(self, body: Mapping[str, Any]) -> Any:
         reply = await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
         # The package returns a body of another content type as text.
         return (streamed(reply) or reply) if isinstance(reply, str) else reply
-
-    async def embed(self, body: Mapping[str, Any]) -> Any:
-        return await self._replied(self._client.embeddings.create(**json.loads(sendable(body))))
 
     async def aclose(self) -> None:
         """Does nothing, because the client belongs to the caller."""

@@ -13,7 +13,7 @@ from pytest_ragcheck.rag.http.headers import check_header
 from pytest_ragcheck.redaction import shown_url
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.model.wording import Wording
+    from pytest_ragcheck.judging.model.model_kind import ModelKind
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -60,30 +60,29 @@ def _checked_header(name: str, value: str, variable: str) -> str:
     return value
 
 
-def checked_key(key: str, wording: Wording) -> str:
+def checked_key(key: str, kind: ModelKind) -> str:
     """The key without surrounding white space; raises a `UsageError` if it cannot be sent in a header."""
     key = key.strip()
     if not key:
-        raise UsageError(f"{wording.user} needs a key. Set {wording.key} or {wording.other_key}.")
+        raise UsageError(f"{kind.user} needs a key. Set {kind.key} or {kind.other_key}.")
     if wrong := re.search(r"[^\x21-\x7e]", key):
         raise UsageError(
-            f"{wording.who}'s key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
-            f"Copy the key again into {wording.key} or {wording.other_key}."
+            f"{kind.who}'s key cannot be sent: its character {wrong.start() + 1} is {wrong[0]!a}. "
+            f"Copy the key again into {kind.key} or {kind.other_key}."
         )
     return key
 
 
-def checked_url(url: str, wording: Wording) -> str:
+def checked_url(url: str, kind: ModelKind) -> str:
     """The unchanged URL; raises a `UsageError` if it cannot be an API's base."""
     if not is_http(url):
         raise UsageError(
-            f"{wording.who}'s URL {shown_url(url)!r} is not an http or https URL. "
+            f"{kind.who}'s URL {shown_url(url)!r} is not an http or https URL. "
             "Give the API's base, such as http://localhost:8000/v1."
         )
-    if urlsplit(url).path.rstrip("/").endswith(wording.path):
+    if urlsplit(url).path.rstrip("/").endswith(kind.path):
         raise UsageError(
-            f"{wording.who}'s URL {shown_url(url)!r} is the path of one call. "
-            f"Give the API's base, without {wording.path}."
+            f"{kind.who}'s URL {shown_url(url)!r} is the path of one call. Give the API's base, without {kind.path}."
         )
     return url
 

@@ -13,9 +13,9 @@ from pytest_ragcheck.config.settings import Settings
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.embeddings.embeddings_choice import choose_embeddings
 from pytest_ragcheck.judging.embeddings.server_embeddings import OpenAIEmbeddings
+from pytest_ragcheck.judging.model.model_kind import EMBEDDING_MODEL
 from pytest_ragcheck.judging.model.model_server import ModelServer
 from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge
-from pytest_ragcheck.judging.model.wording import EMBEDDING_MODEL
 from pytest_ragcheck.metrics.ragas.model_ragas import RagasMetrics, facts_prompt
 from pytest_ragcheck.questions.question import EarlierTurn
 from pytest_ragcheck.rag.answer import RagAnswer
@@ -44,7 +44,7 @@ def scores(
 ) -> Any:
     async def run() -> dict[str, Score]:
         judge = OpenAIJudge(model="m-1", api_key="k", base_url=server.url, max_retries=0)
-        model = ModelServer(model="e-1", api_key="k", base_url=server.url, max_retries=0, wording=EMBEDDING_MODEL)
+        model = ModelServer(model="e-1", api_key="k", base_url=server.url, max_retries=0, kind=EMBEDDING_MODEL)
         vectors = OpenAIEmbeddings(server=model) if embedding else choose_embeddings(Settings.of())
         async with aclosing(judge), aclosing(RagasMetrics(judge.chat, vectors)) as metrics:
             return await metrics.score(question, answer)
