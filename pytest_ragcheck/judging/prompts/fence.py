@@ -21,8 +21,6 @@ _ESCAPED = re.compile(
     r"(?:(?<!\[)|(?=/?[A-Z_]{3,}\]))"
 )
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_ASCII_ESCAPED = "<>[\x7f"
-"""Those of the first characters in `_ESCAPED` that are ASCII."""
 
 
 class Nonces:
@@ -54,9 +52,7 @@ def fenced(name: str, material: str | Sequence[object], *, nonce: str) -> str:
         # The same text as `indent=1` gives, which would use Python's slow encoder.
         items = ",\n ".join(map(_ENCODER.encode, material))
         text = f"[\n {items}\n]" if items else "[]"
-    if not text.isascii() or any(map(text.__contains__, _ASCII_ESCAPED)):
-        text = _ESCAPED.sub(_escape, text)
-    return f"=== BEGIN {name} {nonce} ===\n{text}\n=== END {name} {nonce} ==="
+    return f"=== BEGIN {name} {nonce} ===\n{_ESCAPED.sub(_escape, text)}\n=== END {name} {nonce} ==="
 
 
 def _escape(match: re.Match[str]) -> str:
