@@ -31,7 +31,7 @@ def rows(heading: str) -> list[list[str]]:
 def test_the_schema_on_the_page_is_the_one_that_is_sent() -> None:
     (schema,) = re.findall(r"(?ms)^```json\n(.*?)\n```$", PAGE)
     assert json.loads(schema) == expected_facts().schema
-    assert f"version is `{facts_prompt()[0]}`" in PAGE
+    assert f"version is `{facts_prompt().version}`" in PAGE
 
 
 def test_every_metric_and_every_stand_in_has_its_row() -> None:

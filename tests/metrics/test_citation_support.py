@@ -151,7 +151,7 @@ def test_the_model_gets_the_cited_passages_alone_in_one_request() -> None:
         {"number": 2, "sentence": "It is 30 days.", "cites": [1, 2]},
     ]
     assert request.block("history")[0]["question"] == "Where?"
-    assert support_prompt()[1].splitlines()[0] in request.prompt
+    assert support_prompt().text.splitlines()[0] in request.prompt
     schema = request.json["response_format"]["json_schema"]
     assert (schema["name"], schema["strict"]) == ("citations", True)
     # No citation of 3 is in a supported sentence: the passages together are not the one that supports.

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging import prompts
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import ExpectedReply
 from pytest_ragcheck.judging.model.reply_object import as_number, read_object, shown, strict_schema
-from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.model.chat import AsksModel
@@ -62,24 +60,16 @@ async def ask_support(
         {"number": number, "sentence": text, "cites": sorted(set(cites))}
         for number, (text, cites) in enumerate(sentences, 1)
     ]
-    message = filled_in(
-        support_prompt()[1],
-        question,
-        replace(answer, contexts=tuple(passages)),
-        frame=frame_of(_FIELDS),
-        history=_HISTORY,
-        nonce=nonce,
-        sentences=material,
-    )
+    of_passages = replace(answer, contexts=tuple(passages))
+    message = support_prompt().render(question, of_passages, nonce=nonce, sentences=material)
     cited = tuple(frozenset(cites) for _, cites in sentences)
     wanted = ExpectedReply(name="citations", schema=_schema(), read=partial(_read, cited=cited))
     return await chat.ask(message, wanted, nonce=nonce)
 
 
 @cache
-def support_prompt() -> tuple[str, str]:
-    """Version and text of the prompt."""
-    return split_version(Path(prompts.__path__[0], "citations.txt").read_text(encoding="utf-8"))
+def support_prompt() -> JudgePrompt:
+    return packaged_prompt("citations", frame=frame_of(_FIELDS), history=_HISTORY)
 
 
 def _whole(value: Any) -> int:

@@ -1,12 +1,11 @@
-"""Reads the judge's prompt and fills in the question, the contexts and the answers."""
+"""Reads the prompts for the judge's model, and fills in the question, the contexts and the answers."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +81,7 @@ REPAIR = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePrompt:
-    """The instructions of an LLM judge, with all required placeholders."""
+    """The instructions for one message to the judge's model, with placeholders for the material."""
 
     name: str
     """The name of a packaged prompt, or the stem of the user's file."""
@@ -116,66 +115,43 @@ class JudgePrompt:
         """True if the prompt has more Cyrillic than Latin letters, without its placeholders and field names."""
         return _is_russian(self.text)
 
-    def render(self, question: Question, answer: RagAnswer, *, nonce: str) -> str:
+    def render(
+        self, question: Question, answer: RagAnswer, *, nonce: str, sentences: Sequence[Mapping[str, object]] = ()
+    ) -> str:
         """
-        The message to the judge: the prompt with the material filled in, inside its frame.
+        The message to the model: the instructions, the frame's first part, the material, and the frame's last part.
 
-        The message does not tell the thresholds, nor whether the question is answerable.
+        The instructions are the paragraphs of the text before its first placeholder. The message does not tell the
+        thresholds, nor whether the question is answerable.
+
+        Args:
+            question: Its text, its acceptable answers and its earlier turns are filled in.
+            answer: Its text and its contexts are filled in.
+            nonce: The string in the marks of the material, and for the reply.
+            sentences: The sentences of the answer, for the placeholder `{sentences}`.
         """
-        return filled_in(self.text, question, answer, frame=self.frame, history=self.history, nonce=nonce)
+        material = {
+            "question": question.question,
+            "contexts": answer.contexts,
+            "answer": answer.text,
+            "expected_answers": question.acceptable_answers,
+            "history": [asdict(turn) for turn in question.history],
+            "sentences": sentences,
+        }
+        first = _PLACEHOLDER.search(self.text)
+        instructions = self.text[: first.start()].rpartition("\n\n")[0] if first else ""
+        places = self.text[len(instructions) :].strip()
+        if question.history and "{history}" not in self.text:
+            places = f"{self.history}\n{places}"
 
+        def block(match: re.Match[str]) -> str:
+            return _on_lines_of_its_own(fenced(match[1], material[match[1]], nonce=nonce), match)
 
-def filled_in(
-    text: str,
-    question: Question,
-    answer: RagAnswer,
-    *,
-    frame: str,
-    history: str,
-    nonce: str,
-    sentences: Sequence[object] = (),
-) -> str:
-    """
-    A message to a model: instructions, the frame's first part, the material, and the frame's last part.
-
-    Args:
-        text: The text with the placeholders `{question}`, `{contexts}`, `{answer}`, `{expected_answers}`,
-            `{history}` and `{sentences}`. The instructions are its paragraphs before the first placeholder.
-        question: Its text and its acceptable answers are filled in.
-        answer: Its text and its contexts are filled in.
-        frame: The text around the material; see `JudgePrompt.frame`.
-        history: Comes first in the material if the question has earlier turns, and the text no place for them.
-        nonce: The string in the marks of the material, and for the reply.
-        sentences: The sentences of the answer, as JSON values.
-    """
-    material = {
-        "question": question.question,
-        "contexts": answer.contexts,
-        "answer": answer.text,
-        "expected_answers": question.acceptable_answers,
-        "history": [asdict(turn) for turn in question.history],
-        "sentences": sentences,
-    }
-    before, places, after = _around_material(text, frame)
-    if question.history and "{history}" not in text:
-        places = f"{history}\n{places}"
-
-    def block(match: re.Match[str]) -> str:
-        return _on_lines_of_its_own(fenced(match[1], material[match[1]], nonce=nonce), match)
-
-    # One pass, so that a placeholder's name inside the material is not replaced.
-    filled = _PLACEHOLDER.sub(block, places)
-    return "\n\n".join(filter(None, (before, filled, after.replace("{nonce}", nonce)))) + "\n"
-
-
-@lru_cache(8)
-def _around_material(text: str, frame: str) -> tuple[str, str, str]:
-    """The fixed text before the material, the places of the material, and the fixed text after it."""
-    first = _PLACEHOLDER.search(text)
-    instructions = text[: first.start()].rpartition("\n\n")[0] if first else ""
-    before, after = frame.split("{material}")
-    parts = (instructions.rstrip(), before.strip())
-    return "\n\n".join(filter(None, parts)), text[len(instructions) :].strip(), after.strip()
+        # One pass, so that a placeholder's name inside the material is not replaced.
+        filled = _PLACEHOLDER.sub(block, places)
+        before, after = self.frame.split("{material}")
+        parts = (instructions.rstrip(), before.strip(), filled, after.strip().replace("{nonce}", nonce))
+        return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def load_prompt(name_or_path: str | Path) -> JudgePrompt:
@@ -190,25 +166,25 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     """
     name = str(name_or_path)
     if name in PACKAGED:
-        version, text = split_version(_packaged_text(f"{name}.txt", default=""))
-        return JudgePrompt(
-            name=name,
-            version=version,
-            text=text,
-            **_around(name),
-        )
+        return packaged_prompt(name, **_around(name))
     path = Path(name_or_path)
-    _, text = split_version(_read(path))
+    _, text = _split_version(_read(path))
     _check_placeholders(path, text)
     prompt = JudgePrompt(name=path.stem, version="", text=text, **_around("ru" if _is_russian(text) else "en"))
     return replace(prompt, version=f"{path.stem}-{prompt.digest[:8]}")
+
+
+def packaged_prompt(name: str, **around: str) -> JudgePrompt:
+    """The prompt in the package's file of that name, with the texts around it by field of `JudgePrompt`."""
+    version, text = _split_version(_packaged_text(f"{name}.txt"))
+    return JudgePrompt(name=name, version=version, text=text, **around)
 
 
 def _around(language: str) -> dict[str, str]:
     """The texts around a prompt in that language, by field of `JudgePrompt`."""
     if language == "en":
         return {}
-    texts = {part: _packaged_text(f"{language}.{part}.txt", default="") for part in ("frame", "repair", "history")}
+    texts = {part: _packaged_text(f"{language}.{part}.txt") for part in ("frame", "repair", "history")}
     return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
 
 
@@ -217,9 +193,8 @@ def _is_russian(text: str) -> bool:
     return len(_CYRILLIC.findall(words)) > len(_LATIN.findall(words))
 
 
-def _packaged_text(file_name: str, *, default: str) -> str:
-    path = Path(__file__).with_name(file_name)
-    return path.read_text(encoding="utf-8") if path.exists() else default
+def _packaged_text(file_name: str) -> str:
+    return Path(__file__).with_name(file_name).read_text(encoding="utf-8")
 
 
 def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:
@@ -227,7 +202,7 @@ def _on_lines_of_its_own(block: str, place: re.Match[str]) -> str:
     return ("\n" if before and before[-1] != "\n" else "") + block + ("\n" if after and after[0] != "\n" else "")
 
 
-def split_version(content: str) -> tuple[str, str]:
+def _split_version(content: str) -> tuple[str, str]:
     """The version in a prompt's first line, empty without one, and the text after it."""
     match = _VERSION_LINE.match(content)
     return (match[1], content[match.end() :]) if match else ("", content)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.prompts.fence import Nonces
-from pytest_ragcheck.judging.prompts.judge_prompt import filled_in, frame_of, split_version
+from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
 from pytest_ragcheck.metrics.ragas.formulas import (
     answer_correctness,
     answer_relevancy,
@@ -84,7 +83,7 @@ class RagasMetrics:
             said_nothing = {RELEVANCY: Score(0.0), CORRECTNESS: Score(0.0)}
             return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
         nonce = self._nonces.of(question.question)
-        prompt = filled_in(facts_prompt()[1], question, answer, frame=frame_of(_FIELDS), history=_HISTORY, nonce=nonce)
+        prompt = facts_prompt().render(question, answer, nonce=nonce)
         facts = await self._chat.ask(prompt, expected_facts(), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
@@ -119,9 +118,8 @@ class RagasMetrics:
 
 
 @cache
-def facts_prompt() -> tuple[str, str]:
-    """Version and text of the prompt."""
-    return split_version((Path(__file__).parent / "prompt.txt").read_text(encoding="utf-8"))
+def facts_prompt() -> JudgePrompt:
+    return packaged_prompt("ragas", frame=frame_of(_FIELDS), history=_HISTORY)
 
 
 def _relevancy(facts: AnswerFacts, question: Question, vectors: Mapping[str, Vector]) -> float:

@@ -82,7 +82,7 @@ def test_the_request_has_the_material_between_marks_and_the_strict_schema():
     ]
     assert request.json["response_format"]["json_schema"]["name"] == "facts"
     assert "threshold" not in request.prompt
-    assert "{" not in facts_prompt()[1].replace("{question}", "").replace("{contexts}", "").replace(
+    assert "{" not in facts_prompt().text.replace("{question}", "").replace("{contexts}", "").replace(
         "{answer}", ""
     ).replace("{expected_answers}", "")
     assert batch.json == {
