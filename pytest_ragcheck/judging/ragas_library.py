@@ -7,7 +7,7 @@ import math
 import os
 import warnings
 from collections.abc import Awaitable
-from functools import cache, partial
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,7 @@ from pydantic import create_model
 
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, UsageError
 from pytest_ragcheck.judging.judged_material import grounding_contexts
-from pytest_ragcheck.judging.model.chat import ExpectedReply
-from pytest_ragcheck.judging.model.reply_object import read_object, strict_schema
+from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.scores.score import Score
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from pytest_ragcheck.judging.embeddings.embeds import Embeds
-    from pytest_ragcheck.judging.model.chat import Chat
+    from pytest_ragcheck.judging.model.chat import Chat, ExpectedReply
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -195,8 +194,4 @@ def ragas_adapters() -> _Adapters:
 def _wanted(form: type[BaseModel]) -> ExpectedReply[Any]:
     """The form of ragas with a field for the nonce."""
     with_nonce: Any = create_model(form.__name__, __base__=form, nonce=(str, ...))
-    return ExpectedReply(name=form.__name__, schema=strict_schema(with_nonce), read=partial(_read, form=with_nonce))
-
-
-def _read(text: str, *, nonce: str, form: type[BaseModel]) -> Any:
-    return read_object(text, form, nonce=nonce)
+    return expected_object(form.__name__, with_nonce)

@@ -8,9 +8,10 @@ import re
 
 import pytest
 
+from pytest_ragcheck.judging.model.reply_object import strict_schema
 from pytest_ragcheck.metrics.ragas.formulas import answer_correctness, factuality
 from pytest_ragcheck.metrics.ragas.model_ragas import facts_prompt
-from pytest_ragcheck.metrics.ragas.ragas_facts import expected_facts
+from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
 from pytest_ragcheck.metrics.ragas.stand_ins import RagasStandIns
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores.catalogue import RAGAS, RAGAS_STAND_INS
@@ -30,7 +31,7 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_the_schema_on_the_page_is_the_one_that_is_sent() -> None:
     (schema,) = re.findall(r"(?ms)^```json\n(.*?)\n```$", PAGE)
-    assert json.loads(schema) == expected_facts().schema
+    assert json.loads(schema) == strict_schema(AnswerFacts)
     assert f"version is `{facts_prompt().version}`" in PAGE
 
 

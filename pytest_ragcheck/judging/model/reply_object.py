@@ -7,11 +7,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_ragcheck.errors import JudgeReplyError
+from pytest_ragcheck.judging.model.chat import ExpectedReply
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -88,11 +90,20 @@ def read_object(text: str, form: type[Reply], *, nonce: str, bare: Collection[st
     raise error
 
 
+def expected_object(name: str, form: type[Reply]) -> ExpectedReply[Reply]:
+    """The expected reply whose schema is that of the form, and which `read_object` reads."""
+
+    def read(text: str, *, nonce: str) -> Reply:
+        return read_object(text, form, nonce=nonce)
+
+    return ExpectedReply(name=name, schema=strict_schema(form), read=read)
+
+
+@cache
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
     """The strict JSON schema of the form: every field is required, no others are allowed, no defaults."""
     schema = form.model_json_schema()
-    definitions = schema.get("$defs", {})
-    return _strict(schema, definitions)
+    return _strict(schema, schema.get("$defs", {}))
 
 
 def as_number(value: Any) -> float:
@@ -131,8 +142,13 @@ def as_flag(value: Any) -> bool | None:
     """True, False or None; the flag may be in quotes. Raises a ValueError that shows any other value."""
     if isinstance(value, str):
         value = _FLAGS.get(value.strip().lower(), value)
-    if value is not None and not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}, not true or false")
+    return None if value is None else as_bool(value)
+
+
+def as_bool(value: Any) -> bool:
+    """True or False; raises a ValueError that shows any other value."""
+    if not isinstance(value, bool):
+        raise ValueError(f"is {shown(value)}, not true or false")  # noqa: TRY004 - pydantic lets a TypeError through
     return value
 
 

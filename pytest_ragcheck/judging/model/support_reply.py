@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pytest_ragcheck.errors import JudgeReplyError
 from pytest_ragcheck.judging.judgement import SentenceSupport
 from pytest_ragcheck.judging.model.chat import ExpectedReply
-from pytest_ragcheck.judging.model.reply_object import as_number, read_object, shown, strict_schema
+from pytest_ragcheck.judging.model.reply_object import as_bool, as_number, read_object, shown, strict_schema
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def ask_support(
     of_passages = replace(answer, contexts=tuple(passages))
     message = support_prompt().render(question, of_passages, nonce=nonce, sentences=material)
     cited = tuple(frozenset(cites) for _, cites in sentences)
-    wanted = ExpectedReply(name="citations", schema=_schema(), read=partial(_read, cited=cited))
+    wanted = ExpectedReply(name="citations", schema=strict_schema(SupportReply), read=partial(_read, cited=cited))
     return await chat.ask(message, wanted, nonce=nonce)
 
 
@@ -85,12 +85,6 @@ def _numbers(value: Any) -> tuple[int, ...]:
     return tuple(map(_whole, value))
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"is {shown(value)}, not true or false")  # noqa: TRY004 - pydantic lets a TypeError through
-    return value
-
-
 _Numbers = Annotated[
     tuple[int, ...], BeforeValidator(_numbers), WithJsonSchema({"type": "array", "items": {"type": "integer"}})
 ]
@@ -100,7 +94,7 @@ class _SentenceReply(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     number: Annotated[int, BeforeValidator(_whole)]
-    supported: Annotated[bool, BeforeValidator(_flag)]
+    supported: Annotated[bool, BeforeValidator(as_bool)]
     alone: _Numbers
     needed: _Numbers
 
@@ -112,11 +106,6 @@ class SupportReply(BaseModel):
 
     nonce: str
     sentences: tuple[_SentenceReply, ...]
-
-
-@cache
-def _schema() -> dict[str, Any]:
-    return strict_schema(SupportReply)
 
 
 def _read(text: str, *, nonce: str, cited: tuple[frozenset[int], ...]) -> tuple[SentenceSupport, ...]:

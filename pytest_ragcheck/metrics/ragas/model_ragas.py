@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import MeasurementError
 from pytest_ragcheck.judging.judged_material import grounding_contexts
+from pytest_ragcheck.judging.model.reply_object import expected_object
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt, frame_of, packaged_prompt
 from pytest_ragcheck.metrics.ragas.formulas import (
@@ -19,14 +20,13 @@ from pytest_ragcheck.metrics.ragas.formulas import (
     factuality,
     faithfulness,
 )
-from pytest_ragcheck.metrics.ragas.ragas_facts import expected_facts
+from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
 from pytest_ragcheck.scores.catalogue import RAGAS
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Embeds, Vector
     from pytest_ragcheck.judging.model.chat import AsksModel
-    from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
 
@@ -84,7 +84,7 @@ class RagasMetrics:
             return said_nothing if question.acceptable_answers else {RELEVANCY: Score(0.0)}
         nonce = self._nonces.of(question.question)
         prompt = facts_prompt().render(question, answer, nonce=nonce)
-        facts = await self._chat.ask(prompt, expected_facts(), nonce=nonce)
+        facts = await self._chat.ask(prompt, expected_object("facts", AnswerFacts), nonce=nonce)
         scores = {
             CONTEXT: Score.of(partial(_context_relevance, facts, question, answer)),
             FAITHFULNESS: Score.of(partial(_faithfulness, facts, question, answer)),
@@ -95,7 +95,7 @@ class RagasMetrics:
             scores[RELEVANCY] = Score(0.0)
         else:
             wanted[RELEVANCY] = partial(_relevancy, facts, question)
-            texts += [question.question, *facts.questions]
+            texts += [question.question, *facts.generated_questions]
         if question.acceptable_answers:
             wanted[CORRECTNESS] = partial(_correctness, facts, question, answer)
             texts += [answer.text, *question.acceptable_answers]
@@ -123,7 +123,7 @@ def facts_prompt() -> JudgePrompt:
 
 
 def _relevancy(facts: AnswerFacts, question: Question, vectors: Mapping[str, Vector]) -> float:
-    generated = [vectors[each] for each in facts.questions]
+    generated = [vectors[each] for each in facts.generated_questions]
     return answer_relevancy(vectors[question.question], generated)
 
 
@@ -132,7 +132,7 @@ def _correctness(facts: AnswerFacts, question: Question, answer: RagAnswer, vect
     factual = factuality(
         true_positives=in_reference,
         false_positives=len(facts.statements) - in_reference,
-        false_negatives=len(facts.missing),
+        false_negatives=len(facts.missing_statements),
     )
     # The nearest accepted answer counts, as for the statements; ragas takes only one.
     given = vectors[answer.text]
@@ -148,5 +148,5 @@ def _context_relevance(facts: AnswerFacts, question: Question, answer: RagAnswer
 def _faithfulness(facts: AnswerFacts, question: Question, answer: RagAnswer) -> float:
     # Without contexts nothing is supported, whatever the model says.
     given = any(map(str.strip, grounding_contexts(question, answer)))
-    supported = sum(statement.supported for statement in facts.statements) if given else 0
+    supported = sum(statement.supported_by_context for statement in facts.statements) if given else 0
     return faithfulness(supported=supported, statements=len(facts.statements))

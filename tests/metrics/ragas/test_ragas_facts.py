@@ -8,8 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts, AnswerStatement, expected_facts, read_facts
+from pytest_ragcheck.judging.model.reply_object import expected_object
+from pytest_ragcheck.metrics.ragas.ragas_facts import AnswerFacts
 from tests.metrics.ragas.finding import NONCE, facts_text, statement
+
+EXPECTED = expected_object("facts", AnswerFacts)
 
 
 def test_the_facts_are_read_field_by_field():
@@ -18,21 +21,22 @@ def test_the_facts_are_read_field_by_field():
         missing_statements=["A receipt is needed.", " "],
         noncommittal=True,
     )
-    assert read_facts(f"<think>Hm.</think>```json\n{text}\n```", nonce=NONCE) == AnswerFacts(
-        statements=(
-            AnswerStatement(text="It is 30 days.", in_reference=True, supported=True),
-            AnswerStatement(text="In cash.", in_reference=False, supported=False),
+    assert EXPECTED.read(f"<think>Hm.</think>```json\n{text}\n```", nonce=NONCE).model_dump() == {
+        "nonce": NONCE,
+        "statements": (
+            {"statement": "It is 30 days.", "in_reference": True, "supported_by_context": True},
+            {"statement": "In cash.", "in_reference": False, "supported_by_context": False},
         ),
-        missing=("A receipt is needed.",),
-        questions=("How long?", "Until when?", "How many days?"),
-        noncommittal=True,
-        context_ratings=(2, 1),
-    )
+        "missing_statements": ("A receipt is needed.",),
+        "generated_questions": ("How long?", "Until when?", "How many days?"),
+        "noncommittal": True,
+        "context_ratings": (2, 1),
+    }
 
 
 def test_no_statements_and_nothing_missing_are_facts_too():
-    facts = read_facts(facts_text(statements=[], missing_statements=...), nonce=NONCE)
-    assert (facts.statements, facts.missing) == ((), ())
+    facts = EXPECTED.read(facts_text(statements=[], missing_statements=...), nonce=NONCE)
+    assert (facts.statements, facts.missing_statements) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -56,25 +60,25 @@ def test_no_statements_and_nothing_missing_are_facts_too():
 )
 def test_facts_that_cannot_be_are_refused_with_what_is_wrong(fields, problem):
     with pytest.raises(JudgeReplyError) as caught:
-        read_facts(facts_text(**fields), nonce=NONCE)
+        EXPECTED.read(facts_text(**fields), nonce=NONCE)
     assert problem in str(caught.value)
 
 
 def test_facts_that_an_answer_brought_along_are_not_taken():
     echoed = facts_text("0000000000000000", context_ratings=[2, 2])
     with pytest.raises(JudgeReplyError, match=r'^the field "nonce" does not hold the value that was asked for$'):
-        read_facts(echoed, nonce=NONCE)
-    assert read_facts(echoed + facts_text(context_ratings=[0, 0]), nonce=NONCE).context_ratings == (0, 0)
+        EXPECTED.read(echoed, nonce=NONCE)
+    assert EXPECTED.read(echoed + facts_text(context_ratings=[0, 0]), nonce=NONCE).context_ratings == (0, 0)
 
 
 def test_a_field_that_a_statement_has_twice_is_refused():
     twice = facts_text().replace('"in_reference": true', '"in_reference": true, "in_reference": false')
     with pytest.raises(JudgeReplyError, match=r"^in_reference occurs in one object more than once$"):
-        read_facts(twice, nonce=NONCE)
+        EXPECTED.read(twice, nonce=NONCE)
 
 
 def test_the_schema_that_is_sent_is_strict_all_through_and_takes_the_facts():
-    schema = dict(expected_facts().schema)
+    schema = dict(EXPECTED.schema)
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(json.loads(facts_text()))
     statements = schema["properties"]["statements"]["items"]
