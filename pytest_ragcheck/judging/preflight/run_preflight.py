@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
-    from pytest_ragcheck.judging.preflight.trial import TriedJudge
 
 IN_INI = "rag_disable = preflight"
 """The line that switches the preflight off in a pytest run."""
@@ -82,7 +81,7 @@ async def preflight(
 
 
 async def usable_trial(
-    judge: TriedJudge, limiter: Limiter, scores: Iterable[str] = SCORES, *, switch: str = IN_INI
+    judge: Judge, limiter: Limiter, scores: Iterable[str] = SCORES, *, switch: str = IN_INI
 ) -> Trial:
     """
     Asks the judge about all canaries, and returns its verdicts.
@@ -105,12 +104,12 @@ async def usable_trial(
     return trial
 
 
-def refusal(judge: TriedJudge, problem: str, settings: Settings) -> str:
+def refusal(judge: Judge, problem: str, settings: Settings) -> str:
     """The text that ends the run, without secrets, from the text of `usable_trial`."""
     return settings.redactor.text(f"{_who(judge)} was tried out before the first question: {problem} {_SEE}")
 
 
-def weak_note(judge: TriedJudge, trial: Trial, settings: Settings) -> str:
+def weak_note(judge: Judge, trial: Trial, settings: Settings) -> str:
     """One line, without secrets, with the mistakes of a usable judge; empty if it made none."""
     weak = weaknesses(trial, threshold=settings.gate.threshold)
     note = f"{_who(judge)} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
@@ -130,7 +129,7 @@ def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
     return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
 
 
-def _who(judge: TriedJudge) -> str:
+def _who(judge: Judge) -> str:
     identity = judge_identity(judge)
     return f"the judge {judge_words(identity)}" if identity is not None else "the judge"
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError
 from pytest_ragcheck.judging.judged_material import digest_of, material_digest
-from pytest_ragcheck.judging.judgement import Judge
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.prompts.judge_prompt import JudgePrompt
@@ -18,6 +17,7 @@ from pytest_ragcheck.rag.body.excerpt import quoted
 
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.judging.preflight.canaries import Canary
 
 KEPT_TRIALS = "ragcheck/preflight"
@@ -27,15 +27,6 @@ SCORES = ("answer_correctness", "groundedness")
 
 CHANCE = 0.5
 """The area under the ROC curve of a judge that guesses. A useful judge is above it in both scores."""
-
-
-class TriedJudge(Judge, Protocol):
-    """
-    A judge that asks language models.
-
-    It has either a `prompt`, or `canaries` of its own. A `fingerprint` (or a `trial_fingerprint`, for the preflight
-    only) is a digest of everything that its verdicts depend on.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +56,13 @@ class Trial:
         return json.dumps([asdict(verdict) for verdict in self.verdicts])
 
 
-def judges_to_try(judge: Any) -> Iterator[TriedJudge]:
-    """The language models among the judges: the judge itself, the judge behind a cache, or a panel's members."""
+def judges_to_try(judge: Any) -> Iterator[Judge]:
+    """
+    The judges that ask models: the judge itself, the judge behind a cache, or a panel's members.
+
+    Such a judge has either a `prompt`, or `canaries` of its own. A `fingerprint` (or a `trial_fingerprint`, for the
+    preflight only) is a digest of everything that its verdicts depend on.
+    """
     if isinstance(judge, Panel):
         for member in judge.judges:
             yield from judges_to_try(member)
@@ -76,7 +72,7 @@ def judges_to_try(judge: Any) -> Iterator[TriedJudge]:
         yield asked
 
 
-async def try_judge(judge: TriedJudge, limiter: Limiter) -> Trial:
+async def try_judge(judge: Judge, limiter: Limiter) -> Trial:
     """
     Asks the judge about its canaries, past any cache.
 
@@ -114,7 +110,7 @@ def canaries_for(judge: Any) -> tuple[Canary, ...]:
     return named or canaries(russian=judge.prompt.is_russian)
 
 
-def trial_key(judge: TriedJudge) -> str:
+def trial_key(judge: Judge) -> str:
     """The key of equal trials; empty if the judge has no fingerprint."""
     fingerprint: str = getattr(judge, "fingerprint", "") or getattr(judge, "trial_fingerprint", "")
     asked = [material_digest(canary.question, canary.answer) for canary in canaries_for(judge)]
@@ -188,7 +184,7 @@ def weaknesses(trial: Trial, *, threshold: float) -> list[str]:
     return found
 
 
-async def _verdict_on(judge: TriedJudge, canary: Canary) -> CanaryVerdict:
+async def _verdict_on(judge: Judge, canary: Canary) -> CanaryVerdict:
     # Called directly, because `checked_judgement` would not pass an empty answer on.
     try:
         judgement = await judge.judge(canary.question, canary.answer)

@@ -24,7 +24,7 @@ from pytest_ragcheck.plugin.workers.transport import STOPPED, USELESS_JUDGE
 if TYPE_CHECKING:
     from pytest_ragcheck.concurrency.limiter import Limiter
     from pytest_ragcheck.engine.budget import Budget
-    from pytest_ragcheck.judging.preflight.trial import TriedJudge
+    from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.plugin.asking.plan import Backends
 
 _REMEMBERED = 8
@@ -75,7 +75,7 @@ class Preflight:
             self._session.shouldfail = USELESS_JUDGE
             pytest.skip(STOPPED)
 
-    def _try(self, judge: TriedJudge, backends: Backends) -> str:
+    def _try(self, judge: Judge, backends: Backends) -> str:
         """Return why the judge is not usable; empty if it is. The run's notes name the mistakes of a weak judge."""
         key = trial_key(judge)
         trial = read_trial(self._kept().get(key))
@@ -99,7 +99,7 @@ class Preflight:
             run_of(self._session.config).queue_note(note)
         return ""
 
-    async def _shared(self, limiter: Limiter, judge: TriedJudge, key: str) -> str:
+    async def _shared(self, limiter: Limiter, judge: Judge, key: str) -> str:
         async def step() -> str:
             with metered() as uses:
                 try:
