@@ -76,9 +76,8 @@ class CitationSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSentence:
-    """A sentence and what its citations are worth."""
+    """The support of one sentence by its citations."""
 
-    text: str
     supported: bool
     """True if all that it cites, taken together, supports it; False without citations or with an invented one."""
 
@@ -131,7 +130,7 @@ def _unjudged(sentence: CitedSentence) -> JudgedSentence:
     text = quoted(sentence.text)
     invented = [shown(citation) for citation in sentence.citations if not citation.contexts]
     finding = f"{text} cites {', '.join(invented)}, which is no context" if invented else f"{text} cites nothing"
-    return JudgedSentence(text=sentence.text, supported=False, precise=(), findings=(finding,))
+    return JudgedSentence(supported=False, precise=(), findings=(finding,))
 
 
 def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupport) -> JudgedSentence:
@@ -140,7 +139,7 @@ def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupp
     if not support.supported:
         does = "does not" if len(markers) == 1 else "do not together"
         finding = f"{', '.join(markers)} {does} support {text}"
-        return JudgedSentence(text=sentence.text, supported=False, precise=(False,) * len(markers), findings=(finding,))
+        return JudgedSentence(supported=False, precise=(False,) * len(markers), findings=(finding,))
     # The only citation of a supported sentence supports it. A repeated one can be left out once.
     precise = [
         len(cites) == 1 or number in support.alone or (number in support.needed and cites.count(number) == 1)
@@ -148,7 +147,6 @@ def _judged(sentence: CitedSentence, cites: Sequence[int], support: SentenceSupp
     ]
     extra = [marker for marker, is_precise in zip(markers, precise, strict=True) if not is_precise]
     return JudgedSentence(
-        text=sentence.text,
         supported=True,
         precise=tuple(precise),
         findings=tuple(f"{marker} adds nothing to {text}" for marker in extra),
