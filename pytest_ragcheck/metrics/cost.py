@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.judging.model.server_address import environment_url
@@ -107,8 +106,6 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
-NOTHING: Mapping[str, tuple[float, float]] = MappingProxyType({})
-
 EXTRA = "pytest-ragcheck[cost]"
 
 
@@ -118,7 +115,7 @@ def price_usd(
     *,
     input_tokens: int,
     output_tokens: int,
-    own: Mapping[str, tuple[float, float]] = NOTHING,
+    own: Mapping[str, tuple[float, float]],
 ) -> float | None:
     """
     The price of the tokens in US dollars, >= 0; None if it is unknown.

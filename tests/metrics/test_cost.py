@@ -107,7 +107,7 @@ def test_a_recorded_use_costs_what_it_cost_then() -> None:
 @pytest.mark.skipif(not has_table(), reason="genai-prices is not installed")
 def test_the_table_has_prices_of_providers_and_none_of_servers_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    million = partial(price_usd, input_tokens=1_000_000, output_tokens=1_000_000)
+    million = partial(price_usd, input_tokens=1_000_000, output_tokens=1_000_000, own={})
     known = million("gpt-4o-mini", None)
     assert known is not None
     assert known > 0
