@@ -44,16 +44,13 @@ def exact_match(answer: str, acceptable: Sequence[str]) -> float:
         answer: The system's answer; may be empty.
         acceptable: All accepted answers, at least one.
 
-    Raises:
-        ValueError: The list of accepted answers is empty, so the measure does not apply.
-
     Source: the SQuAD v2 evaluation program, with its normalisation: lower case, without ASCII punctuation and English
     articles, and with single spaces. Two differences: that program ignores an accepted answer that normalises to
     nothing (`A`, `-`) if there are others, while here every accepted answer counts; and it tells decomposed accents and
     curly quotation marks from the plain ones, while here they are equal.
     """
     answer_tokens = _tokens(answer)
-    return max(float(_tokens(accepted) == answer_tokens) for accepted in _some(acceptable))
+    return max(float(_tokens(accepted) == answer_tokens) for accepted in acceptable)
 
 
 def token_f1(answer: str, acceptable: Sequence[str]) -> float:
@@ -70,19 +67,10 @@ def token_f1(answer: str, acceptable: Sequence[str]) -> float:
     Returns:
         0..1.
 
-    Raises:
-        ValueError: The list of accepted answers is empty, so the measure does not apply.
-
     Source: the SQuAD v2 evaluation program; normalisation and differences as in `exact_match`.
     """
     answer_tokens = _tokens(answer)
-    return max(_f1(answer_tokens, _tokens(accepted)) for accepted in _some(acceptable))
-
-
-def _some(acceptable: Sequence[str]) -> Sequence[str]:
-    if not acceptable:
-        raise ValueError("there are no accepted answers to compare with: exact match and F1 do not apply")
-    return acceptable
+    return max(_f1(answer_tokens, _tokens(accepted)) for accepted in acceptable)
 
 
 def _tokens(text: str) -> list[str]:
