@@ -13,11 +13,6 @@ def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, meta
     )
 
 
-def add_output_folder(parser: argparse.ArgumentParser) -> None:
-    """Add `-o` and `--output` for a command that writes result files."""
-    add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
-
-
 def add_headers(parser: argparse.ArgumentParser) -> None:
     """Add `--header`, for a command that sends requests to the endpoint."""
     parser.add_argument(

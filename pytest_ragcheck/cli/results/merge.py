@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pytest_ragcheck.cli.arguments import add_output_folder
+from pytest_ragcheck.cli.arguments import add_output
 from pytest_ragcheck.cli.gate_arguments import add_gate_options, gate_of
 from pytest_ragcheck.cli.printing import say
 
@@ -23,7 +23,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "shard cannot be read.",
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="+", type=Path, help="a folder with the results of a shard")
-    add_output_folder(parser)
+    add_output(parser, default="ragcheck-results", text="where the files go", metavar="FOLDER")
     add_gate_options(parser)
     parser.set_defaults(run=_run)
 
