@@ -1,9 +1,18 @@
-"""Arguments that several commands share."""
+"""Arguments that several commands share, and the settings that a command was given."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ragcheck.config.table import TABLE
+
+if TYPE_CHECKING:
+    from pytest_ragcheck.config.given import Given
+    from pytest_ragcheck.config.settings import Settings
 
 
 def add_output(parser: argparse.ArgumentParser, *, default: str, text: str, metavar: str = "FILE") -> None:
@@ -21,4 +30,25 @@ def add_headers(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="header of every request, such as 'Authorization: Bearer {env:RAG_TOKEN}'; may be given several times;"
         " its value is never shown",
+    )
+
+
+def settings_as_typed(typed: Mapping[str, Given], *, variables: Collection[str] = ()) -> Settings:
+    """
+    Return the settings of a command that runs no tests.
+
+    Args:
+        typed: The arguments by setting; None as the value of one that was left out.
+        variables: The variables of the environment that apply, besides the secrets. The other settings there are for
+            test runs.
+
+    Raises:
+        UsageError: A value is invalid.
+    """
+    from pytest_ragcheck.config.resolve import read_settings
+
+    others = {option.environment for option in TABLE}.difference(variables)
+    return read_settings(
+        {name: given for name, given in typed.items() if given.value is not None},
+        environment={name: value for name, value in os.environ.items() if name not in others},
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ragcheck.cli.arguments import settings_as_typed
 from pytest_ragcheck.cli.printing import complain, say, write_output
 from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.errors import RagcheckError, StepFailed, UsageError
@@ -19,21 +19,13 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.judgement import Judge
     from pytest_ragcheck.report.terminal.calibration_lines import Measured
 
-_OPTIONS = {
-    "judge_url": "rag_judge_url",
-    "judge_prompt": "rag_judge_prompt",
-    "threshold": "rag_threshold",
-    "concurrency": "rag_concurrency",
-    "disable": "rag_disable",
-}
-"""The setting of each argument that is the same for all judges."""
+_OPTIONS = ("judge_url", "judge_prompt", "threshold", "concurrency", "disable")
+"""The arguments that are the same for all judges."""
 
 _MOST_WRITTEN = 50
 """Disagreements of each judge in the file."""
 
-_JUDGE_VARIABLES = frozenset(
-    {"RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL"}
-)
+_JUDGE_VARIABLES = ("RAGCHECK_JUDGE", "RAGCHECK_JUDGE_MODEL", "RAGCHECK_JUDGE_URL", "RAGCHECK_EMBEDDING_MODEL")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -167,19 +159,11 @@ def _judges(chosen: argparse.Namespace) -> Iterator[tuple[str | None, Settings]]
 def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -> Settings:
     """Return the settings of the arguments; of the environment, only the judge's variables count."""
     from pytest_ragcheck.config.given import Given
-    from pytest_ragcheck.config.resolve import read_settings
-    from pytest_ragcheck.config.table import TABLE
 
-    others = {option.environment for option in TABLE} - _JUDGE_VARIABLES
-    environment = {variable: value for variable, value in os.environ.items() if variable not in others}
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
-    given = {
-        setting: Given(values[argument], f"--{argument.replace('_', '-')}")
-        for argument, setting in (_OPTIONS | {"judge": "rag_judge", "judge_model": "rag_judge_model"}).items()
-        if values[argument] is not None
-    }
-    settings = read_settings(given, environment=environment)
+    typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}
+    settings = settings_as_typed(typed, variables=_JUDGE_VARIABLES)
     if settings.judge.name in (None, "none") and not _is_own(name):
         raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
     return settings

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import complain
-from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.redaction.printable import printable
 
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.documents.ledger import Entries
 
 T = TypeVar("T")
-
-_OF_A_RUN = frozenset(option.environment for option in TABLE) - {"RAGCHECK_URL"}
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,7 +67,6 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _settings(chosen: argparse.Namespace) -> Settings:
     from pytest_ragcheck.config.given import Given
-    from pytest_ragcheck.config.resolve import read_settings
 
     typed = {
         "rag_url": Given(chosen.rag_url, "--rag-url"),
@@ -79,11 +74,7 @@ def _settings(chosen: argparse.Namespace) -> Settings:
         "rag_headers": Given(chosen.header, "--header"),
         "rag_identities": Given(chosen.identity, "--identity"),
     }
-    # Of the environment only the URL and the secrets of the headers apply here.
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
-    settings = read_settings(
-        {name: given for name, given in typed.items() if given.value is not None}, environment=environment
-    )
+    settings = settings_as_typed(typed, variables=("RAGCHECK_URL",))
     if settings.endpoint.url is None:
         raise UsageError("no URL is given. Write --rag-url=http://localhost:8000/query, or set RAGCHECK_URL.")
     return settings

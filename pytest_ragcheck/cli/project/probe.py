@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_ragcheck.cli.arguments import add_headers
+from pytest_ragcheck.cli.arguments import add_headers, settings_as_typed
 from pytest_ragcheck.cli.printing import json_text
-from pytest_ragcheck.config.table import TABLE
 from pytest_ragcheck.errors import UsageError
 from pytest_ragcheck.rag.probe.check_point import Check, CheckOutcome, Point
 from pytest_ragcheck.redaction import shown_url
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_ragcheck.rag.probe.probe_exchange import Target
     from pytest_ragcheck.redaction import Redactor
 
-_OF_A_RUN = frozenset(option.environment for option in TABLE)
 _SHAPE_SETTINGS = ("rag_shape", "rag_request", "rag_response")
 _FROM_THE_INI_FILE = ("rag_url", "rag_headers", "rag_top_k", "rag_timeout", *_SHAPE_SETTINGS)
 _COLOURS = {CheckOutcome.PASS: "32", CheckOutcome.FAIL: "31", CheckOutcome.ADVICE: "33", CheckOutcome.NOT_CHECKED: "2"}
@@ -93,7 +91,6 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
     """The target as typed, or else as in pytest's ini file, read by the readers of pytest's options."""
     from pytest_ragcheck.cli.project.user_project import ini_settings
     from pytest_ragcheck.config.given import Given
-    from pytest_ragcheck.config.resolve import read_settings
     from pytest_ragcheck.rag.probe.checklist import QUESTION
     from pytest_ragcheck.rag.probe.probe_exchange import Target
 
@@ -113,10 +110,8 @@ def _read(chosen: argparse.Namespace) -> tuple[Target, Redactor]:
         "rag_top_k": Given(chosen.top_k, "--top-k"),
         "rag_timeout": Given(chosen.timeout, "--timeout"),
     }
-    given = {**in_file, "rag_url": url, **{name: each for name, each in typed.items() if each.value is not None}}
-    # Settings of test runs do not apply here, but secrets of the headers are in the environment.
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_A_RUN}
-    settings = read_settings(given, environment=environment)
+    typed = {name: each for name, each in typed.items() if each.value is not None}
+    settings = settings_as_typed({**in_file, "rag_url": url, **typed})
     target = Target(
         url=settings.endpoint.url or "",
         headers=settings.endpoint.headers,
