@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import JudgeReplyError
-from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts, material_digest
+from pytest_ragcheck.judging.judged_material import digest_of, material_digest
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.preflight.canaries import canaries
 from pytest_ragcheck.judging.ragas_library import RagasMeasurement, ragas_metrics
-from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Embeds
     from pytest_ragcheck.judging.model.chat import Chat
     from pytest_ragcheck.questions.question import Question
     from pytest_ragcheck.rag.answer import RagAnswer
+    from pytest_ragcheck.scores.score import Score
 
 _MOST_KEPT = 1_000
 _MOST_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RagasScores:
-    """The two scores of ragas that make a judgement; None if a score does not apply or is undefined."""
-
-    answer_correctness: Score | None
-    faithfulness: Score | None
-    weakness: str
-    """The statements that lower the scores, from the model's replies to ragas; empty if there are none."""
 
 
 class RagasJudge:
@@ -51,7 +40,7 @@ class RagasJudge:
         ragas_metrics()
         self._chat = chat
         self._embeddings = embeddings
-        self._kept: OrderedDict[str, RagasScores] = OrderedDict()
+        self._kept: OrderedDict[str, RagasMeasurement] = OrderedDict()
         server = chat.server
         self.identity = JudgeIdentity(
             kind="ragas",
@@ -82,40 +71,27 @@ class RagasJudge:
         Raises:
             JudgeError: ragas or its model failed.
         """
-        found = await self._scores(question, answer)
-        self._kept[material_digest(question, answer)] = found
+        measurement = RagasMeasurement(self._chat, self._embeddings, question, answer)
+        scores = (await measurement.answer_correctness(), await measurement.faithfulness())
+        self._kept[material_digest(question, answer)] = measurement
         if len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
-        correctness, grounded = map(_value, (found.answer_correctness, found.faithfulness))
+        correctness, grounded = map(_value, scores)
         return Judgement(
             # A cosine may be below 0, a score of a judgement may not.
             answer_correctness=None if correctness is None else max(0.0, correctness),
             groundedness=grounded,
-            error_message=found.weakness,
+            error_message=_weakness(measurement.replies),
         )
 
-    async def scores(self, question: Question, answer: RagAnswer) -> RagasScores:
-        """The scores of the answer's last judgement, returned once; else a new measurement."""
-        return self._kept.pop(material_digest(question, answer), None) or await self._scores(question, answer)
-
     def measurement(self, question: Question, answer: RagAnswer) -> RagasMeasurement:
-        """The library's metrics of the answer."""
-        return RagasMeasurement(self._chat, self._embeddings, question, answer)
+        """The measurement of the answer's last judgement, returned once; else a new one."""
+        kept = self._kept.pop(material_digest(question, answer), None)
+        return kept or RagasMeasurement(self._chat, self._embeddings, question, answer)
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await closing(self._chat.server, self._embeddings).aclose()
-
-    async def _scores(self, question: Question, answer: RagAnswer) -> RagasScores:
-        measurement = self.measurement(question, answer)
-        expected = bool(question.acceptable_answers)
-        given = any(map(str.strip, grounding_contexts(question, answer)))
-        return RagasScores(
-            answer_correctness=await measurement.answer_correctness() if expected else None,
-            # ragas refuses to measure without contexts, where faithfulness is 0.
-            faithfulness=await measurement.faithfulness() if given else Score(0.0),
-            weakness=_weakness(measurement.replies),
-        )
 
 
 def _value(score: Score | None) -> float | None:

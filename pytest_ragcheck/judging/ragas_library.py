@@ -31,10 +31,13 @@ _NONCE_FIELD = (
     'Add to the JSON object of your reply the field "nonce": the string "{nonce}", exactly as it stands here.'
 )
 
+_WITHOUT_CONTEXTS = Score(0.0)
+"""ragas refuses to measure without contexts."""
+
 
 class RagasMeasurement:
     """
-    The ragas metrics of one answer.
+    The ragas metrics of one answer, each measured once.
 
     The model's replies are kept in `replies`, because ragas gives no reasons. A metric ends with the model's first
     failure: ragas itself would send up to forty requests and then return NaN. An unreadable reply leaves its metric
@@ -44,7 +47,7 @@ class RagasMeasurement:
         chat: The model that ragas asks.
         embeddings: The embeddings by which ragas compares texts.
         question: The question.
-        answer: The answer; neither its text nor its contexts may be empty.
+        answer: The answer; its text may not be empty.
     """
 
     def __init__(self, chat: Chat, embeddings: Embeds, question: Question, answer: RagAnswer) -> None:
@@ -54,6 +57,7 @@ class RagasMeasurement:
         self._chat = chat
         self._embeddings = embeddings
         self._failure: JudgeError | None = None
+        self._scores: dict[str, Score | None] = {}
         self._nonces = Nonces()
         self._asked = question.question
         self._expected = question.expected_answer or next(iter(question.acceptable_answers), "")
@@ -68,23 +72,29 @@ class RagasMeasurement:
     async def answer_relevancy(self) -> Score | None:
         """The library's `AnswerRelevancy`; None if it is undefined."""
         metric = self._metrics.AnswerRelevancy(llm=self._llm, embeddings=self._vectors)
-        return await self._score(metric.ascore(user_input=self._asked, response=self._said))
+        return await self._score(metric, user_input=self._asked, response=self._said)
 
     async def answer_correctness(self) -> Score | None:
-        """The library's `AnswerCorrectness` against the expected answer; None if it is undefined."""
+        """The library's `AnswerCorrectness`; None if it is undefined, or if no answer is expected."""
+        if not self._expected:
+            return None
         metric = self._metrics.AnswerCorrectness(llm=self._llm, embeddings=self._vectors)
-        return await self._score(metric.ascore(user_input=self._asked, response=self._said, reference=self._expected))
+        return await self._score(metric, user_input=self._asked, response=self._said, reference=self._expected)
 
     async def context_relevance(self) -> Score | None:
         """The library's `ContextRelevance`; None if it is undefined."""
+        if not any(map(str.strip, self._contexts)):
+            return _WITHOUT_CONTEXTS
         metric = self._metrics.ContextRelevance(llm=self._llm)
-        return await self._score(metric.ascore(user_input=self._asked, retrieved_contexts=self._contexts))
+        return await self._score(metric, user_input=self._asked, retrieved_contexts=self._contexts)
 
     async def faithfulness(self) -> Score | None:
         """The library's `Faithfulness`; None for an answer without statements."""
+        if not any(map(str.strip, self._grounding)):
+            return _WITHOUT_CONTEXTS
         metric = self._metrics.Faithfulness(llm=self._llm)
         return await self._score(
-            metric.ascore(user_input=self._asked, response=self._said, retrieved_contexts=self._grounding)
+            metric, user_input=self._asked, response=self._said, retrieved_contexts=self._grounding
         )
 
     async def ask(self, prompt: str, form: type[BaseModel]) -> Any:
@@ -113,7 +123,13 @@ class RagasMeasurement:
         if self._failure is not None:
             raise self._failure
 
-    async def _score(self, measuring: Awaitable[Any]) -> Score | None:
+    async def _score(self, metric: Any, **material: Any) -> Score | None:
+        name = type(metric).__name__
+        if name not in self._scores:
+            self._scores[name] = await self._measured(metric.ascore(**material))
+        return self._scores[name]
+
+    async def _measured(self, measuring: Awaitable[Any]) -> Score | None:
         self._failure = None
         try:
             value = float((await measuring).value)

@@ -42,14 +42,12 @@ class RagasByLibrary:
         expected = bool(question.acceptable_answers)
         if not answer.text.strip():
             return {RELEVANCY: Score(0.0), **({CORRECTNESS: Score(0.0)} if expected else {})}
-        given = any(map(str.strip, answer.contexts))
         measurement = self._judge.measurement(question, answer)
-        judged = await self._judge.scores(question, answer)
         values = {
             RELEVANCY: await measurement.answer_relevancy(),
-            CONTEXT: await measurement.context_relevance() if given else Score(0.0),
-            FAITHFULNESS: judged.faithfulness,
+            CONTEXT: await measurement.context_relevance(),
+            FAITHFULNESS: await measurement.faithfulness(),
         }
         if expected:
-            values[CORRECTNESS] = judged.answer_correctness
+            values[CORRECTNESS] = await measurement.answer_correctness()
         return {name: score or Score.unscored(NOT_DEFINED) for name, score in values.items()}
