@@ -94,7 +94,6 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 
 def _run(chosen: argparse.Namespace) -> int:
     from pytest_ragcheck.cli.judge_measurement import identity_of, measure_judge
-    from pytest_ragcheck.judging.judge_names import judge_words
 
     if not 0 <= chosen.margin <= 1:
         raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
@@ -105,7 +104,7 @@ def _run(chosen: argparse.Namespace) -> int:
     measured: list[Measured] = []
     failures: list[RagcheckError] = []
     for settings, judge in judges:
-        name = judge_words(identity_of(judge))
+        name = identity_of(judge).words
         try:
             measured.append(measure_judge(answers, chosen.file, judge, settings))
         except (StepFailed, UsageError) as error:

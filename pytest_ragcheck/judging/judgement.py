@@ -69,6 +69,13 @@ class JudgeIdentity:
     parameters: str | None = None
     """The user's request parameters and headers as JSON, without secrets; None if there are none."""
 
+    @property
+    def words(self) -> str:
+        """The judge in a few words, such as `offline (offline-4)` or `openai (gpt-5-mini, en-2)`."""
+        details = ", ".join(filter(None, (self.model, self.prompt_version, self.url)))
+        note = " - word matching, no language model" if self.kind == "offline" else ""
+        return f"{self.kind}{f' ({details})' if details else ''}{note}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:

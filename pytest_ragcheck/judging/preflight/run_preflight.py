@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
 from pytest_ragcheck.judging.checked_judgement import judge_identity
-from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.judging.preflight.trial import (
     SCORES,
     Trial,
@@ -131,7 +130,7 @@ def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
 
 def _who(judge: Judge) -> str:
     identity = judge_identity(judge)
-    return f"the judge {judge_words(identity)}" if identity is not None else "the judge"
+    return f"the judge {identity.words}" if identity is not None else "the judge"
 
 
 def _read(output: Path | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.judging.judge_names import judge_name
+from pytest_ragcheck.config.readers import WITH_MODEL
 from pytest_ragcheck.plugin.collecting.overrides import is_overridden
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
@@ -73,7 +73,7 @@ def _lines(config: pytest.Config) -> list[str]:
     judge = "not asked"
     known = {question.is_answered for each in sets for question in each.questions}
     if "judge" in settings.run.metrics and known != {False}:
-        judge = _given_or_overridden(config, "rag_judge", judge_name(settings), paths)
+        judge = _given_or_overridden(config, "rag_judge", _judge(settings), paths)
     lines = header_lines(
         settings,
         endpoint=_endpoint(config, settings, paths),
@@ -84,6 +84,14 @@ def _lines(config: pytest.Config) -> list[str]:
     if config.getoption("rag_threshold") is not None:
         lines += _unreached(sets)
     return list(map(printable, lines))
+
+
+def _judge(settings: Settings) -> str:
+    """Return the judge that the settings name, with its model; empty if they name none."""
+    if settings.run.replay and not settings.judge.is_chosen:
+        return "as recorded"
+    model = settings.judge.model if settings.judge.name in WITH_MODEL else None
+    return " ".join(filter(None, (settings.judge.name, model)))
 
 
 def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:

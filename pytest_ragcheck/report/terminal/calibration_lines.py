@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck._version import __version__
-from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.report.counted import counted
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def calibration_lines(measured: Measured, *, most_shown: int) -> Iterator[str]:
     good, bad = _WORDS[measured.score]
     groups = f" in {counted(told.n_groups, 'group')}" if told.n_groups < told.n else ""
     counts = f"{counted(told.n, 'answer')}{groups}, {told.n_good} {good}, {told.n - told.n_good} {bad}"
-    yield f"judge: {judge_words(measured.judge)}"
+    yield f"judge: {measured.judge.words}"
     yield f"{measured.score} against {measured.label} of {measured.file}: {counts}"
     if measured.n_unscored:
         without = counted(measured.n_unscored, "further answer")

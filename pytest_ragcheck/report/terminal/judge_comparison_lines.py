@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.report.counted import counted
 from pytest_ragcheck.report.terminal.calibration_lines import calibration_document
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def comparison_lines(measured: Sequence[Measured], comparison: JudgeComparison) -> Iterator[str]:
     """Yield the rates of each judge, the paired differences from the best one, and the cheapest that is as good."""
     first = measured[0]
-    names = [f"{number}. {judge_words(each.judge)}" for number, each in enumerate(measured, start=1)]
+    names = [f"{number}. {each.judge.words}" for number, each in enumerate(measured, start=1)]
     width = max(map(len, names))
     yield f"{first.score} against {first.label} of {first.file}: {counted(comparison.n, 'answer')} scored by all judges"
     for name, each in zip(names, measured, strict=True):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.judge_names import judge_words
 from pytest_ragcheck.questions.question import GENERATION, RETRIEVAL_ALONE
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.counted import counted
@@ -208,7 +207,7 @@ def _injection_lines(injection: Mapping[str, AttackCounts]) -> Iterator[str]:
 
 def _origin_lines(outcomes: Outcomes, summary: Summary) -> Iterator[str]:
     """Yield the judges, and the origin of answers and verdicts."""
-    yield f"judge: {'; '.join(map(judge_words, summary.judges)) or 'unknown, because no answer reached one'}"
+    yield f"judge: {'; '.join(judge.words for judge in summary.judges) or 'unknown, because no answer reached one'}"
     yield from _cost_lines(summary.totals.performance)
     yield from _earlier_lines(outcomes, summary)
     yield from (f"asked on demand: {count}: {why}" for why, count in sorted(outcomes.on_demand.items()))
