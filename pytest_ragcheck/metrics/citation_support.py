@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.offline_support import support_by_rules
+from pytest_ragcheck.judging.judgement import SentenceSupport
+from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.support import PASS_LINE, groundedness
+from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.judging.prompts.fence import Nonces
 from pytest_ragcheck.metrics.citations import NO_IDS, cited_sentences, quoted, shown
 from pytest_ragcheck.rag.cited_answer import cited_answer
@@ -14,7 +17,6 @@ from pytest_ragcheck.scores.catalogue import CITATION_SUPPORT
 from pytest_ragcheck.scores.score import Score
 
 if TYPE_CHECKING:
-    from pytest_ragcheck.judging.judgement import SentenceSupport
     from pytest_ragcheck.judging.model.chat import AsksModel
     from pytest_ragcheck.metrics.citations import CitedSentence
     from pytest_ragcheck.questions.question import Question
@@ -62,7 +64,7 @@ class CitationSupport:
         texts = [(sentence.text, numbers) for sentence, numbers in zip(asked, cites, strict=True)]
         supports: Sequence[SentenceSupport] = ()
         if self._chat is None:
-            supports = support_by_rules(question.question, texts, passages)
+            supports = _support_by_rules(question.question, texts, passages)
         elif texts:
             from pytest_ragcheck.judging.model.support_reply import ask_support
 
@@ -119,6 +121,42 @@ def citation_scores(sentences: Sequence[JudgedSentence]) -> dict[str, Score]:
             findings=tuple(unsupported[:_MOST_FINDINGS]),
         ),
     }
+
+
+def _support_by_rules(
+    question: str, sentences: Sequence[tuple[str, Sequence[int]]], passages: Sequence[str]
+) -> list[SentenceSupport]:
+    """
+    Return the support of each sentence: its groundedness in the passages is `PASS_LINE` or more.
+
+    Args:
+        question: Its words need no support.
+        sentences: The sentences without markers, each with the numbers of the passages that it cites, from 1.
+        passages: The cited passages.
+    """
+    terms = TermDictionary()
+    contexts_read = ContextCache(terms)
+
+    def supports(sentence: str, numbers: Sequence[int]) -> bool:
+        given = [passages[number - 1] for number in numbers]
+        if not any(map(str.strip, given)):
+            return False
+        grounded = groundedness(sentence, question=question, contexts=given, terms=terms, contexts_read=contexts_read)
+        return grounded.score >= PASS_LINE
+
+    found: list[SentenceSupport] = []
+    for text, cites in sentences:
+        distinct = list(dict.fromkeys(cites))
+        supported = supports(text, distinct)
+        several = distinct if supported and len(distinct) > 1 else []
+        alone = frozenset(number for number in several if supports(text, [number]))
+        needed = frozenset(
+            number
+            for number in several
+            if number not in alone and not supports(text, [other for other in distinct if other != number])
+        )
+        found.append(SentenceSupport(supported=supported, alone=alone, needed=needed))
+    return found
 
 
 def _is_resolved(sentence: CitedSentence) -> bool:
