@@ -106,8 +106,7 @@ def origin(url: str) -> tuple[str, str]:
 
 def host_and_path(url: str) -> str:
     """The URL without user, password, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+    return full_address(url).partition("?")[0]
 
 
 def full_address(url: str) -> str:
