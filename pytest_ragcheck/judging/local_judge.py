@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 
 from pytest_ragcheck.concurrency.batches import Batches
-from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
+from pytest_ragcheck.errors import JudgeError, UsageError
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, no_packages, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import downloaded
 from pytest_ragcheck.judging.judged_material import digest_of, grounding_contexts
@@ -105,10 +105,7 @@ class LocalJudge:
         claimed = ClaimedAnswer(
             question=_readable(question.question), contexts=tuple(map(_readable, contexts)), answer=text
         )
-        try:
-            tokens = await self._batches.result(claimed)
-        except MeasurementError as error:
-            raise error if isinstance(error, JudgeError) else JudgeError(str(error)) from error
+        tokens = await self._batches.result(claimed)
         if not tokens:
             raise JudgeError(
                 f"the tokenizer of {self.identity.model!r} has no token for the answer {excerpt(text)!r}. Choose "

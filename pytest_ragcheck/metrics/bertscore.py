@@ -48,7 +48,7 @@ class BertScore:
         The three scores, each for its best accepted answer, as in bert-score.
 
         Raises:
-            MeasurementError: The model cannot be loaded.
+            JudgeError: The model cannot be loaded.
         """
         if not (question.answerable and question.acceptable_answers):
             return {}

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.errors import JudgeError, MeasurementError
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel, state_of
 from pytest_ragcheck.judging.embeddings.transformers_model import load
 from pytest_ragcheck.judging.judged_material import digest_of
@@ -38,10 +37,7 @@ class LocalEmbeddings:
             JudgeError: The model cannot be loaded.
         """
         distinct = list(dict.fromkeys(texts))
-        try:
-            vectors = [await self._model.use(partial(_Reader.vector, text=text)) for text in distinct]
-        except MeasurementError as error:
-            raise JudgeError(str(error)) from error
+        vectors = [await self._model.use(partial(_Reader.vector, text=text)) for text in distinct]
         return dict(zip(distinct, vectors, strict=True))
 
 

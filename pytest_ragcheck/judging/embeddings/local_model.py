@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from pytest_ragcheck.concurrency.threads import in_thread
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.scores.catalogue import LOCAL_PACKAGES
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class LocalModel(Generic[M]):
         The result of the function with the model, computed in a thread.
 
         Raises:
-            MeasurementError: The model cannot be loaded.
+            JudgeError: The model cannot be loaded.
         """
         return await in_thread(partial(self.in_turn, function))
 
@@ -76,7 +76,7 @@ class LocalModel(Generic[M]):
         The result of the function with the model, computed in this thread after other callers.
 
         Raises:
-            MeasurementError: The model cannot be loaded.
+            JudgeError: The model cannot be loaded.
         """
         with self._turn:
             return function(self._itself())
@@ -84,7 +84,7 @@ class LocalModel(Generic[M]):
     def _itself(self) -> M:
         if self._problem:
             # Not loaded again, because the hub may take minutes to fail.
-            raise MeasurementError(self._problem)
+            raise JudgeError(self._problem)
         if self._loaded is None:
             try:
                 self._loaded = self._load(self._name)
@@ -93,5 +93,5 @@ class LocalModel(Generic[M]):
                     f"the model {self._name!r} of {self._setting} cannot be loaded: "
                     f"{' '.join(str(error).split())[:300]}"
                 )
-                raise MeasurementError(self._problem) from error
+                raise JudgeError(self._problem) from error
         return self._loaded

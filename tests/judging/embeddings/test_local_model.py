@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from pytest_ragcheck.errors import MeasurementError
+from pytest_ragcheck.errors import JudgeError
 from pytest_ragcheck.judging.embeddings.local_model import LocalModel
 
 
@@ -45,7 +45,7 @@ def test_what_cannot_be_loaded_is_tried_once_and_said_of_every_use() -> None:
 
     model = LocalModel("mini", setting="rag_embedding_model", load=load)
     for _ in range(2):
-        with pytest.raises(MeasurementError) as caught:
+        with pytest.raises(JudgeError) as caught:
             asyncio.run(model.use(len))
         text = str(caught.value)
         assert text.startswith(
