@@ -28,7 +28,13 @@ class Loaded:
     @property
     def most_pieces(self) -> int | None:
         """The longest input in tokens; None if neither the model nor its tokenizer has a limit."""
-        return longest_input(self.model, self.tokenizer)
+        limits = [self.tokenizer.model_max_length, getattr(self.model.config, "max_position_embeddings", None)]
+        # RoBERTa and its kin count positions from after the padding's, so that two of 514 are not for tokens.
+        for name, module in self.model.named_modules():
+            if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+                limits.append(module.num_embeddings - module.padding_idx - 1)
+        # Some tokenizers without a limit give a number with thirty digits, and some models -1.
+        return min((int(limit) for limit in limits if limit and 0 < limit < 10**9), default=None)
 
 
 def load(name: str) -> Loaded:
@@ -71,17 +77,6 @@ def limit_threads(torch: Any) -> None:
     is_default = torch.get_num_threads() in (cpus, cpus // 2)
     if workers > 1 and is_default and os.environ.keys().isdisjoint(("OMP_NUM_THREADS", "MKL_NUM_THREADS")):
         torch.set_num_threads(min(torch.get_num_threads(), max(1, cpus // workers)))
-
-
-def longest_input(model: Any, tokenizer: Any) -> int | None:
-    """The longest input in tokens; None if neither the model nor its tokenizer has a limit."""
-    limits = [tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None)]
-    # RoBERTa and its kin count positions from after the padding's, so that two of 514 are not for tokens.
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            limits.append(module.num_embeddings - module.padding_idx - 1)
-    # Some tokenizers without a limit give a number with thirty digits, and some models -1.
-    return min((int(limit) for limit in limits if limit and 0 < limit < 10**9), default=None)
 
 
 def downloaded(name: str) -> Path | None:
