@@ -100,10 +100,12 @@ def _is_entered(folder: Path) -> bool:
 
 def _mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
     kind, document = _result(path)
-    if kind is not None:
-        yield from _schema_mistakes(path, kind, document)
-    else:
+    if kind is None:
         yield from _question_mistakes(path, own_metrics, collected)
+        return
+    from pytest_ragcheck.summary.result_schemas import schema_mistakes
+
+    yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
 
 
 def _question_mistakes(path: Path, own_metrics: Iterable[str], collected: CollectedQuestions) -> Iterator[str]:
@@ -117,21 +119,6 @@ def _question_mistakes(path: Path, own_metrics: Iterable[str], collected: Collec
         collected.add(questions)
     except QuestionFileError as error:
         yield from error.problems
-
-
-def mistakes_in_result(path: Path) -> Iterator[str]:
-    """Yield the mistakes of a result file or of a run's questions file; other files are skipped."""
-    kind, document = _result(path)
-    if kind is not None:
-        yield from _schema_mistakes(path, kind, document)
-    elif path.name.endswith(RESULT_QUESTIONS):
-        yield from _question_mistakes(path, (), CollectedQuestions(root=Path.cwd()))
-
-
-def _schema_mistakes(path: Path, kind: str, document: object) -> Iterator[str]:
-    from pytest_ragcheck.summary.result_schemas import schema_mistakes
-
-    yield from (printable(f"{path}: {mistake}") for mistake in schema_mistakes(kind, document))
 
 
 def _result(path: Path) -> tuple[str | None, object]:
@@ -149,9 +136,10 @@ def _result(path: Path) -> tuple[str | None, object]:
 
 
 def damage(values: Iterable[object]) -> Iterator[str]:
-    """The mistakes of the result files that a command reads."""
+    """The mistakes of the result files that a command reads, and of the questions files of runs."""
     for path in dict.fromkeys(each for value in values for each in _result_files(value)):
-        yield from mistakes_in_result(path)
+        if path.name.endswith(RESULT_QUESTIONS) or _result(path)[0] is not None:
+            yield from _mistakes(path, (), CollectedQuestions(root=Path.cwd()))
 
 
 def _result_files(value: object) -> Iterator[Path]:
