@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.concurrency.time_limit import TimeLimit
@@ -32,20 +32,18 @@ class SdkRequests:
         # The SDK limits each read, so a server that drips bytes would never time out.
         self._limit_seconds = timeout_seconds + repeats * (timeout_seconds + _LONGEST_RETRY_WAIT_SECONDS)
 
-    async def post(self, body: Mapping[str, Any]) -> Any:
-        reply = await self._replied(self._client.chat.completions.create(**json.loads(sendable(body))))
-        # The package returns a body of another content type as text.
-        return (streamed(reply) or reply) if isinstance(reply, str) else reply
-
     async def aclose(self) -> None:
         """Does nothing, because the client belongs to the caller."""
 
-    async def _replied(self, request: Awaitable[Any]) -> Any:
+    async def post(self, body: Mapping[str, Any]) -> Any:
         import openai
 
+        parameters = json.loads(sendable(body))
         try:
             with TimeLimit(self._limit_seconds):
-                return await request
+                reply = await self._client.chat.completions.create(**parameters)
+                # The package returns a body of another content type as text.
+                return (streamed(reply) or reply) if isinstance(reply, str) else reply
             raise TimeoutError
         except openai.APITimeoutError as error:
             raise TimeoutError from error
