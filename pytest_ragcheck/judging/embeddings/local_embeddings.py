@@ -13,6 +13,7 @@ from pytest_ragcheck.judging.judged_material import digest_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.judging.embeddings.embeds import Vector
+    from pytest_ragcheck.judging.embeddings.transformers_model import Loaded
 
 
 class LocalEmbeddings:
@@ -27,7 +28,7 @@ class LocalEmbeddings:
         self.fingerprint = digest_of([model, state_of(Path(model))])
         """Digest of the name and, for a folder, of the names, sizes and times of its files."""
 
-        self._model = LocalModel(model, setting="rag_embedding_model", load=_Reader)
+        self._model = LocalModel(model, setting="rag_embedding_model", load=load)
 
     async def embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """
@@ -37,22 +38,16 @@ class LocalEmbeddings:
             JudgeError: The model cannot be loaded.
         """
         distinct = list(dict.fromkeys(texts))
-        vectors = [await self._model.use(partial(_Reader.vector, text=text)) for text in distinct]
+        vectors = [await self._model.use(partial(_vector, text=text)) for text in distinct]
         return dict(zip(distinct, vectors, strict=True))
 
 
-class _Reader:
-    """A loaded model."""
-
-    def __init__(self, name: str) -> None:
-        self._loaded = load(name)
-
-    def vector(self, text: str) -> Vector:
-        torch = self._loaded.torch
-        # Tokenizers reject lone surrogates.
-        text = text.encode("utf-8", "replace").decode("utf-8").strip()
-        most = self._loaded.most_pieces
-        ids = self._loaded.tokenizer.encode(text, truncation=most is not None, max_length=most)
-        with torch.no_grad():
-            output = self._loaded.model(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
-        return tuple(output.last_hidden_state[0].mean(dim=0).tolist())
+def _vector(loaded: Loaded, *, text: str) -> Vector:
+    # Tokenizers reject lone surrogates.
+    text = text.encode("utf-8", "replace").decode("utf-8").strip()
+    most = loaded.most_pieces
+    ids = loaded.tokenizer.encode(text, truncation=most is not None, max_length=most)
+    torch = loaded.torch
+    with torch.no_grad():
+        output = loaded.model(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+    return tuple(output.last_hidden_state[0].mean(dim=0).tolist())

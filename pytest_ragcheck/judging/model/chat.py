@@ -82,7 +82,7 @@ class Chat:
 
     def __init__(self, server: ModelServer) -> None:
         self.server = server
-        self._negotiation = FormatSearch()
+        self._format = FormatSearch()
 
     async def ask(self, prompt: str, wanted: ExpectedReply[T], *, nonce: str) -> T:
         """
@@ -117,7 +117,7 @@ class Chat:
 
     async def _reply(self, messages: list[dict[str, str]], wanted: ExpectedReply[T]) -> ReplyText:
         async def send() -> ReplyText:
-            return reply_text(await self._negotiation.ask(partial(self._create, messages, wanted)))
+            return reply_text(await self._format.ask(partial(self._create, messages, wanted)))
 
         return await self.server.call(send)
 
