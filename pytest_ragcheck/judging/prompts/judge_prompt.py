@@ -113,7 +113,8 @@ class JudgePrompt:
     @property
     def is_russian(self) -> bool:
         """True if the prompt has more Cyrillic than Latin letters, without its placeholders and field names."""
-        return _is_russian(self.text)
+        words = _NOT_A_LANGUAGE.sub(" ", self.text)
+        return len(_CYRILLIC.findall(words)) > len(_LATIN.findall(words))
 
     def render(
         self, question: Question, answer: RagAnswer, *, nonce: str, sentences: Sequence[Mapping[str, object]] = ()
@@ -164,14 +165,16 @@ def load_prompt(name_or_path: str | Path) -> JudgePrompt:
     Raises:
         UsageError: There is no such prompt, or a placeholder is missing or unknown.
     """
-    name = str(name_or_path)
-    if name in PACKAGED:
-        return packaged_prompt(name, **_around(name))
-    path = Path(name_or_path)
-    _, text = _split_version(_read(path))
-    _check_placeholders(path, text)
-    prompt = JudgePrompt(name=path.stem, version="", text=text, **_around("ru" if _is_russian(text) else "en"))
-    return replace(prompt, version=f"{path.stem}-{prompt.digest[:8]}")
+    if str(name_or_path) in PACKAGED:
+        prompt = packaged_prompt(str(name_or_path))
+    else:
+        path = Path(name_or_path)
+        _, text = _split_version(_read(path))
+        _check_placeholders(path, text)
+        prompt = JudgePrompt(name=path.stem, version="", text=text)
+    if prompt.is_russian:
+        prompt = replace(prompt, **_russian_texts())
+    return prompt if prompt.version else replace(prompt, version=f"{prompt.name}-{prompt.digest[:8]}")
 
 
 def packaged_prompt(name: str, **around: str) -> JudgePrompt:
@@ -180,17 +183,10 @@ def packaged_prompt(name: str, **around: str) -> JudgePrompt:
     return JudgePrompt(name=name, version=version, text=text, **around)
 
 
-def _around(language: str) -> dict[str, str]:
-    """The texts around a prompt in that language, by field of `JudgePrompt`."""
-    if language == "en":
-        return {}
-    texts = {part: _packaged_text(f"{language}.{part}.txt") for part in ("frame", "repair", "history")}
+def _russian_texts() -> dict[str, str]:
+    """The texts around a Russian prompt, by field of `JudgePrompt`."""
+    texts = {part: _packaged_text(f"ru.{part}.txt") for part in ("frame", "repair", "history")}
     return {part: text if part == "history" else text.rstrip() for part, text in texts.items()}
-
-
-def _is_russian(text: str) -> bool:
-    words = _NOT_A_LANGUAGE.sub(" ", text)
-    return len(_CYRILLIC.findall(words)) > len(_LATIN.findall(words))
 
 
 def _packaged_text(file_name: str) -> str:
