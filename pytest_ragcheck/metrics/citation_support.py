@@ -54,14 +54,14 @@ class CitationSupport:
         if any(citation.contexts is None for citation in cited.citations):
             return dict.fromkeys(CITATION_SUPPORT, Score.unscored(NO_IDS))
         sentences = cited_sentences(answer, cited)
-        asked = [each for each in sentences if _is_resolved(each)]
         numbers: dict[tuple[int, ...], int] = {}
-        cites = [
-            [numbers.setdefault(each.contexts or (), len(numbers) + 1) for each in sentence.citations]
-            for sentence in asked
-        ]
+        cites = {
+            index: [numbers.setdefault(each.contexts or (), len(numbers) + 1) for each in sentence.citations]
+            for index, sentence in enumerate(sentences)
+            if sentence.citations and all(citation.contexts for citation in sentence.citations)
+        }
         passages = ["\n\n".join(answer.contexts[at] for at in places) for places in numbers]
-        texts = [(sentence.text, numbers) for sentence, numbers in zip(asked, cites, strict=True)]
+        texts = [(sentences[index].text, cited_numbers) for index, cited_numbers in cites.items()]
         supports: Sequence[SentenceSupport] = ()
         if self._chat is None:
             supports = _support_by_rules(question.question, texts, passages)
@@ -70,9 +70,12 @@ class CitationSupport:
 
             nonce = self._nonces.of(question.question)
             supports = await ask_support(self._chat, question, answer, texts, passages, nonce=nonce)
-        supported = iter(zip(cites, supports, strict=True))
+        support_of = dict(zip(cites, supports, strict=True))
         return citation_scores(
-            [_judged(each, *next(supported)) if _is_resolved(each) else _unjudged(each) for each in sentences]
+            [
+                _judged(sentence, cites[index], support_of[index]) if index in cites else _unjudged(sentence)
+                for index, sentence in enumerate(sentences)
+            ]
         )
 
 
@@ -157,10 +160,6 @@ def _support_by_rules(
         )
         found.append(SentenceSupport(supported=supported, alone=alone, needed=needed))
     return found
-
-
-def _is_resolved(sentence: CitedSentence) -> bool:
-    return bool(sentence.citations) and all(citation.contexts for citation in sentence.citations)
 
 
 def _unjudged(sentence: CitedSentence) -> JudgedSentence:
