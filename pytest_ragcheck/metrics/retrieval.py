@@ -46,10 +46,6 @@ class Retrieval:
         gold = gold_keys(question)
         if not question.answerable or not (gold or question.lacks_gold):
             return {}
-        if lacks_ids(question, answer):
-            most = question.top_k or self._top_k
-            cut = (name for name in RETRIEVAL if "_at_" not in name or int(name.rpartition("_")[2]) <= most)
-            return dict.fromkeys(cut, Score.unscored(_NO_IDS))
         retrieved = found_gold(question, answer)
         values: dict[str, float] = {}
         for k in CUTOFFS:
@@ -60,7 +56,8 @@ class Retrieval:
                 values[f"hit_rate_at_{k}"] = hit_rate_at_k(retrieved, gold, k)
         values["mrr"] = reciprocal_rank(retrieved, gold)
         values["map"] = average_precision(retrieved, gold)
-        return {name: Score(values[name]) for name in RETRIEVAL if name in values}
+        unscored = Score.unscored(_NO_IDS) if lacks_ids(question, answer) else None
+        return {name: unscored or Score(values[name]) for name in RETRIEVAL if name in values}
 
 
 def recall_at_k(retrieved: Retrieved, gold: Collection[str], k: int) -> float:
