@@ -69,10 +69,8 @@ def choose_metrics(settings: Settings, judge: Judge | None = None, own: Iterable
 
 def check_installed(settings: Settings) -> None:
     """Raises a `UsageError` if a group or a local model needs a package that is not installed."""
-    for group, packages in EXTRAS.items():
-        missing = (
-            [package for package in packages if find_spec(package) is None] if group in settings.run.metrics else []
-        )
+    for group in settings.run.metrics:
+        missing = [package for package in EXTRAS.get(group, ()) if find_spec(package) is None]
         if missing:
             raise UsageError(
                 f"rag_metrics: the group {group} needs {' and '.join(missing)}, not installed here: "
