@@ -93,7 +93,8 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    from pytest_ragcheck.cli.judge_measurement import identity_of, measure_judge
+    from pytest_ragcheck.cli.judge_measurement import measure_judge
+    from pytest_ragcheck.judging.checked_judgement import identity_of
 
     if not 0 <= chosen.margin <= 1:
         raise UsageError(f"--margin: {chosen.margin:g} is not a number from 0 to 1; write one such as 0.05")
@@ -162,27 +163,27 @@ def _settings(chosen: argparse.Namespace, name: str | None, model: str | None) -
     values = {argument: getattr(chosen, argument) for argument in _OPTIONS}
     values |= {"judge": None if _is_own(name) else name, "judge_model": model}
     typed = {f"rag_{each}": Given(value, f"--{each.replace('_', '-')}") for each, value in values.items()}
-    settings = settings_as_typed(typed, variables=_JUDGE_VARIABLES)
-    if settings.judge.name in (None, "none") and not _is_own(name):
-        raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
-    return settings
+    return settings_as_typed(typed, variables=_JUDGE_VARIABLES)
 
 
 def _is_own(name: str | None) -> bool:
     return ":" in (name or "")
 
 
-def _judge(name: str | None, settings: Settings) -> Judge | None:
+def _judge(name: str | None, settings: Settings) -> Judge:
     from pytest_ragcheck.cli.judge_measurement import own_judge
     from pytest_ragcheck.judging.judge_choice import choose_judge
 
     if name is not None and _is_own(name):
         return own_judge(name)
     try:
-        return choose_judge(settings)
+        judge = choose_judge(settings) if settings.judge.name else None
     except UsageError as error:
         # Its options have the names of pytest's without the prefix.
         raise UsageError(str(error).replace("--rag-", "--")) from None
+    if judge is None:
+        raise UsageError("no judge to measure. Give --judge=offline, or --judge=openai with --judge-model.")
+    return judge
 
 
 def _check_writable(path: Path, labels: Path) -> None:

@@ -17,9 +17,8 @@ from pytest_ragcheck.concurrency.frames import is_own_failure
 from pytest_ragcheck.concurrency.tasks import together
 from pytest_ragcheck.engine.limits.request_limiter import RequestLimiter
 from pytest_ragcheck.errors import JudgeError, MeasurementError, UsageError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, identity_of
 from pytest_ragcheck.judging.function_judge import as_judge
-from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.judging.model.usage import metered
 from pytest_ragcheck.judging.panel import Panel
 from pytest_ragcheck.judging.preflight.run_preflight import preflight
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_ragcheck.judging.labels import LabelledAnswer, LabelledAnswers
 
 
-def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, settings: Settings) -> Measured:
+def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: Settings) -> Measured:
     """
     Return how far the judge agrees with the labels.
 
@@ -66,13 +65,12 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
         why = errors[0] if errors else f"the judge scores no {answers.score}"
         raise UsageError(f"{path}: none of {counted(len(answers.rows), 'answer')} could be measured. {why}")
     judged = {number: Judged(score=value, good=row.good, group=row.group) for number, (row, _, value) in scored.items()}
-    identity = identity_of(judge)
     return Measured(
         file=path.name,
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         label=answers.label,
         score=answers.score,
-        judge=identity,
+        judge=identity_of(judge),
         timestamp=datetime.now(timezone.utc),
         calibration=calibrate(list(judged.values()), threshold=settings.gate.threshold),
         judged=judged,
@@ -83,18 +81,13 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge | None, set
     )
 
 
-def identity_of(judge: Judge | None) -> JudgeIdentity:
-    """Return the identity of the judge; its kind is `none` without one."""
-    return judge_identity(judge) or JudgeIdentity(kind="none")
-
-
-def _is_free(judge: Judge | None) -> bool:
+def _is_free(judge: Judge) -> bool:
     if isinstance(judge, Panel):
         return all(map(_is_free, judge.judges))
     return identity_of(judge).kind in {"offline", "local"}
 
 
-def _judged(answers: LabelledAnswers, judge: Judge | None, settings: Settings) -> list[Judgement | MeasurementError]:
+def _judged(answers: LabelledAnswers, judge: Judge, settings: Settings) -> list[Judgement | MeasurementError]:
     """Return the judgement or the failure of each row, asked concurrently."""
 
     async def judge_one(row: LabelledAnswer, gate: RequestLimiter) -> Judgement | MeasurementError:

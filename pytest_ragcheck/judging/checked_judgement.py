@@ -59,9 +59,12 @@ async def checked_judgement(question: Question, answer: RagAnswer, judge: Judge 
 
 
 def judge_identity(judge: Judge | None) -> JudgeIdentity | None:
-    """The judge's `identity`, or its class name if it has none; None without a judge."""
-    if judge is None:
-        return None
+    """The identity of the judge; None without a judge."""
+    return None if judge is None else identity_of(judge)
+
+
+def identity_of(judge: Judge) -> JudgeIdentity:
+    """The judge's `identity`, or its class name if it has none."""
     identity = getattr(judge, "identity", None)
     return identity if isinstance(identity, JudgeIdentity) else JudgeIdentity(kind=type(judge).__qualname__)
 

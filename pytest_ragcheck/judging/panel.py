@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ragcheck.concurrency.exit_stack import closing
 from pytest_ragcheck.errors import UsageError
-from pytest_ragcheck.judging.checked_judgement import checked_judgement, judge_identity
+from pytest_ragcheck.judging.checked_judgement import checked_judgement, identity_of
 from pytest_ragcheck.judging.function_judge import as_judge
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.same_verdict import SameVerdict
@@ -53,7 +53,7 @@ class Panel:
         self.chat: Any = next((chat for chat in chats if chat is not None), None)
         """The model of the first judge that has one."""
 
-        identities = [identity for judge in self.judges if (identity := judge_identity(judge)) is not None]
+        identities = list(map(identity_of, self.judges))
         names = [" ".join(filter(None, (identity.kind, identity.model))) for identity in identities]
         versions = dict.fromkeys(identity.prompt_version for identity in identities if identity.prompt_version)
         self.identity = JudgeIdentity(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.judged_material import material_digest
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class SameVerdict:
     """
 
     def __init__(self, asked: Judge, verdicts: Mapping[str, Judgement]) -> None:
-        self.identity = judge_identity(asked)
+        self.identity = identity_of(asked)
         self.asked = asked
         self._verdicts = verdicts
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ragcheck.errors import JudgeError, JudgeUnavailable, StepFailed
-from pytest_ragcheck.judging.checked_judgement import judge_identity
+from pytest_ragcheck.judging.checked_judgement import identity_of
 from pytest_ragcheck.judging.preflight.trial import (
     SCORES,
     Trial,
@@ -105,13 +105,17 @@ async def usable_trial(
 
 def refusal(judge: Judge, problem: str, settings: Settings) -> str:
     """The text that ends the run, without secrets, from the text of `usable_trial`."""
-    return settings.redactor.text(f"{_who(judge)} was tried out before the first question: {problem} {_SEE}")
+    return settings.redactor.text(
+        f"the judge {identity_of(judge).words} was tried out before the first question: {problem} {_SEE}"
+    )
 
 
 def weak_note(judge: Judge, trial: Trial, settings: Settings) -> str:
     """One line, without secrets, with the mistakes of a usable judge; empty if it made none."""
     weak = weaknesses(trial, threshold=settings.gate.threshold)
-    note = f"{_who(judge)} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
+    note = (
+        f"the judge {identity_of(judge).words} is weak: of the answers that it was tried on, {'; '.join(weak)}. {_SEE}"
+    )
     return settings.redactor.text(note) if weak else ""
 
 
@@ -126,11 +130,6 @@ def read_trial(kept: Any) -> Trial | None:
 def with_trial(kept: Mapping[str, str], key: str, text: str) -> dict[str, str]:
     """The kept trials by key with this one added; only the latest are kept."""
     return dict(list({**kept, key: text}.items())[-_MOST_KEPT:])
-
-
-def _who(judge: Judge) -> str:
-    identity = judge_identity(judge)
-    return f"the judge {identity.words}" if identity is not None else "the judge"
 
 
 def _read(output: Path | None) -> dict[str, str]:
