@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -105,7 +105,7 @@ def look_at(folder: Path, environment: Mapping[str, str]) -> Project:
     return Project(
         folder=folder,
         root=root or folder,
-        configuration=next(configurations(folder), None),
+        configuration=_configuration(folder),
         tests=next((folder / name for name in ("tests", "test") if (folder / name).is_dir()), folder),
         url=_shareable(environment.get("RAGCHECK_URL", "").strip()),
         remote_host=None if root is None else _remote_host(root),
@@ -124,8 +124,8 @@ def _shareable(url: str) -> str | None:
     return url if re.fullmatch(r"https?://\S+", url) and not url_secrets(url) else None
 
 
-def configurations(folder: Path) -> Iterator[Configuration]:
-    """Yield the configuration files of pytest for *folder*, an absolute path, the decisive one first."""
+def _configuration(folder: Path) -> Configuration | None:
+    """Return pytest's configuration file for *folder*, an absolute path; None without one."""
     for each in (folder, *folder.parents):
         for name, section in _CONFIGURATIONS.items():
             path = each / name
@@ -134,13 +134,14 @@ def configurations(folder: Path) -> Iterator[Configuration]:
             text = _text(path)
             found = re.search(rf"(?m)^{section}", text)
             if found or _PYTESTS_OWN in name:
-                yield Configuration(
+                return Configuration(
                     path=path,
                     section=found[0] if found else "[pytest]",
                     line=text.count("\n", 0, found.start()) + 1 if found else None,
                     settings=frozenset(_SETTING.findall(text)),
                     url=_shareable(found_url[1]) if (found_url := _URL.search(text)) else None,
                 )
+    return None
 
 
 def _text(path: Path) -> str:
@@ -168,7 +169,7 @@ def ini_settings(folder: Path, names: Collection[str]) -> dict[str, Given]:
     Raises:
         UsageError: The file cannot be read.
     """
-    found = next(configurations(folder.resolve()), None)
+    found = _configuration(folder.resolve())
     if found is None:
         return {}
     section = found.section.strip("[]").replace(" ", "")
