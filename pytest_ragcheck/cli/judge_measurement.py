@@ -56,7 +56,7 @@ def measure_judge(answers: LabelledAnswers, path: Path, judge: Judge, settings: 
     n_unscored = 0
     for number, (row, judgement) in enumerate(zip(answers.rows, judgements, strict=True)):
         if isinstance(judgement, MeasurementError):
-            errors.append(f"{row.id}: {settings.redactor.text(str(judgement))}")
+            errors.append(f"{row.question.id}: {settings.redactor.text(str(judgement))}")
         elif (value := getattr(judgement, answers.score)) is None:
             n_unscored += 1
         else:
@@ -115,7 +115,7 @@ def _disagreements(scored: Sequence[tuple[LabelledAnswer, Judgement, float]], se
     wrong.sort(key=lambda each: -abs(each[2] - each[0].good))
     return [
         Disagreement(
-            id=row.id,
+            id=row.question.id,
             score=value,
             good=row.good,
             question=row.question.question,

@@ -27,10 +27,9 @@ _MOST_SHOWN = 10
 class LabelledAnswer:
     """One answer with its label."""
 
-    id: str
-    """The row's `id`, or its line number."""
-
     question: Question
+    """Its id is the row's `id`, or else its line number."""
+
     answer: RagAnswer
     good: bool
     """The label: the answer is grounded, correct, or an abstention."""
@@ -144,10 +143,9 @@ def _wrong_text(row: dict[str, Any]) -> str:
 
 
 def _labelled(row: dict[str, Any], line: int, label: str) -> LabelledAnswer:
-    name = str(row.get("id", f"line {line}"))
     question = Question(
         dataset_name="labels",
-        id=name,
+        id=str(row.get("id", f"line {line}")),
         question=row.get("question", ""),
         all_acceptable_answers=tuple(row.get("expected_answers", ())),
         history=tuple(
@@ -160,7 +158,6 @@ def _labelled(row: dict[str, Any], line: int, label: str) -> LabelledAnswer:
     answer = RagAnswer(text=row["answer"], contexts=tuple(row.get("contexts", ())))
     group = row.get("meta", {}).get("group")
     return LabelledAnswer(
-        id=name,
         question=question,
         answer=answer,
         good=bool(row[label]),

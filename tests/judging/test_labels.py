@@ -42,7 +42,6 @@ def complaint(folder: Path, *rows: Any, **options: Any) -> str:
 def test_a_row_is_an_answer_with_its_label_and_group(tmp_path: Path) -> None:
     assert labelled(tmp_path, ROW).rows == (
         LabelledAnswer(
-            id="r1",
             question=Question(
                 dataset_name="labels", id="r1", question="How long?", all_acceptable_answers=("30 days",)
             ),
@@ -78,7 +77,7 @@ def test_each_label_belongs_to_a_score(tmp_path: Path, label: str, score: str) -
 
 def test_rows_without_the_label_are_left_out_and_blank_lines_skipped(tmp_path: Path) -> None:
     found = labelled(tmp_path, ROW, "", {**ROW, "id": "r2", "label_correct": None}, {"answer": "a", "label_correct": 0})
-    assert [(row.id, row.good, row.group) for row in found.rows] == [
+    assert [(row.question.id, row.good, row.group) for row in found.rows] == [
         ("r1", True, "group billing"),
         ("line 4", False, "line 4"),
     ]
