@@ -37,27 +37,22 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
     return max(-1.0, min(1.0, dot / lengths))
 
 
-def answer_relevancy(
-    question: Sequence[float], generated: Sequence[Sequence[float]], *, noncommittal: bool = False
-) -> float:
+def answer_relevancy(question: Sequence[float], generated: Sequence[Sequence[float]]) -> float:
     """
     Mean cosine similarity between the question and questions that were generated from the answer.
 
     Args:
         question: The embedding of the question.
         generated: The embeddings of the generated questions, at least one.
-        noncommittal: True if the answer evades the question.
 
     Returns:
-        -1..1, rarely below 0; 0.0 for a noncommittal answer.
+        -1..1, rarely below 0.
 
     Raises:
         ValueError: No questions were generated, or an embedding is all zeros.
 
-    Source: ragas 0.4.3, `AnswerRelevancy`.
+    Source: ragas 0.4.3, `AnswerRelevancy`, which gives 0.0 to an answer that evades the question.
     """
-    if noncommittal:
-        return 0.0
     if not generated:
         raise ValueError("no question was made from the answer")
     return math.fsum(cosine_similarity(question, each) for each in generated) / len(generated)

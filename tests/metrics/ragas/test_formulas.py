@@ -44,10 +44,6 @@ def test_relevancy_is_the_mean_cosine_to_the_questions_made_from_the_answer():
     assert answer_relevancy((1.0, 0.0), generated) == pytest.approx((1 + 0 + 0.6) / 3)
 
 
-def test_a_noncommittal_answer_is_not_relevant_whatever_could_be_asked_of_it():
-    assert answer_relevancy((1.0, 0.0), [(1.0, 0.0)], noncommittal=True) == 0.0
-
-
 def test_without_questions_there_is_no_relevancy():
     with pytest.raises(ValueError, match=r"^no question was made from the answer$"):
         answer_relevancy((1.0, 0.0), [])
