@@ -257,7 +257,9 @@ def text_of(name: str, heading: str) -> list[str]:
 
 def test_from_the_tutorial_to_a_job_in_an_empty_folder(maintainer: Reader) -> None:
     """A question file, a function to ask, and a CI job, out of nothing but the pages."""
-    maintainer.follow(page("tutorial/first-run.md", "Install", "Write a question file", "Say what to ask", "Run it"))
+    maintainer.follow(
+        page("tutorial/first-run.md", "Install", "Write a question file", "Connect your system", "Run it")
+    )
     maintainer.follow([block for block in page(PAGE, "A whole workflow") if block.file])
     maintainer.run("ragcheck baseline save && git add ragcheck-baseline.*")
     merge(maintainer)
