@@ -22,12 +22,12 @@ def test_the_settings_that_it_names_are_there() -> None:
 def test_the_defaults_are_those_of_the_settings() -> None:
     defaults = {option.name: NUMBERS.get(option.shown_default) for option in TABLE}
     assert f"up to {defaults['rag_concurrency']} at the endpoint and eight at the judge" in PAGE
-    assert f"repeated {defaults['rag_retries']}; `rag_retries` changes that" in PAGE
+    assert f"retried {defaults['rag_retries']}; `rag_retries` changes that" in PAGE
 
 
-def test_the_statuses_are_those_that_are_repeated() -> None:
-    assert statuses("gets fewer requests at once") == OVERLOADED
-    assert statuses("a request is repeated") == TRANSIENT - OVERLOADED
+def test_the_statuses_are_those_that_are_retried() -> None:
+    assert statuses("sends fewer requests at once") == OVERLOADED
+    assert statuses("a request is retried") == TRANSIENT - OVERLOADED
 
 
 def statuses(words: str) -> set[int]:
