@@ -40,8 +40,8 @@ CASES: dict[str, object] = {
     "Predictions of another version": predictions(ROW, schema_version="2"),
     "There are no questions": predictions(),
     "A list is missing": {key: value for key, value in predictions(ROW).items() if key != "errors"},
-    "A row is none": predictions(predictions=["refund-window"]),
-    "A row has something else in a field": predictions({**ROW, "verdict": "passed"}),
+    "A row is not an object": predictions(predictions=["refund-window"]),
+    "A field has an unexpected value": predictions({**ROW, "verdict": "passed"}),
     "A question has two rows": predictions(ROW, ROW),
     "The texts of contexts cannot be read": CONTEXTS,
 }

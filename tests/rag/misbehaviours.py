@@ -173,7 +173,7 @@ MISBEHAVIOURS = {
     "Certificate of another host": _unreachable(
         _serving(json_reply(GOOD), tls=_tls("rag.example"), host="localhost"), trusted=True
     ),
-    "Client certificate wanted": _unreachable(_client_certificate_wanted, trusted=True),
+    "Client certificate required": _unreachable(_client_certificate_wanted, trusted=True),
     "The port does not speak TLS": _unreachable(_tls_to_a_plain_port),
     "The proxy refuses": _unreachable(_behind_a_proxy, environment={"HTTPS_PROXY": "http://me:pw123@127.0.0.1:PORT"}),
     "Closed without a reply": _unreachable(_serving(close_without_reply)),
