@@ -42,7 +42,7 @@ OTHER_PLUGINS = (
         options=("--reruns=2",),
         test="test_reruns_ask_again_and_the_last_attempt_counts",
         outcome="the same in the end",
-        note="A FAIL or an ERROR is asked and judged anew each time; the files have the last attempt only. "
+        note="A FAIL or an ERROR is asked and judged again each time; the files have only the last attempt. "
         "`--only-rerun=QuestionErrored` asks only ERRORs again.",
     ),
     Row(
@@ -54,7 +54,7 @@ OTHER_PLUGINS = (
     Row(
         name="pytest-timeout",
         options=("--timeout=30",),
-        note="A question that takes too long is an ERROR that says so, and the run goes on. "
+        note="A question that takes too long is an ERROR with that reason, and the run continues. "
         "With `--timeout-method=thread` pytest-timeout ends the process instead: without workers, no results.",
     ),
     Row(
@@ -87,8 +87,8 @@ OTHER_PLUGINS = (
         leaves=("allure",),
         note="A question has its texts attached, and its scores as parameters.",
     ),
-    Row(name="hypothesis", options=("--hypothesis-show-statistics",), note="A property test stands beside."),
-    Row(name="syrupy", options=("--snapshot-update",), note="A snapshot test stands beside."),
+    Row(name="hypothesis", options=("--hypothesis-show-statistics",), note="The project has a property test too."),
+    Row(name="syrupy", options=("--snapshot-update",), note="The project has a snapshot test too."),
     Row(name="pytest-xdist", options=("--dist=loadfile",), ways=("-n2",), note=""),
     Row(name="pytest-xdist", options=("--dist=worksteal",), ways=("-n2",), note=""),
     Row(
@@ -132,13 +132,13 @@ PYTESTS_OPTIONS = (
     Row(
         name="blanks and non-ASCII in paths",
         test="test_a_folder_may_have_any_name",
-        note="Of folders, question files and ids.",
+        note="In the names of folders, question files and ids.",
     ),
     Row(
         name="read-only rootdir",
         options=("--rag-output=../results",),
         test="test_a_read_only_root_wants_another_folder_for_the_results",
-        note="Without another folder for the results the run ends before the first question, and says so.",
+        note="Without another folder for the results the run ends with an error before the first question.",
     ),
 )
 
