@@ -95,6 +95,7 @@ CASES = {
     "401": replied(error(401)),
     "403": replied(error(403)),
     "404": replied(error(404)),
+    "407": replied(error(407)),
     "429": replied(error(429)),
     "429 of an account without quota": replied(error(429, code="insufficient_quota")),
     "503": replied(error(503)),
