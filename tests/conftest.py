@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from pytest_ragcheck.testing import RagProject
 
 pytest_plugins = ["pytester", "pytest_ragcheck.testing"]
+
+# Without bytecode each of the thousand processes of a run would compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test asserts how long something takes: the machine may be busy.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
