@@ -39,8 +39,8 @@ three_ways = _in_ways("n2", "no-xdist")
 two_ways = _in_ways("n2")
 """For a test whose behaviour could differ between one process and workers."""
 
-# Hypothesis' plugin imports the whole of it at the end of every run.
-OTHERS = ("-p", "no:hypothesispytest")
+# The plugins of hypothesis and anyio import the whole of them in every run.
+OTHERS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 
 # The preflight would be among the requests that tests count, and most of their judges judge all answers alike.
 NO_PREFLIGHT = ("-o", "rag_disable=preflight")

@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.harness import OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,8 +151,7 @@ class Reader:
                 **variables,
                 "PATH": f"{self.programs}{os.pathsep}{variables.get('PATH', '')}",
                 "COLUMNS": "80",
-                # Hypothesis' plugin imports the whole of it at the end of every run.
-                "PYTEST_ADDOPTS": "-p no:hypothesispytest",
+                "PYTEST_ADDOPTS": shlex.join(OTHERS),
                 **self.environment,
             },
             stdin=subprocess.DEVNULL,

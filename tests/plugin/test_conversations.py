@@ -18,7 +18,7 @@ import pytest
 
 from pytest_ragcheck import Settings, evaluate
 from pytest_ragcheck.cli import main
-from tests.harness import WAYS, exhaustive, three_ways, two_ways
+from tests.harness import OTHERS, WAYS, exhaustive, three_ways, two_ways
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
 if TYPE_CHECKING:
@@ -220,8 +220,7 @@ def test_a_killed_run_is_resumed_with_whole_conversations(project: Project, way:
         sys.executable,
         "-m",
         "pytest",
-        "-p",
-        "no:hypothesispytest",
+        *OTHERS,
         "--rag-judge=offline",
         "--rag-concurrency=2",
     ]

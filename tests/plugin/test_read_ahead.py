@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.harness import OTHERS
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 
@@ -147,7 +148,7 @@ def test_reading_ahead_can_be_switched_off(project: Project) -> None:
 def test_ctrl_c_ends_the_run_and_the_files_are_written(project: Project) -> None:
     questions(project, 200)
     with FakeEndpoint(Counting(seconds=0.3)) as endpoint:
-        command = [sys.executable, "-m", "pytest", "--rag-judge=offline", f"--rag-url={endpoint.url}"]
+        command = [sys.executable, "-m", "pytest", *OTHERS, "--rag-judge=offline", f"--rag-url={endpoint.url}"]
         with subprocess.Popen(command, cwd=project.folder, stdout=subprocess.PIPE, text=True) as process:
             while len(endpoint.requests) < 20:
                 time.sleep(0.01)

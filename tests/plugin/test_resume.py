@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ragcheck.engine.store.store_file import FILE, rows
-from tests.harness import WAYS, three_ways, two_ways
+from tests.harness import OTHERS, WAYS, three_ways, two_ways
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint, Request, json_reply
 
@@ -67,7 +67,7 @@ class Pausing(Counting):
 
 def killed(project: Project, endpoint: FakeEndpoint, *options: str, after: int) -> None:
     """A run whose processes are all killed as soon as so many questions have their records."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "--rag-judge=offline"]
+    command = [sys.executable, "-m", "pytest", *OTHERS, "--rag-judge=offline"]
     with subprocess.Popen(
         [*command, f"--rag-url={endpoint.url}", *options],
         cwd=project.folder,

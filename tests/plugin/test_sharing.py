@@ -18,7 +18,7 @@ import pytest
 from pytest_ragcheck.engine.store.last_run import last_run
 from pytest_ragcheck.engine.store.run_folder import FOLDER
 from pytest_ragcheck.plugin.asking.plan import NARROW
-from tests.harness import exhaustive
+from tests.harness import OTHERS, exhaustive
 from tests.servers.counting import Counting
 from tests.servers.fake_endpoint import FakeEndpoint
 from tests.servers.openai_server import OpenAIServer
@@ -75,7 +75,7 @@ def times_judged(judge: OpenAIServer, file: str, number: int) -> list[int]:
 @contextmanager
 def begun(project: Project, endpoint: FakeEndpoint, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A run in processes of its own, one of whose items has passed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", "-v", "--rag-judge=offline"]
+    command = [sys.executable, "-m", "pytest", *OTHERS, "-v", "--rag-judge=offline"]
     with subprocess.Popen(
         [*command, f"--rag-url={endpoint.url}", *options],
         cwd=project.folder,
