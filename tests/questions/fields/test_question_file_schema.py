@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from pytest_ragcheck.errors import QuestionFileError
@@ -165,14 +165,12 @@ def test_completion_prefers_the_keys_own_names() -> None:
     assert list(SCHEMA["$defs"]["thresholds"]["properties"]) == [*ASSERTABLE, *BOUNDED]
 
 
-@settings(max_examples=60)
 @given(files())
 def test_good_files_are_accepted_by_both(document: Any) -> None:
     assert reader_accepts(document)
     VALIDATOR.validate(document)
 
 
-@settings(max_examples=250)
 @given(changed_files())
 def test_files_with_changes_are_accepted_by_both_or_by_none(document: Any) -> None:
     assert VALIDATOR.is_valid(document) == reader_accepts(document)
