@@ -161,8 +161,9 @@ def test_the_last_failed_turn_is_asked_after_those_before_it(project: Project) -
     assert talks.asked == {"c1": [1, 2, 3]}
 
 
-@pytest.mark.parametrize("workers", ["", "-n2"])
-@pytest.mark.parametrize("failures", [1, 9])
+@pytest.mark.parametrize(
+    ("failures", "workers"), [(1, ""), (9, ""), (9, "-n2"), pytest.param(1, "-n2", marks=exhaustive)]
+)
 def test_a_conversation_goes_on_after_a_turn_that_a_rerun_answers(
     project: Project, failures: int, workers: str
 ) -> None:

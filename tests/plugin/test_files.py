@@ -239,8 +239,11 @@ def test_fewer_files_than_in_the_last_full_result_make_the_run_partial(project: 
     assert "partial: the last full result also has billing; delete rag_summary.json to start over" in run.lines
 
 
-@pytest.mark.parametrize("way", ["plain", "n2"], indirect=True)
-@pytest.mark.parametrize("renamed", [False, True])
+@pytest.mark.parametrize(
+    ("way", "renamed"),
+    [("plain", False), ("plain", True), ("n2", True), pytest.param("n2", False, marks=exhaustive)],
+    indirect=["way"],
+)
 def test_a_run_without_arguments_is_full_after_a_question_file_is_gone(project: Project, renamed: bool) -> None:
     project.ask(good("terms"))
     project.ask(good("news"), file="news.rag.yaml")

@@ -200,7 +200,7 @@ def test_users_own_tests_are_refused_under_xdist_too(project: Project) -> None:
     mark = '@pytest.mark.rag_questions("many_questions.json")'
     project.write("test_own.py", f"import pytest\n\n{mark}\ndef test_own(rag_result): pass\n")
     with FakeEndpoint(system := Counting()) as endpoint:
-        assert run(project, endpoint, "-n2").outcomes == {"passed": 2}
+        assert run(project, endpoint).outcomes == {"passed": 2}
         ended = run(project, endpoint, "-n2", "--rag-resume", "--rag-threshold=0.8")
     assert ended.exit_status != 0
     assert "threshold: 0.7 -> 0.8" in ended.text + ended.stderr
