@@ -21,7 +21,9 @@ _HAN = re.compile(r"[〇一-九十百千万零两]")
 
 NUMBER_PATTERN = r"(?:\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:[.,:'’]\d+)*"
 NUMBER = re.compile(NUMBER_PATTERN)
-_ASCII_WORDS = re.compile(rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]")
+_ASCII_WORD = rf"[a-z]+(?:'[a-z]+)*|{NUMBER_PATTERN}|[%$]"
+# The lookaheads, which skip most characters that begin no word, save a fifth of the time.
+_ASCII_WORDS = re.compile(rf"(?=[a-z0-9%$])(?:{_ASCII_WORD})")
 # Characters outside words are excluded, because `\w` would break words at the vowel signs of Indic scripts and Thai.
 _NO_LETTER = (
     r"\s\d_\u0000-\u0026\u0028-\u0040\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
@@ -29,7 +31,8 @@ _NO_LETTER = (
     r"\u104a\u104b\u17d4\u17d5\u2000-\u206f\u20a0-\u20cf\u2100-\u2bff\u2e00-\u2e7f\u3000-\u303f\u30fb"
     r"\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufe10-\ufe6f\uff00-\uff0f\ufff0-\uffff\U0001f000-\U0001faff"
 )
-_ANY_WORDS = re.compile(rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£]")
+_ANY_WORD = rf"[^{_NO_LETTER}']+(?:'[^{_NO_LETTER}']+)*|{NUMBER_PATTERN}|[%$€£]"
+_ANY_WORDS = re.compile(rf"(?! )(?:{_ANY_WORD})")
 
 SENTENCE_ENDS = frozenset(".!?\n。！？।")
 """The marks that `folded_words` returns with the words if `with_ends` is set."""
@@ -38,8 +41,8 @@ _END = (
     rf"[.!?](?=\s)(?!(?<=\d\.)\s(?:{'|'.join(MONTHS_BY_WORD)}|bis|und)\b)"
     r"(?!(?<=[ap]\.m\.)\s(?:to|and|on|until|or|in|from|at|before|for|the|every|each|if|except|but|by|with|\w*day)\b)"
 )
-_ASCII_WORDS_AND_ENDS = re.compile(rf"{_ASCII_WORDS.pattern}|{_END}|\n")
-_ANY_WORDS_AND_ENDS = re.compile(rf"{_ANY_WORDS.pattern}|{_END}|[\n。！？।]")
+_ASCII_WORDS_AND_ENDS = re.compile(rf"(?=[a-z0-9%$.!?\n])(?:{_ASCII_WORD}|{_END}|\n)")
+_ANY_WORDS_AND_ENDS = re.compile(rf"(?! )(?:{_ANY_WORD}|{_END}|[\n。！？।])")
 
 _LONGEST_WORD = 40  # a longer run has no spaces, as in Chinese
 
