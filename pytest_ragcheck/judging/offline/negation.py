@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -185,8 +186,8 @@ class Polarity:
 
     affirmed: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
-    denials: dict[str, set[str]] = field(default_factory=dict)
-    """The terms that each negation denies, by the one next to it."""
+    denials: dict[str, list[str]] = field(default_factory=dict)
+    """The terms that each negation denies, in order, by the one next to it."""
 
     @property
     def is_negative(self) -> bool:
@@ -204,7 +205,7 @@ class Polarity:
 
     def _denies(self, other: Polarity, about: AbstractSet[str]) -> bool:
         return any(
-            focus in other.affirmed and denied.isdisjoint(other.denied) and _term_of(focus) in about
+            focus in other.affirmed and other.denied.isdisjoint(denied) and _term_of(focus) in about
             for focus, denied in self.denials.items()
         )
 
@@ -293,14 +294,14 @@ class _Reading:
 
     def _deny(self, focus: str, denied: Iterable[str]) -> None:
         self.found.denied.update(denied)
-        self.found.denials.setdefault(focus, set()).update(denied)
+        self.found.denials.setdefault(focus, []).extend(denied)
 
     def negate(self, *, is_without: bool) -> None:
         """Read a negation; "not unsupported" and "not possible without" deny nothing."""
         found = self.found
         cancels = self.has_negation and (is_without or (self.negates and not self.reached))
         if cancels and is_without:
-            self.clause += found.denied
+            self.clause += chain.from_iterable(found.denials.values())
             found.denied.clear()
             found.denials.clear()
         self.negates = not cancels

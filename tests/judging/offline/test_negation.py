@@ -6,6 +6,7 @@ import pytest
 
 from pytest_ragcheck import Question, RagAnswer
 from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.negation import NOT, WITHOUT, polarity
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.support import groundedness
 from pytest_ragcheck.judging.offline.terms import TermDictionary
@@ -283,3 +284,9 @@ def test_a_contradicted_sentence_in_a_long_answer_is_only_listed():
     assert judgement.groundedness is not None
     assert judgement.groundedness >= 0.7
     assert judgement.unsupported_claims == (wrong,)
+
+
+def test_the_words_of_a_cancelled_negation_keep_their_order():
+    """A set had another order in each process, and with it another judgement."""
+    read = polarity([NOT, "use", "any", "camera", "tripod", WITHOUT, NOT], frozenset())
+    assert read.denials == {"tripod": ["use", "any", "camera", "tripod"]}
