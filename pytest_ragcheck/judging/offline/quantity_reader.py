@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.clock_times import CLOCK_UNITS, clock_at, clock_time, in_day
@@ -83,26 +82,21 @@ _LONGEST_SYMBOL = 2  # "a m" is no metre
 _BEGINNINGS = terms_of(listed("start beginning anfang debut principios inizio inicio begin начало начала"))
 _ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde конец конца"))
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
-_STARTS = (
-    HALVES
-    | QUARTERS
-    | ARTICLES
-    | _EVERY
-    | _BEGINNINGS
-    | _ENDINGS
-    | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
+_WORDS_THAT_START = (
+    HALVES | QUARTERS | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
 )
+_STARTS, _STARTS_BEFORE_UNITS = _WORDS_THAT_START | ARTICLES, ARTICLES - _WORDS_THAT_START
 
 
 def read_quantities(terms: Sequence[str]) -> list[Quantity]:
     """The quantities, dates and clock times of *terms*, in order; a bare number counts, too."""
     found: list[Quantity] = []
     end = 0
-    starts = map(_STARTS.__contains__, terms) if not _STARTS.isdisjoint(terms) else repeat(False)
-    for place, (term, may_start) in enumerate(zip(terms, starts, strict=False)):
-        if place < end or not (term < ":" or may_start):  # as `is_number`, for the time of a call
+    # `term < ":"` is `is_number` without the time of a call.
+    for place in [place for place, term in enumerate(terms) if term < ":" or term in _STARTS]:
+        if place < end:
             continue
-        each = _read(terms, place) if term < ":" else _without_number(terms, place, end if found else None)
+        each = _read(terms, place) if terms[place] < ":" else _without_number(terms, place, end if found else None)
         if each is not None:
             if found and each.start < end:  # the minutes of "20 minutes past seven"
                 found.pop()
@@ -114,6 +108,8 @@ def read_quantities(terms: Sequence[str]) -> list[Quantity]:
 def _without_number(terms: Sequence[str], place: int, end: int | None) -> Quantity | None:
     """The quantity of words that begins at *place*, such as half a unit; *end* is that of the last quantity."""
     term = terms[place]
+    if term in _STARTS_BEFORE_UNITS and (place + 1 == len(terms) or terms[place + 1] not in UNITS):
+        return None
     if term in HALVES and (half := _half_at(terms, place)):
         return half
     for first_words, read in _BY_FIRST_WORD:
@@ -267,8 +263,8 @@ def _is_rest_of(before: Quantity, each: Quantity, terms: Sequence[str]) -> bool:
 def _read(terms: Sequence[str], place: int) -> Quantity:
     """The quantity with the number at *place*."""
     term = terms[place]
-    found = _date_at(terms, place) or clock_at(terms, place)
-    if found is not None:
+    # A plain number of three digits or more, such as a year, is neither a day nor an hour.
+    if (is_small(term) or not term.isdigit()) and (found := _date_at(terms, place) or clock_at(terms, place)):
         return found
     value = float(term) if _PLAIN.fullmatch(term) else float("nan")
     if place + 1 < len(terms) and terms[place + 1] in QUARTERS:
