@@ -53,7 +53,6 @@ _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
-_MOST_REPEATABLE = 500  # sentences
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _LEAST_GERMAN = 2
 _GERMAN = terms_of(
@@ -65,34 +64,17 @@ _GERMAN = terms_of(
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 
 
-class DenyingSentence:
-    """A sentence of a context with a negation or another word of polarity."""
-
-    def __init__(self, terms: list[str]) -> None:
-        self._terms = terms
-        self.content = frozenset(terms) - STOP_WORDS
-
-    @cached_property
-    def polarity(self) -> Polarity:
-        return polarity(self._terms, WITHOUT_POLARITY)
-
-    @cached_property
-    def foci(self) -> frozenset[str]:
-        """The terms next to a negation."""
-        return self.polarity.foci
-
-
 class ReadContext:
     """A context, parsed once for all answers that are compared with it."""
 
     __slots__ = (
         "_clauses",
         "_counted",
+        "_denies",
         "_dictionary",
         "_quantities",
         "_sentence_ends",
         "_text",
-        "denying",
         "distinct",
         "numbers",
         "pieces",
@@ -105,16 +87,10 @@ class ReadContext:
 
         self.distinct = frozenset(self.terms)
         self.numbers = numbers_in(self.distinct)
-        self.denying = (
-            []
-            if SIGNED.isdisjoint(self.distinct)
-            else [
-                DenyingSentence(sentence) for sentence in _between_ends(self.terms) if not SIGNED.isdisjoint(sentence)
-            ]
-        )
         self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
         self._quantities: list[Quantity] | None = None
         self._sentence_ends: list[int] | None = None
+        self._denies: list[bool] | None = None
         self._counted: frozenset[tuple[str, str]] | None = None
         self._text, self._dictionary = text, terms
         self._clauses: list[list[dict[str, str]]] | None = None
@@ -126,6 +102,15 @@ class ReadContext:
             is_end = map(END.__eq__, self.terms)
             self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
         return self._sentence_ends
+
+    @property
+    def denies(self) -> Sequence[bool]:
+        """Of each sentence, True if it has a negation or another word of polarity."""
+        if self._denies is None:
+            ends = pairwise(self.sentence_ends)
+            has_any = not SIGNED.isdisjoint(self.distinct)
+            self._denies = [has_any and not SIGNED.isdisjoint(self.terms[start:end]) for start, end in ends]
+        return self._denies
 
     @property
     def counted(self) -> frozenset[tuple[str, str]]:
@@ -209,10 +194,8 @@ class Evidence:
         self._numbers = set(numbers_in(asked))
         self.wanted_numbers = frozenset(numbers_in(wanted))
         """The wanted terms that are numbers."""
-        self._denying: list[DenyingSentence] = []
         for passage in self._passages:
             self._read(passage)
-            self._denying += passage.denying
         self.known.update(number for number in self.wanted_numbers - self._numbers if self.has_number(number))
 
     def _read(self, passage: ReadContext) -> None:
@@ -411,6 +394,12 @@ class Evidence:
             held += (reduce(or_, found_bits[start:end], 0) for start, end in pairwise(cuts))
         return held, where
 
+    @cached_property
+    def _denying(self) -> list[int]:
+        """The wanted terms of each sentence with a word of polarity."""
+        held, _ = self._sentences
+        return list(compress(held, chain.from_iterable(passage.denies for passage in self._passages)))
+
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
         middles: set[int] = set()
@@ -424,8 +413,8 @@ class Evidence:
     def contradicts(self, claim: Sequence[str]) -> bool:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
         denies = not SIGNED.isdisjoint(claim)
-        words = frozenset(claim)
-        denying = [] if denies else [each for each in self._denying if not each.foci.isdisjoint(words)]
+        bits = 0 if denies else self._bits_of(frozenset(claim))
+        denying = [] if denies else [each for each in self._denying if (each & bits).bit_count() >= _LEAST_REPEATED]
         if not denies and not denying:
             return False
         own: Polarity | None = None
@@ -433,15 +422,15 @@ class Evidence:
             plain = self._wanted.intersection(clause) - _WITHOUT_CONTENT
             if len(plain - WITHOUT_POLARITY) > 1:
                 plain -= WITHOUT_POLARITY
-            enough = max(2.0, _NEAR_COPY * len(plain))
-            if len(plain) < enough or not (denies or any(len(plain & each.content) >= enough for each in denying)):
+            enough = max(_LEAST_REPEATED, _NEAR_COPY * len(plain))
+            if len(plain) < enough:
+                continue
+            bits = self._bits_of(plain)
+            if not (denies or any((each & bits).bit_count() >= enough for each in denying)):
                 continue
             if nearest := self._nearest(plain, apart=0):
                 own = own or polarity(claim, WITHOUT_POLARITY)
-                if all(
-                    own.opposes(polarity(sentence, WITHOUT_POLARITY), about=plain) and not is_same_time(claim, sentence)
-                    for sentence in nearest
-                ):
+                if _all_oppose(nearest, claim, own, about=plain):
                     return True
         return self._repeats_with_other_polarity(claim)
 
@@ -449,37 +438,21 @@ class Evidence:
         """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
         if IF in claim:
             return False
-        places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
         words = frozenset(claim)
-        own = self._bits_of(words)
-        for bits, has_not, plain in self._repeatable:
-            if bits & own != bits or not plain <= words:
+        bits = self._bits_of(words)
+        held, where = self._sentences
+        repeatable = (where[at] for at, each in enumerate(held) if each & bits == each and each & (each - 1))
+        for passage, start, end in repeatable:
+            sentence = frozenset(passage.terms[start:end])
+            plain = sentence.difference(_WITHOUT_CONTENT, (END,))
+            if end - start > _LONGEST_SENTENCE or IF in sentence or not plain <= words & self._wanted:
                 continue
-            part = _part_with(claim, places, plain)
-            if part and (NOT in part) is not has_not:
-                read = polarity(part, WITHOUT_POLARITY)
+            part = _part_with(claim, plain) if len(plain) >= _LEAST_REPEATED else ()
+            if part and (NOT in part) is not (NOT in sentence):
                 repeated = self._nearest(plain, share=1.0, apart=0)
-                if all(
-                    read.opposes(polarity(each, WITHOUT_POLARITY), about=plain) and not is_same_time(claim, each)
-                    for each in repeated
-                ):
+                if _all_oppose(repeated, claim, polarity(part, WITHOUT_POLARITY), about=plain):
                     return True
         return False
-
-    @cached_property
-    def _repeatable(self) -> list[tuple[int, bool, frozenset[str]]]:
-        """The wanted terms of the first short sentences without conditions, whether they deny, and their content."""
-        found: dict[tuple[int, bool, frozenset[str]], None] = {}
-        held, where = self._sentences
-        for bits, (passage, start, end) in zip(held, where, strict=True):
-            if bits.bit_count() >= _LEAST_REPEATED and end - start <= _LONGEST_SENTENCE:
-                sentence = frozenset(passage.terms[start:end])
-                plain = sentence.difference(_WITHOUT_CONTENT, (END,))
-                if len(plain) >= _LEAST_REPEATED and plain <= self._wanted and IF not in sentence:
-                    found[bits, NOT in sentence, plain] = None
-                    if len(found) == _MOST_REPEATABLE:
-                        break
-        return list(found)
 
     def _nearest(self, plain: frozenset[str], *, share: float = _NEAR_COPY, apart: float = _AS_NEAR) -> list[list[str]]:
         """The sentences of the contexts with at least *share* of *plain*; empty if there are none."""
@@ -503,18 +476,19 @@ class Evidence:
         ]
 
 
-def _part_with(claim: Sequence[str], places: Sequence[int], plain: frozenset[str]) -> Sequence[str]:
-    """
-    The part of *claim* with all of *plain* and at most one other content term, and the words around it.
+def _all_oppose(
+    nearest: Sequence[Sequence[str]], claim: Sequence[str], own: Polarity, *, about: frozenset[str]
+) -> bool:
+    """True if each of *nearest* denies what *claim*, or its part with the polarity *own*, affirms, or the other way."""
+    return all(
+        own.opposes(polarity(sentence, WITHOUT_POLARITY), about=about) and not is_same_time(claim, sentence)
+        for sentence in nearest
+    )
 
-    Args:
-        claim: The terms of a sentence.
-        places: The places of its content terms.
-        plain: Content terms.
 
-    Returns:
-        The part; empty without one.
-    """
+def _part_with(claim: Sequence[str], plain: frozenset[str]) -> Sequence[str]:
+    """The part of *claim* with all of *plain*, at most one other content term, and the words around; or empty."""
+    places = [place for place, term in enumerate(claim) if term not in _WITHOUT_CONTENT]
     content = [claim[place] for place in places]
     for length in (len(plain), len(plain) + 1):
         for first in range(len(places) - length + 1):
@@ -526,18 +500,6 @@ def _part_with(claim: Sequence[str], places: Sequence[int], plain: frozenset[str
             start = places[first - 1] + 1 if first else 0
             return claim[start : places[last] if last < len(places) else None]
     return ()
-
-
-def _between_ends(terms: Iterable[str]) -> Iterator[list[str]]:
-    in_order = list(terms)
-    start = 0
-    for _ in range(in_order.count(END)):
-        end = in_order.index(END, start)
-        if end > start:
-            yield in_order[start:end]
-        start = end + 1
-    if start < len(in_order):
-        yield in_order[start:]
 
 
 def _in_frames(terms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
