@@ -10,7 +10,7 @@ from pytest_ragcheck.judging.offline.measure_words import LANGUAGE_OF, NUMBER_WO
 _ENGLISH_WORD = {2: "two", 6: "six", 7: "seven", 8: "eight", 11: "eleven"}
 _CUES_OF_A_LANGUAGE = 2
 _HUNDREDS_INSIDE, _THOUSANDS_INSIDE = ("hundert", "honderd", "cento"), ("tausend", "duizend", "mila")
-_INSIDE_LARGE_NUMBERS = _HUNDREDS_INSIDE + _THOUSANDS_INSIDE
+_INSIDE_LARGE_NUMBERS = re.compile("|".join(_HUNDREDS_INSIDE + _THOUSANDS_INSIDE))
 _ONES = ("", "ein", "een")
 _JOINING = frozenset(("and", "y", "e", "et", "en", "und"))
 _BEFORE_HALF = _JOINING | {"с"}
@@ -84,7 +84,7 @@ def other_reading(number: str) -> str | None:
 
 def joined_number(word: str) -> float | None:
     """The value of a German, Dutch or Italian number above 100 in one word, such as `zweihundertdrei`; else None."""
-    if not any(map(word.__contains__, _INSIDE_LARGE_NUMBERS)):
+    if not _INSIDE_LARGE_NUMBERS.search(word):
         return None
     for thousand in _THOUSANDS_INSIDE:
         before, found, after = word.partition(thousand)
@@ -139,23 +139,22 @@ def composed(words: Sequence[str], terms: Sequence[str]) -> list[str]:
         The terms; fewer if numbers were joined.
     """
     joined: list[str] = []
-    place = 0
-    while place < len(words):
-        if words[place] in _PERCENT_AFTER and words[place - 1] in _PERCENT_BEFORE and place:  # por ciento
+    end = 0
+    for place in [at for at, term in enumerate(terms) if term < ":" or words[at] in _PERCENT_AFTER]:
+        if place < end:
+            continue
+        joined += terms[end:place]
+        end = place
+        if place and words[place] in _PERCENT_AFTER and words[place - 1] in _PERCENT_BEFORE:  # por ciento
             joined[-1] = _PERCENT
-            place += 1
-            continue
-        if not terms[place][:1].isdigit():
-            joined.append(terms[place])
-            place += 1
-            continue
-        end, value = _number_at(words, terms, place)
-        if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
-            joined.append(f"{int(value)}:30")
-        else:
-            joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
-        place = end
-    return joined
+            end += 1
+        elif terms[place] < ":":
+            end, value = _number_at(words, terms, place)
+            if words[end - 1] in _HALVES and place and words[place - 1] in _BEFORE_HOURS:
+                joined.append(f"{int(value)}:30")
+            else:
+                joined.append(terms[place] if end == place + 1 else canonical_number(f"{value:.6f}"))
+    return [*joined, *terms[end:]]
 
 
 def _number_at(words: Sequence[str], terms: Sequence[str], start: int) -> tuple[int, float]:

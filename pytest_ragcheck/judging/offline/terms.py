@@ -116,24 +116,25 @@ class TermDictionary(dict[str, str]):
     def of_words(self, found: list[str]) -> list[str]:
         """The terms of a text with the words *found*."""
         terms = list(map(self.__getitem__, found))
-        if self._special.isdisjoint(found):
+        special = self._special.intersection(found)
+        if not special:
             return terms
         given = found
-        if not _FRENCH_NEGATIONS.isdisjoint(found):
+        if not _FRENCH_NEGATIONS.isdisjoint(special):
             found = list(_with_french_negations(found))
-        if not self._negative.isdisjoint(found):
+        if not self._negative.isdisjoint(special):
             found = list(self._with_negations(found))
-        if not _HOMOGRAPHS.isdisjoint(found):
+        if not _HOMOGRAPHS.isdisjoint(special):
             found = _with_homographs(found)
-        if not _TIMES.isdisjoint(found):
+        if not _TIMES.isdisjoint(special):
             found = list(_with_times(found))
-        if not _SEVERAL_LANGUAGES.isdisjoint(found):
+        if not _SEVERAL_LANGUAGES.isdisjoint(special):
             found = with_language_numbers(found, _COUNTED.__contains__)
-        if not _SIGNS.isdisjoint(found):
+        if not _SIGNS.isdisjoint(special):
             found = _with_signs_after_numbers(found)
         if found is not given:
             terms = list(map(self.__getitem__, found))
-        return terms if READ_TOGETHER.isdisjoint(found) else composed(found, terms)
+        return terms if READ_TOGETHER.isdisjoint(special) else composed(found, terms)
 
     def _with_negations(self, found: list[str]) -> Iterator[str]:
         """*found* with `NOT` before each negative word, and without a Portuguese "no"."""
