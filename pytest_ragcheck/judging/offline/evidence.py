@@ -70,8 +70,8 @@ class ReadContext:
     __slots__ = (
         "_clauses",
         "_counted",
-        "_denies",
         "_dictionary",
+        "_foci",
         "_quantities",
         "_sentence_ends",
         "_text",
@@ -90,7 +90,7 @@ class ReadContext:
         self.pieces = [self.terms[start : start + _PIECE] for start in range(0, len(self.terms), _PIECE)]
         self._quantities: list[Quantity] | None = None
         self._sentence_ends: list[int] | None = None
-        self._denies: list[bool] | None = None
+        self._foci: dict[int, frozenset[str]] = {}
         self._counted: frozenset[tuple[str, str]] | None = None
         self._text, self._dictionary = text, terms
         self._clauses: list[list[dict[str, str]]] | None = None
@@ -103,14 +103,11 @@ class ReadContext:
             self._sentence_ends = [0, *compress(count(1), is_end), len(self.terms)]
         return self._sentence_ends
 
-    @property
-    def denies(self) -> Sequence[bool]:
-        """Of each sentence, True if it has a negation or another word of polarity."""
-        if self._denies is None:
-            ends = pairwise(self.sentence_ends)
-            has_any = not SIGNED.isdisjoint(self.distinct)
-            self._denies = [has_any and not SIGNED.isdisjoint(self.terms[start:end]) for start, end in ends]
-        return self._denies
+    def foci_at(self, start: int, end: int) -> frozenset[str]:
+        """The terms beside a negation or another word of polarity, in the sentence between the places."""
+        if start not in self._foci:
+            self._foci[start] = polarity(self.terms[start:end], WITHOUT_POLARITY).foci
+        return self._foci[start]
 
     @property
     def counted(self) -> frozenset[tuple[str, str]]:
@@ -395,10 +392,14 @@ class Evidence:
         return held, where
 
     @cached_property
-    def _denying(self) -> list[int]:
-        """The wanted terms of each sentence with a word of polarity."""
-        held, _ = self._sentences
-        return list(compress(held, chain.from_iterable(passage.denies for passage in self._passages)))
+    def _denying(self) -> list[tuple[int, int]]:
+        """The sentences with two wanted terms and a word of polarity, and the wanted terms beside such words."""
+        held, where = self._sentences
+        return [
+            (at, self._bits_of(passage.foci_at(start, end)))
+            for at, (bits, (passage, start, end)) in enumerate(zip(held, where, strict=True))
+            if bits & (bits - 1) and not SIGNED.isdisjoint(passage.terms[start:end])
+        ]
 
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
@@ -412,37 +413,33 @@ class Evidence:
 
     def contradicts(self, claim: Sequence[str]) -> bool:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
+        held, _ = self._sentences
+        bits = self._bits_of(frozenset(claim))
         denies = not SIGNED.isdisjoint(claim)
-        bits = 0 if denies else self._bits_of(frozenset(claim))
-        denying = [] if denies else [each for each in self._denying if (each & bits).bit_count() >= _LEAST_REPEATED]
-        if not denies and not denying:
+        opposing = held if denies else [held[at] for at, foci in self._denying if foci & bits]
+        if not opposing:
             return False
         own: Polarity | None = None
         for clause in split_clauses(claim, STOP_WORDS):
             plain = self._wanted.intersection(clause) - _WITHOUT_CONTENT
             if len(plain - WITHOUT_POLARITY) > 1:
                 plain -= WITHOUT_POLARITY
-            enough = max(_LEAST_REPEATED, _NEAR_COPY * len(plain))
-            if len(plain) < enough:
-                continue
             bits = self._bits_of(plain)
-            if not (denies or any((each & bits).bit_count() >= enough for each in denying)):
+            if max(map(int.bit_count, map(bits.__and__, opposing))) < max(_LEAST_REPEATED, _NEAR_COPY * len(plain)):
                 continue
             if nearest := self._nearest(plain, apart=0):
                 own = own or polarity(claim, WITHOUT_POLARITY)
                 if _all_oppose(nearest, claim, own, about=plain):
                     return True
-        return self._repeats_with_other_polarity(claim)
+        return IF not in claim and self._repeats_with_other_polarity(claim)
 
     def _repeats_with_other_polarity(self, claim: Sequence[str]) -> bool:
         """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
-        if IF in claim:
-            return False
         words = frozenset(claim)
-        bits = self._bits_of(words)
+        others = ~self._bits_of(words)
         held, where = self._sentences
-        repeatable = (where[at] for at, each in enumerate(held) if each & bits == each and each & (each - 1))
-        for passage, start, end in repeatable:
+        for at in [at for at, each in enumerate(held) if not each & others and each & (each - 1)]:  # two terms or more
+            passage, start, end = where[at]
             sentence = frozenset(passage.terms[start:end])
             plain = sentence.difference(_WITHOUT_CONTENT, (END,))
             if end - start > _LONGEST_SENTENCE or IF in sentence or not plain <= words & self._wanted:

@@ -194,6 +194,11 @@ class Polarity:
         """True if a negation denies something; words of direction do not count."""
         return any(" " not in focus for focus in self.denials)
 
+    @property
+    def foci(self) -> frozenset[str]:
+        """The terms next to a negation or a direction."""
+        return frozenset(map(_term_of, self.denials))
+
     def opposes(self, other: Polarity, *, about: AbstractSet[str]) -> bool:
         """True if one text denies what the other one affirms, with one of *about* next to the negation."""
         return self._denies(other, about) or other._denies(self, about)
