@@ -19,6 +19,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
 from pytest_ragcheck.judging.offline.clock_times import PARTS_OF_A_DAY
 from pytest_ragcheck.judging.offline.expected_answer import (
     ExpectedAnswer,
+    ExpectedAnswers,
     TermWeights,
     are_compatible,
     decades_and_centuries,
@@ -72,7 +73,7 @@ _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
 # The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
 _LINE, _PASS_LINE = 0.67, 0.7
 # The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
-_LINES_OF_LONG = {3: 0.55, 4: 0.5}
+_LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
 _LEAST_OF_A_LIST = 3  # items
 _LEAST_OF_A_CLAUSE, _NEAR_COPY = 5, 0.75
@@ -85,7 +86,7 @@ _OPENING = 1000  # characters searched for the first sentence
 _PUNCTUATION = ".,;:!?\"'()[]“”‘’«»"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: made for each expected answer, in half the time
 class Recall:
     """How much of one expected answer an answer contains."""
 
@@ -137,11 +138,15 @@ class AnswerText:
         found: The words of the text.
         question: The question; its words do not count as an answer.
         terms: The dictionary of terms.
+        parsed: The expected answers that were parsed before; new ones are added.
     """
 
-    def __init__(self, text: str, *, found: list[str], question: str, terms: TermDictionary) -> None:
+    def __init__(
+        self, text: str, *, found: list[str], question: str, terms: TermDictionary, parsed: ExpectedAnswers
+    ) -> None:
         self._text = text
         self._terms = terms
+        self._parsed = parsed
         self._question = question
         self._words = found
         self._spelt = f" {' '.join(found)} "
@@ -177,8 +182,7 @@ class AnswerText:
         if wanted is not None and len(expected.split()) == 1:
             agreement = self._agreement(expected, yes=wanted)
             return agreement if agreement.score > above else None
-        found = words(expected)
-        sought = ExpectedAnswer(words=found, terms=self._terms.of_words(found))
+        sought = self._parsed[expected]
         if not sought.terms:
             return Recall(score=0.0, expected=expected) if above < 0 else None
         sought, other_quantities, has_quantity = self._with_own_quantities(sought)
@@ -202,7 +206,7 @@ class AnswerText:
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
-        score = _calibrated(raw, line=self._line_of(sought) if is_plain else _LINE)
+        score = _calibrated(raw, line=_line_of(sought) if is_plain else _LINE)
         if score <= above:
             return None
         return Recall(
@@ -215,10 +219,6 @@ class AnswerText:
             is_absent=score < _PASS_LINE and self._puts_other_words(sought),
             is_late=is_late,
         )
-
-    def _line_of(self, sought: ExpectedAnswer) -> float:
-        """The raw recall that becomes `_PASS_LINE`: less of a long expected answer, which has more other wordings."""
-        return _LINES_OF_LONG.get(min(len(sought.distinct - STOP_WORDS), max(_LINES_OF_LONG)), _LINE)
 
     def _has_other_figure(self, sought: ExpectedAnswer, missing: AbstractSet[str]) -> bool:
         """True if the answer lacks the expected numbers and has others, besides those of the question."""
@@ -233,9 +233,9 @@ class AnswerText:
     ) -> float | None:
         """The raw recall of *sought* without the *missing* terms; None if its score is at most *above*."""
         share = sought.share_without(missing, self._weights)
-        is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._unasked)
+        is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._all - self._asked)
         least = self._least(sought, share, is_coarser=is_coarser)
-        most = _calibrated(max(least, (1 - _FORM) * share + _FORM), line=self._line_of(sought))
+        most = _calibrated(max(least, (1 - _FORM) * share + _FORM), line=_line_of(sought))
         if not has_quantity and most <= above:
             return None
         raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
@@ -270,7 +270,7 @@ class AnswerText:
             return sought, frozenset(), False
         compared = self._quantities.compare(sought.terms)
         return (
-            ExpectedAnswer(words=sought.words, terms=compared.terms),
+            ExpectedAnswer(spelt=sought.spelt, terms=compared.terms),
             frozenset(term for each in compared.unknown for term in numbers_in(each.terms) or each.terms),
             compared.n_known > 0 and not compared.unknown,
         )
@@ -290,7 +290,7 @@ class AnswerText:
     @cached_property
     def _own(self) -> frozenset[str]:
         """The answer's terms that are neither stop words nor in the question."""
-        return self._unasked - STOP_WORDS
+        return self._all - self._asked - STOP_WORDS
 
     @cached_property
     def _polarity(self) -> Polarity:
@@ -298,10 +298,6 @@ class AnswerText:
 
     def _polarity_of(self, text: str) -> Polarity:
         return polarity(without_yes_or_no(text, self._terms.with_ends(text)), WITHOUT_POLARITY)
-
-    @cached_property
-    def _unasked(self) -> frozenset[str]:
-        return self._all - self._asked
 
     @cached_property
     def _opening(self) -> frozenset[str]:
@@ -331,7 +327,7 @@ class AnswerText:
 
     def _puts_other_words(self, sought: ExpectedAnswer) -> bool:
         """True if the answer has none of the expected content terms, but says something about the question."""
-        content = sought.distinct - STOP_WORDS - self._asked
+        content = sought.content - self._asked
         if not content or not self._all.isdisjoint(content) or self._says_yes is not None:
             return False
         repeated = len((self._all & self._asked) - STOP_WORDS)
@@ -346,7 +342,7 @@ class AnswerText:
             exchanged_role(self._in_order, sought.terms) or self._exchanges_partners(sought, expected)
         ):
             return True
-        content = sought.distinct - STOP_WORDS - DATED_OR_MEASURED - BOUNDS
+        content = sought.content - DATED_OR_MEASURED - BOUNDS
         plain = content.difference(numbers_in(content))
         n_common = len(plain & self._all)
         if len(content) < _LEAST_OF_A_COPY or sought.distinct <= self._all or not 2 * n_common >= len(plain) > 0:
@@ -385,9 +381,10 @@ class AnswerText:
 
     def _may_have_other_quantities(self, sought: ExpectedAnswer) -> bool:
         """True if the expected quantities may be in the answer in another form, or with another unit."""
-        if DATED_OR_MEASURED.isdisjoint(sought.distinct) and not any(":" in term for term in sought.distinct):
-            if not sought.has_number:
-                return False
+        is_dated = not DATED_OR_MEASURED.isdisjoint(sought.distinct)
+        if not is_dated and not sought.has_number:
+            return False
+        if not is_dated and not any(":" in term for term in sought.distinct):
             has_bound = not BOUNDS.isdisjoint(sought.distinct)
             may_be_otherwise = self._is_measured and any(map(_may_be_measured, sought.distinct - self._all))
             if not has_bound and not may_be_otherwise:
@@ -405,7 +402,7 @@ class AnswerText:
     def _is_late(self, sought: ExpectedAnswer) -> bool:
         """True if much text precedes a complete expected answer."""
         is_long = len(self._in_order) > _WORDS_OF_OPENING
-        return is_long and sought.distinct.isdisjoint(self._opening) and not sought.distinct <= STOP_WORDS
+        return is_long and sought.distinct.isdisjoint(self._opening) and bool(sought.content)
 
     def _least(self, sought: ExpectedAnswer, share: float, *, is_coarser: bool) -> float:
         """The lower bound of the raw recall if words are missing."""
@@ -420,7 +417,7 @@ class AnswerText:
         return (
             _LEAST_OF_A_PART <= share < 1
             and 0 < len(self._own) <= _MOST_TERMS_OF_A_PART
-            and len(sought.distinct - STOP_WORDS) <= _MOST_TERMS_OF_A_WHOLE
+            and len(sought.content) <= _MOST_TERMS_OF_A_WHOLE
             and self._own <= sought.distinct
         )
 
@@ -452,7 +449,7 @@ class AnswerText:
             if sought.terms[-1] == NOT and own.is_negative:
                 return False  # "Children must not" leaves out what the answer denies
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
-        told = (sought.distinct & self._all) - STOP_WORDS - self._asked
+        told = (sought.content & self._all) - self._asked
         # A negation that the question has already denies nothing in the answer.
         return bool(told) and NEGATIVE.isdisjoint(self._asked) and told <= own.denied - own.affirmed - wanted.denied
 
@@ -460,6 +457,12 @@ class AnswerText:
 def _items(text: str) -> list[str]:
     """The parts of *text* between commas and "and"."""
     return [item for part in text.split(", ") for item in _CONJUNCTION.split(part)]
+
+
+def _line_of(sought: ExpectedAnswer) -> float:
+    """The raw recall that becomes `_PASS_LINE`: less of a long expected answer, which has more other wordings."""
+    n_terms = len(sought.content)
+    return _LINE if n_terms < _LONG else _LINE_OF_LONG if n_terms == _LONG else _LINE_OF_LONGER
 
 
 def _may_be_measured(term: str) -> bool:

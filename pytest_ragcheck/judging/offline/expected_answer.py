@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
+from pytest_ragcheck.judging.offline.normalized_text import words
 from pytest_ragcheck.judging.offline.quantities import MONTH_NUMBERS, UNITS
 from pytest_ragcheck.judging.offline.terms import (
     ABOUT,
@@ -15,6 +16,7 @@ from pytest_ragcheck.judging.offline.terms import (
     STOP_WORDS,
     TO,
     UPPER_BOUNDS,
+    TermDictionary,
     is_number,
 )
 
@@ -22,6 +24,7 @@ from pytest_ragcheck.judging.offline.terms import (
 # The other two let "30" answer "how many days?", and reject "45 days" for "30 days".
 _STOP_WORD, _ASKED, _NUMBER = 0.1, 0.2, 2.0
 
+_MOST_KEPT, _LONGEST_KEPT = 1000, 1000  # characters
 _LONGEST_SPELT = 80  # characters; of a long text nearly all groups of three are found anywhere
 _MONTHS = frozenset(MONTH_NUMBERS)
 _YEAR = re.compile(r"[12]\d{3}")
@@ -50,20 +53,27 @@ class TermWeights(dict[str, float]):
 
 
 class ExpectedAnswer:
-    """An expected answer, parsed for the search."""
+    """
+    An expected answer, parsed for the search.
 
-    __slots__ = ("distinct", "has_number", "terms", "words")
+    Args:
+        spelt: Its words, each between spaces.
+        terms: Its terms.
+    """
 
-    def __init__(self, *, words: list[str], terms: Sequence[str]) -> None:
-        self.words = words
+    __slots__ = ("content", "distinct", "has_number", "spelt", "terms")
+
+    def __init__(self, *, spelt: str, terms: Sequence[str]) -> None:
+        self.spelt = spelt
         self.terms = terms
         self.distinct = frozenset(terms)
+        self.content = self.distinct - STOP_WORDS
         self.has_number = bool(terms) and is_number(min(terms))  # numbers sort before all else
 
     def share_without(self, missing: AbstractSet[str], weights: TermWeights) -> float:
         """The share of the weight that is not *missing*; if all terms are stop words, all weigh the same."""
         terms = dict.fromkeys(self.terms)
-        if self.distinct <= STOP_WORDS:
+        if not self.content:
             return (len(terms) - len(missing)) / len(terms)
         found = sum([weights[term] for term in terms if term not in missing])
         return found / sum(map(weights.__getitem__, terms))
@@ -73,7 +83,7 @@ class ExpectedAnswer:
         True if *spelt* contains the answer word for word; always False with numbers, which may join their
         neighbours.
         """
-        return not self.has_number and f" {' '.join(self.words)} " in spelt
+        return not self.has_number and self.spelt in spelt
 
     def order_in(self, content: str) -> float:
         """The share of its neighbouring content terms that are neighbours in *content*, 0..1."""
@@ -82,11 +92,33 @@ class ExpectedAnswer:
 
     def spelling_in(self, spelt: str, *, default: float) -> float:
         """The share of its groups of three characters that *spelt* contains, 0..1; *default* if it is long."""
-        own = f" {' '.join(self.words)} "
+        own = self.spelt
         if len(own) > _LONGEST_SPELT:
             return default
         groups = {own[place : place + 3] for place in range(len(own) - 2)}
         return sum(map(spelt.__contains__, groups)) / len(groups)
+
+
+class ExpectedAnswers(dict[str, ExpectedAnswer]):
+    """
+    Parsed expected answers by text, because many answers share their question.
+
+    Args:
+        terms: The dictionary of terms.
+    """
+
+    def __init__(self, terms: TermDictionary) -> None:
+        super().__init__()
+        self._terms = terms
+
+    def __missing__(self, text: str) -> ExpectedAnswer:
+        found = words(text)
+        parsed = ExpectedAnswer(spelt=f" {' '.join(found)} ", terms=self._terms.of_words(found))
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        if len(text) <= _LONGEST_KEPT:
+            self[text] = parsed
+        return parsed
 
 
 def without_stop_words(in_order: Sequence[str]) -> list[str]:

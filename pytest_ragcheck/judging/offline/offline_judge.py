@@ -11,6 +11,7 @@ from pytest_ragcheck.judging.judged_material import grounding_contexts
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText, Recall
 from pytest_ragcheck.judging.offline.evidence import ContextCache
+from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
 from pytest_ragcheck.judging.offline.normalized_text import beginning
 from pytest_ragcheck.judging.offline.refusals import Sentence, SentenceCache, is_refusal
 from pytest_ragcheck.judging.offline.support import PASS_LINE, Groundedness, groundedness
@@ -55,8 +56,12 @@ class OfflineJudge:
     identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-4")
 
     def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
         self._terms = TermDictionary()
         self._passages = ContextCache(self._terms)
+        self._expected = ExpectedAnswers(self._terms)
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
         """
@@ -67,8 +72,7 @@ class OfflineJudge:
             without acceptable answers. `error_message` names the weakness of the lower score, unless both are 1.
         """
         if len(self._terms) > _MOST_TERMS_KEPT:  # bounds the memory of a long run, without effect on scores
-            self._terms = TermDictionary()
-            self._passages = ContextCache(self._terms)
+            self._reset()
         text, contexts = beginning(answer.text, _ANSWER_READ), _beginnings(grounding_contexts(question, answer))
         if not text.strip():
             return _empty(question)
@@ -184,7 +188,11 @@ class OfflineJudge:
         if not claims.strip():
             return 0.0, DECLINED, None
         recall = AnswerText(
-            claims, found=cache[claims].words, question=question.question, terms=self._terms
+            claims,
+            found=cache[claims].words,
+            question=question.question,
+            terms=self._terms,
+            parsed=self._expected,
         ).best_recall(acceptable)
         if abstained and recall.score < PASS_LINE:
             return recall.score, DECLINED, None

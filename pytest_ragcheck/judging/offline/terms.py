@@ -55,6 +55,7 @@ END = "¶"
 _SIGNS = frozenset("$€£")
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _LEAST_OF_LARGE_NUMBER = 7  # letters
+_MOST_TEXTS_KEPT, _LONGEST_TEXT_KEPT = 1000, 1000  # characters
 _TIMES = frozenset(TIMES_BY_WORD)
 _COUNTED = UNIT_WORDS.union(SCALES)
 _BEFORE_PERIODS = PER.union(PERIODS_BY_WORD, ("am", "in"))
@@ -82,6 +83,7 @@ class TermDictionary(dict[str, str]):
         """Words that `of_words` does not only look up."""
         self._negative = {"no"}
         """Words that deny another one; and "no", which is no negation in Portuguese."""
+        self._texts: dict[str, list[str]] = {}
 
     def __missing__(self, word: str) -> str:
         if word[0].isdigit():
@@ -106,8 +108,19 @@ class TermDictionary(dict[str, str]):
         return term
 
     def of(self, text: str) -> list[str]:
-        """The terms of *text*, in order; a number of several words is one term."""
-        return self.of_words(words(text))
+        """
+        The terms of *text*, in order; a number of several words is one term.
+
+        The terms of short texts are kept, since questions and expected answers repeat; a caller must not change them.
+        """
+        known = self._texts.get(text)
+        if known is None:
+            known = self.of_words(words(text))
+            if len(self._texts) >= _MOST_TEXTS_KEPT:
+                self._texts.clear()
+            if len(text) <= _LONGEST_TEXT_KEPT:
+                self._texts[text] = known
+        return known
 
     def with_ends(self, text: str) -> list[str]:
         """The terms of *text*, with `END` at the end of each sentence."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_ragcheck.judging.judgement import JudgeIdentity, Judgement
 from pytest_ragcheck.judging.offline.answer_recall import AnswerText
+from pytest_ragcheck.judging.offline.expected_answer import ExpectedAnswers
 from pytest_ragcheck.judging.offline.offline_judge import OfflineJudge
 from pytest_ragcheck.judging.offline.terms import TermDictionary
 from pytest_ragcheck.questions.question import Question
@@ -101,8 +102,10 @@ class TestCorrectness:
         assert judgement.error_message == 'the answer does not have "a month or two years"'
 
     def test_needs_an_acceptable_answer(self):
+        terms = TermDictionary()
+        text = AnswerText("30 days", found=["30", "days"], question="", terms=terms, parsed=ExpectedAnswers(terms))
         with pytest.raises(ValueError, match=r"^there is no acceptable answer$"):
-            AnswerText("30 days", found=["30", "days"], question="", terms=TermDictionary()).best_recall(())
+            text.best_recall(())
 
     def test_finds_the_expected_answer_inside_a_longer_text(self):
         text = "Thank you for asking! As a rule it is 30 days, though of course you may call us before."
