@@ -85,19 +85,21 @@ class Sentence:
         text: The sentence.
     """
 
-    __slots__ = ("_declines", "folded", "words")
+    __slots__ = ("_declines", "folded", "triggers", "words")
 
     def __init__(self, text: str) -> None:
         self.folded = normalised(text)
         self.words = folded_words(self.folded)
+        self.triggers = _TRIGGERS.intersection(self.words)
+        """Words of refusals, and `n'` if a word begins with it; "don't" and "John's" do not."""
+        if "n'" in self.folded and _ELISION.search(self.folded):
+            self.triggers |= {"n'"}
         self._declines: bool | None = None
 
     @property
     def may_decline(self) -> bool:
         """False if no word of a refusal is in the sentence."""
-        return not _TRIGGERS.isdisjoint(self._triggers) or (
-            not self.folded.isascii() and _OTHER_LETTERS.search(self.folded) is not None
-        )
+        return bool(self.triggers) or (not self.folded.isascii() and _OTHER_LETTERS.search(self.folded) is not None)
 
     @property
     def declines(self) -> bool:
@@ -127,17 +129,12 @@ class Sentence:
     def _matches(self, opening: str) -> bool:
         return any(pattern.search(opening) for pattern in self._patterns(opening))
 
-    @property
-    def _triggers(self) -> list[str]:
-        """The words, and `n'` if one begins with it; "don't" and "John's" do not."""
-        return [*self.words, "n'"] if "n'" in self.folded and _ELISION.search(self.folded) else self.words
-
     def _patterns(self, opening: str) -> Iterator[re.Pattern[str]]:
         """The patterns that can match the beginning of the sentence."""
-        words = self._triggers
-        for triggers, pattern in _BY_TRIGGERS:
-            if not triggers.isdisjoint(words):
-                yield pattern
+        if self.triggers:
+            for triggers, pattern in _BY_TRIGGERS:
+                if not triggers.isdisjoint(self.triggers):
+                    yield pattern
         if not opening.isascii():
             yield _OTHER_SCRIPTS
 
