@@ -332,12 +332,11 @@ def is_shortened(short: Sequence[str], long: Sequence[str]) -> bool:
 
 def joined_items(terms: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The content terms before and after each "and"."""
-    for place, term in enumerate(terms):
-        if term in _AND:
-            before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
-            after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
-            if before and after:
-                yield before, after
+    for place in [place for place, term in enumerate(terms) if term in _AND]:
+        before = next((each for each in reversed(terms[max(0, place - 3) : place]) if each not in STOP_WORDS), "")
+        after = next((each for each in terms[place + 1 : place + 4] if each not in STOP_WORDS), "")
+        if before and after:
+            yield before, after
 
 
 def names_one_of_two(claim: Sequence[str], sentence: Sequence[str]) -> bool:

@@ -312,12 +312,14 @@ class Evidence:
     def exchanged_partners(self, text: str) -> ChangedDetail | None:
         """The noun of the sentence *text* that changed places with another one of the contexts; None without one."""
         clauses = self._passages[0].clauses_of(text) if self._passages else []
-        if not may_exchange(clauses):  # reading the clauses of the contexts takes time
+        if not may_exchange(clauses):
             return None
         own = frozenset[str]().union(*clauses)
         if not self._nearest(own & self._wanted, share=_COPY, apart=0.0):
             return None
         for passage in self._passages:
+            if len(own & passage.distinct) < _COPY * len(own):  # reading the clauses takes time
+                continue
             for sentence in passage.clauses:
                 known = sum(len(own & clause.keys()) for clause in sentence)
                 if known >= _COPY * len(own) and (noun := exchanged_partners(clauses, sentence)):
