@@ -41,6 +41,7 @@ from pytest_ragcheck.judging.offline.negation import (
 from pytest_ragcheck.judging.offline.normalized_text import sentences, words
 from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, read_quantities
+from pytest_ragcheck.judging.offline.support import PASS_LINE, scaled
 from pytest_ragcheck.judging.offline.terms import STOP_WORDS, WITHOUT_POLARITY, is_number, numbers_in
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ _DIGITS_OF_A_YEAR = 4
 # The score of an answer with the expected quantity and without one or two of the words beside it, which are mostly a
 # paraphrase: "30 days after you leave" for "30 days after departure".
 _QUANTITY, _MOST_WORDS_BESIDE_QUANTITY = 0.7, 2
-# The raw recall that becomes `_PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
-_LINE, _PASS_LINE = 0.67, 0.7
+# The raw recall that becomes `PASS_LINE`; balanced accuracy there is 0.93, 0.95 and 0.81.
+_LINE = 0.67
 # The same for expected answers of three, and of four or more content terms: on rewordings in eight languages.
 _LONG, _LINE_OF_LONG, _LINE_OF_LONGER = 3, 0.55, 0.5
 
@@ -206,7 +207,7 @@ class AnswerText:
         if is_changed:
             raw = _CHANGED
         is_plain = not (opposed or is_changed or numbers_in(lacking))
-        score = _calibrated(raw, line=_line_of(sought) if is_plain else _LINE)
+        score = scaled(raw, line=_line_of(sought) if is_plain else _LINE)
         if score <= above:
             return None
         return Recall(
@@ -216,7 +217,7 @@ class AnswerText:
             is_opposed=opposed,
             has_other_figure=has_other_figure,
             replaces_item=lacks_item and len(_items(self._text)) >= len(_items(expected)),
-            is_absent=score < _PASS_LINE and self._puts_other_words(sought),
+            is_absent=score < PASS_LINE and self._puts_other_words(sought),
             is_late=is_late,
         )
 
@@ -235,7 +236,7 @@ class AnswerText:
         share = sought.share_without(missing, self._weights)
         is_coarser = sought.has_number and is_coarser_date(sought.distinct, self._all - self._asked)
         least = self._least(sought, share, is_coarser=is_coarser)
-        most = _calibrated(max(least, (1 - _FORM) * share + _FORM), line=_line_of(sought))
+        most = scaled(max(least, (1 - _FORM) * share + _FORM), line=_line_of(sought))
         if not has_quantity and most <= above:
             return None
         raw = max(least, (1 - _FORM) * share + _FORM * sought.spelling_in(self._spelt, default=share))
@@ -460,7 +461,7 @@ def _items(text: str) -> list[str]:
 
 
 def _line_of(sought: ExpectedAnswer) -> float:
-    """The raw recall that becomes `_PASS_LINE`: less of a long expected answer, which has more other wordings."""
+    """The raw recall that becomes `PASS_LINE`: less of a long expected answer, which has more other wordings."""
     n_terms = len(sought.content)
     return _LINE if n_terms < _LONG else _LINE_OF_LONG if n_terms == _LONG else _LINE_OF_LONGER
 
@@ -468,10 +469,3 @@ def _line_of(sought: ExpectedAnswer) -> float:
 def _may_be_measured(term: str) -> bool:
     """True for a number that is no year."""
     return is_number(term) and not (term.isdigit() and len(term) == _DIGITS_OF_A_YEAR)
-
-
-def _calibrated(raw: float, *, line: float) -> float:
-    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `_PASS_LINE`, and from there to 1."""
-    if raw < line:
-        return _PASS_LINE * raw / line
-    return min(1.0, _PASS_LINE + (1 - _PASS_LINE) * (raw - line) / (1 - line))

@@ -279,6 +279,7 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     if not all(present) and size <= _MOST_TERMS_OF_A_SHORT_ANSWER:
         present = [is_known or evidence.has_part(term) for is_known, term in zip(present, content, strict=True)]
     n_present = sum(present)
+    gaps = [len(run) for run in bytes(present).split(b"\1") if run]  # of absent terms; True is the byte 1
     n_pairs = len(content) - 1
     pair_share = evidence.n_near(pairwise(content)) / n_pairs if n_pairs else float(n_present)
     distinct = frozenset(content)
@@ -293,9 +294,9 @@ def _measured(claim: _Claim, evidence: Evidence, size: int) -> _Measured:
     return _Measured(
         claim=claim,
         support=(n_present / len(present) + window_share + pair_share) / 3,
-        absence=0.0 if n_present == len(present) else _absence(present),
+        absence=sum([math.pow(gap, _RUN_EXPONENT) for gap in gaps]),
         fault=_number_fault(claim, evidence),
-        longest_gap=max(map(len, bytes(present).split(b"\1"))),
+        longest_gap=max(gaps, default=0),
         is_opposed=evidence.contradicts(without_yes_or_no(claim.sentence, claim.terms)),
         change=change,
     )
@@ -319,12 +320,6 @@ def _unknown_name(claim: _Claim, present: list[bool], evidence: Evidence) -> Seq
     names = [normalised(name).strip() for name in _NAME.findall(claim.sentence)]
     absent = (term for term, is_present in zip(claim.content, present, strict=True) if not is_present)
     return [term for term in absent if any(name.startswith(term[:_LETTERS_OF_A_NAME]) for name in names)][:1]
-
-
-def _absence(present: list[bool]) -> float:
-    """The weight of the runs of absent terms."""
-    runs = bytes(present).split(b"\1")  # True is the byte 1
-    return sum([math.pow(len(run), _RUN_EXPONENT) for run in runs if run])
 
 
 def _number_fault(claim: _Claim, evidence: Evidence) -> tuple[str, str | None] | None:
@@ -370,13 +365,15 @@ def _supported(each: _Measured, line: float) -> Support:
 
 
 def _score(raw: float, *, line: float, is_contradicted: bool, is_changed: bool) -> float:
-    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `PASS_LINE`, and from there to 1."""
-    if is_contradicted:
-        raw -= _CONTRADICTION
-    if raw < line:
-        score = max(0.0, PASS_LINE * raw / line)
-    else:
-        score = min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - line) / (1 - line))
+    """The score of the *raw* support, of which *line* becomes `PASS_LINE`."""
+    score = scaled(raw - _CONTRADICTION * is_contradicted, line=line)
     if is_changed:
         score = min(score, _HIGHEST_WITH_CHANGE)
     return min(score, _HIGHEST_IF_CONTRADICTED) if is_contradicted else score
+
+
+def scaled(raw: float, *, line: float) -> float:
+    """*raw* on the scale of scores: linear from 0 to *line*, which becomes `PASS_LINE`, and from there to 1."""
+    if raw < line:
+        return max(0.0, PASS_LINE * raw / line)
+    return min(1.0, PASS_LINE + (1 - PASS_LINE) * (raw - line) / (1 - line))
