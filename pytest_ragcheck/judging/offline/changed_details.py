@@ -12,7 +12,7 @@ from itertools import chain, combinations, pairwise, permutations, product
 from pytest_ragcheck.judging.offline.measure_words import MONTHS_BY_WORD, UNITS_BY_WORD, WEEKDAYS_BY_WORD
 from pytest_ragcheck.judging.offline.negation import NOT, OPPOSITES
 from pytest_ragcheck.judging.offline.normalized_text import words
-from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, Quantity
+from pytest_ragcheck.judging.offline.quantities import DATED_OR_MEASURED, NOON, Quantity
 from pytest_ragcheck.judging.offline.quantity_reader import BOUNDS, periods_in, read_quantities
 from pytest_ragcheck.judging.offline.terms import (
     END,
@@ -22,33 +22,28 @@ from pytest_ragcheck.judging.offline.terms import (
     cyrillic_case,
     is_number,
     numbers_in,
+    term_of,
+    terms_of,
 )
 
-_TERMS = TermDictionary()
 _MOST_KNOWN = 2000
-_NOON = 720  # minutes
 _LONGEST_REPLACED = 3  # content terms
 _REACH_OF_A_LIST, _LONGEST_ITEM = 12, 5  # terms
 _SAME_BEGINNING = 4  # characters of words that may be forms of one another
 
-
-def _terms_of(words: str) -> frozenset[str]:
-    return frozenset(map(_TERMS.__getitem__, words.split()))
-
-
-_AND = _terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
+_AND = terms_of("and und sowie et y e i ed en и также plus nonche asi bem evenals")
 _OPPOSITES = {
-    term: _terms_of(other) - _terms_of(own)
+    term: terms_of(other) - terms_of(own)
     for pair in OPPOSITES
     for own, other in permutations(pair)
-    for term in _terms_of(own)
+    for term in terms_of(own)
 }
-_ONLY = _terms_of(
+_ONLY = terms_of(
     "only solely nur seul seule seulement uniquement solo sola solamente somente apenas so soltanto "
     "unicamente alleen slechts только лишь"
 )
 # Words directly before a noun. A noun that replaces another one has such a word before it, too.
-_BEFORE_NOUNS = _terms_of(
+_BEFORE_NOUNS = terms_of(
     "the a an of to in on at by for with from into about per every each this that these those and or "
     "der die das den dem des ein eine einen einem einer mit von zu zum zur im am fur auf bei aus nach vor uber unter "
     "durch ohne bis und oder "
@@ -68,20 +63,20 @@ _ROLES = {
         ("from", "from aus из"),
         ("in", "into ins в во"),
     )
-    for term in _terms_of(words)
+    for term in terms_of(words)
 }
 _BY = frozenset(term for term, role in _ROLES.items() if role == "by")
 _LONGEST_AGENT = 6  # terms
 _DATES = {
-    **{_TERMS[word]: -number for word, number in WEEKDAYS_BY_WORD.items()},
-    **{_TERMS[word]: number for word, number in MONTHS_BY_WORD.items()},
+    **{term_of(word): -number for word, number in WEEKDAYS_BY_WORD.items()},
+    **{term_of(word): number for word, number in MONTHS_BY_WORD.items()},
 }
 DATES = frozenset(_DATES)
-CALENDAR = DATES - _terms_of("may march mars mai mar marco mei sept dec jan")
+CALENDAR = DATES - terms_of("may march mars mai mar marco mei sept dec jan")
 """Terms of weekdays and of months that mean nothing else."""
 _WITHOUT_PLACE = WITHOUT_POLARITY | BOUNDS
 _WITHOUT_ROLE = DATES | DATED_OR_MEASURED | {END}
-_BEFORE_MONTHS = _terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
+_BEFORE_MONTHS = terms_of("in since until till im seit bis en depuis jusqu'en em desde ate da fino с до")
 
 
 def foreign_date(claim: Sequence[str], known: AbstractSet[str]) -> str | None:
@@ -426,7 +421,7 @@ class KnownQuantities:
         self._by_spelling: dict[tuple[str, ...], list[Quantity]] = {}
         self._texts = list(texts)
         for terms, quantities in self._texts:
-            has_24_hours = any(each.is_digital and each.value > _NOON for each in quantities)
+            has_24_hours = any(each.is_digital and each.value > NOON for each in quantities)
             for each in quantities:
                 each.is_certain = each.is_certain or (each.is_digital and has_24_hours)
                 if len(self._known) < _MOST_KNOWN:
@@ -517,5 +512,5 @@ def _spelt(terms: Sequence[str]) -> str:
 _WORD_OF: dict[str, str] = {}
 for _word in (*UNITS_BY_WORD, *MONTHS_BY_WORD):
     # The second word of a term is mostly its plural.
-    if _WORD_OF.get(_TERMS[_word]) in (None, _TERMS[_word]):
-        _WORD_OF[_TERMS[_word]] = _word
+    if _WORD_OF.get(term_of(_word)) in (None, term_of(_word)):
+        _WORD_OF[term_of(_word)] = _word

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.negation import WITHOUT
-from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.quantities import (
     AND,
     ARTICLES,
@@ -19,37 +18,34 @@ from pytest_ragcheck.judging.offline.quantities import (
     is_small,
     unit_at,
 )
-from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, TermDictionary, is_number, terms_of
+from pytest_ragcheck.judging.offline.terms import END, STOP_WORDS, is_number, term_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TERMS = TermDictionary()
 _CLOCK = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d?)")
 _HALF_HOUR = re.compile(r"(\d|1[01])\.5")
 _HOURS_OF_A_CLOCK = 12
-_PAST, _BEFORE = terms_of(listed("past after over nach na")), terms_of(listed("to before voor vor"))
-_AT = terms_of(listed("um om at a as las alle в tot bis ab vanaf"))
-_AT_A_TIME = terms_of(listed("um alle"))  # not "at 2.5": a number follows "at" in other senses, too
-_AT_AN_HOUR = terms_of(listed("um om as las alle в"))
-_BEFORE_HOURS = terms_of(listed("las la as le alle dalle"))
-CLOCK_UNITS = terms_of(listed("uhr uur h heure heures hora horas ore ч час часа часов"))
-_MORNING = terms_of(listed("am morning matin morgens vormittags manana mattina mattino manha утра утром ochtends"))
+_PAST, _BEFORE = terms_of("past after over nach na"), terms_of("to before voor vor")
+_AT = terms_of("um om at a as las alle в tot bis ab vanaf")
+_AT_A_TIME = terms_of("um alle")  # not "at 2.5": a number follows "at" in other senses, too
+_AT_AN_HOUR = terms_of("um om as las alle в")
+_BEFORE_HOURS = terms_of("las la as le alle dalle")
+CLOCK_UNITS = terms_of("uhr uur h heure heures hora horas ore ч час часа часов")
+_MORNING = terms_of("am morning matin morgens vormittags manana mattina mattino manha утра утром ochtends")
 _EVENING = terms_of(
-    listed(
-        "pm evening afternoon soir abend abends nachmittag nachmittags tarde noche sera pomeriggio noite вечера "
-        "вечером дня avonds middags"
-    )
+    "pm evening afternoon soir abend abends nachmittag nachmittags tarde noche sera pomeriggio noite вечера "
+    "вечером дня avonds middags"
 )
-_AFTER_NOON = [_TERMS["apres"], _TERMS["midi"]]
+_AFTER_NOON = [term_of("apres"), term_of("midi")]
 PARTS_OF_A_DAY = _MORNING | _EVENING
 """Terms of "in the morning", "in the evening" and the like."""
 
-_PARTS_WITHOUT_HOUR = PARTS_OF_A_DAY - terms_of(["дня"])
-_MINUS = terms_of(listed("menos moins meno"))
-_MINUTE = UNITS[_TERMS["minute"]]
-_PORTUGUESE_TO = _TERMS["para"]
-_MINUTES_OF_HOUR, _RUSSIAN_QUARTER = _TERMS["минут"], _TERMS["четверть"]
+_PARTS_WITHOUT_HOUR = PARTS_OF_A_DAY - terms_of("дня")
+_MINUS = terms_of("menos moins meno")
+_MINUTE = UNITS[term_of("minute")]
+_PORTUGUESE_TO = term_of("para")
+_MINUTES_OF_HOUR, _RUSSIAN_QUARTER = term_of("минут"), term_of("четверть")
 
 
 def clock_at(terms: Sequence[str], place: int) -> Quantity | None:
@@ -122,7 +118,7 @@ def _digital_time(terms: Sequence[str], place: int) -> Quantity | None:
         end += 1
         if _is_minute(following[1:]) and minute == 0:
             minute, end = int(following[1]), end + 1
-            end += unit_at(terms, end) == UNITS[_TERMS["minute"]]
+            end += unit_at(terms, end) == _MINUTE
     return clock_time(60 * hour + minute, place, end, is_certain=noon is not None, is_digital=noon is None)
 
 

@@ -22,7 +22,7 @@ from pytest_ragcheck.judging.offline.changed_details import (
     read_clauses,
 )
 from pytest_ragcheck.judging.offline.negation import BUT, IF, NOT, SIGNED, is_same_time, polarity, split_clauses
-from pytest_ragcheck.judging.offline.normalized_text import listed, sentences
+from pytest_ragcheck.judging.offline.normalized_text import sentences
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import ARTICLES
 from pytest_ragcheck.judging.offline.quantity_reader import read_quantities
@@ -56,10 +56,8 @@ _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _LEAST_GERMAN = 2
 _GERMAN = terms_of(
-    listed(
-        "der das und ist ein eine einen nicht wird werden von vom mit zum zur fur auf bei bis nach oder sind auch nur "
-        "wie wann wer welche wo kann darf muss uber durch uhr sie ich"
-    )
+    "der das und ist ein eine einen nicht wird werden von vom mit zum zur fur auf bei bis nach oder sind auch nur "
+    "wie wann wer welche wo kann darf muss uber durch uhr sie ich"
 )
 _WITHOUT_CONTENT = STOP_WORDS | SIGNED | {IF, BUT}
 

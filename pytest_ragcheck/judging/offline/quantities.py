@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.judging.offline.measure_words import FIXED_BY_WORD, MONEY, MONTHS_BY_WORD, UNITS_BY_WORD
-from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.terms import by_term, is_number, terms_of
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _PARTS_OF_A_CLOCK = (
     "half halb halbe demi demie media medio mezza mezzo mezz meia meio quarter kwart viertel quart cuarto quarto "
     "половинои половине pm am четверть четверти halve halber halben"
 )
-DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, "p")) | terms_of(listed(_PARTS_OF_A_CLOCK))
+DATED_OR_MEASURED = frozenset((*UNITS, *MONTH_NUMBERS, *_FIXED, "p")) | terms_of(_PARTS_OF_A_CLOCK)
 """Terms that make a number a quantity, a date or a clock time."""
 
 HOUR, DAY, NOON = 3600.0, 86400.0, 720
@@ -33,16 +32,13 @@ _NEAR_A_MONTH = 0.02  # 30 days, 365 days and 52 weeks are as long as calendar u
 
 
 HALVES = terms_of(
-    listed(
-        "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio "
-        "половинои половине"
-    )
+    "half halb halbe halber halben halbes halve demi demie media medio mezza mezzo mezz meia meio половинои половине"
 )
-QUARTERS = terms_of(listed("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти"))
-ARTICLES = terms_of(listed("a an one un une una um uma ein eine einen einem einer een uno"))
-AND = terms_of(listed("and y e et en und с"))
+QUARTERS = terms_of("quarter kwart viertel quart cuarto cuartos quarto quartos quarti четверть четверти")
+ARTICLES = terms_of("a an one un une una um uma ein eine einen einem einer een uno")
+AND = terms_of("and y e et en und с")
 # Words between a bound and its number.
-BEFORE_NUMBER = terms_of(listed("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's"))
+BEFORE_NUMBER = terms_of("than de als di que dan of chem чем a zu the la las le los il i el que o os to на 's")
 _DIGITS_OF_A_DAY = 2
 
 

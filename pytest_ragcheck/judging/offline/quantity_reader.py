@@ -17,7 +17,6 @@ from pytest_ragcheck.judging.offline.measure_words import (
     WEEKDAYS_BY_WORD,
 )
 from pytest_ragcheck.judging.offline.negation import NEGATIVE
-from pytest_ragcheck.judging.offline.normalized_text import listed
 from pytest_ragcheck.judging.offline.number_spellings import other_reading
 from pytest_ragcheck.judging.offline.quantities import (
     AND,
@@ -36,9 +35,9 @@ from pytest_ragcheck.judging.offline.quantities import (
 from pytest_ragcheck.judging.offline.terms import (
     END,
     STOP_WORDS,
-    TermDictionary,
     by_term,
     is_number,
+    term_of,
     terms_of,
 )
 
@@ -46,24 +45,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-_TERMS = TermDictionary()
 
 _PERIODS = by_term(PERIODS_BY_WORD)
 _FIXED = by_term(FIXED_BY_WORD)
 _DAY_NUMBERS = by_term(DAYS_BY_WORD)
-_PER = terms_of(PER)
-_LOWER, _UPPER = terms_of(LOWER_BOUNDS), terms_of(UPPER_BOUNDS)
+_PER = frozenset(map(term_of, PER))
+_LOWER, _UPPER = frozenset(map(term_of, LOWER_BOUNDS)), frozenset(map(term_of, UPPER_BOUNDS))
 BOUNDS = _LOWER | _UPPER
 """Terms of bounds: "at least", "up to"."""
 # Words between a day and its month, a number and its unit.
-_BETWEEN_DATE = terms_of(listed("of the de di del st nd rd th er o a ten"))
-_OF = terms_of(listed("of der des de del della dell' do da van"))
-_TO = terms_of(listed("to and or bis und oder a et ou y o e i tot en of до и или al"))
-_CENT = terms_of(listed("cent ciento cento"))
-_KINDS_OF_DAYS = terms_of(
-    listed("working business calendar full whole ganze ganzen volle vollen рабочих календарных полных")
-)
-_SQUARE = terms_of(listed("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante"))
+_BETWEEN_DATE = terms_of("of the de di del st nd rd th er o a ten")
+_OF = terms_of("of der des de del della dell' do da van")
+_TO = terms_of("to and or bis und oder a et ou y o e i tot en of до и или al")
+_CENT = terms_of("cent ciento cento")
+_KINDS_OF_DAYS = terms_of("working business calendar full whole ganze ganzen volle vollen рабочих календарных полных")
+_SQUARE = terms_of("square carre carres cuadrados cuadrado quadrati quadrato quadrados quadrado vierkante")
 
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _THOUSAND = 1000.0
@@ -72,15 +68,15 @@ _DAYS, _MOST_MONTHS = frozenset(range(1, 32)), 12
 # Dimensions that an article may count: "a year" for "12 months".
 _COUNTED_BY_ARTICLE = frozenset(("time", "months", "times", "volume", "mass", "length", "area", "spoon", "teaspoon"))
 _ARTICLES_WITHOUT_RATE = ARTICLES - {"a", "an"}
-_EVERY = terms_of(listed("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую"))
-_BEFORE_INTERVALS = _EVERY | terms_of(listed("alle tous toutes каждые om"))
-_WEEKDAYS = terms_of(WEEKDAYS_BY_WORD)
-_SECOND = terms_of(listed("other second zweite zweiten andere tweede"))
-_RUSSIAN_ONCE = _TERMS["раз"]
+_EVERY = terms_of("every each jede jeden jedes jeder chaque cada ogni elke iedere каждыи каждую")
+_BEFORE_INTERVALS = _EVERY | terms_of("alle tous toutes каждые om")
+_WEEKDAYS = frozenset(map(term_of, WEEKDAYS_BY_WORD))
+_SECOND = terms_of("other second zweite zweiten andere tweede")
+_RUSSIAN_ONCE = term_of("раз")
 _QUARTERED = frozenset(("time", "volume", "mass"))
 _LONGEST_SYMBOL = 2  # "a m" is no metre
-_BEGINNINGS = terms_of(listed("start beginning anfang debut principios inizio inicio begin начало начала"))
-_ENDINGS = terms_of(listed("end ende fin finales fine fim finais eind einde конец конца"))
+_BEGINNINGS = terms_of("start beginning anfang debut principios inizio inicio begin начало начала")
+_ENDINGS = terms_of("end ende fin finales fine fim finais eind einde конец конца")
 _SHORT_MONTHS = frozenset((4, 6, 9, 11))
 _WORDS_THAT_START = (
     HALVES | QUARTERS | _EVERY | _BEGINNINGS | _ENDINGS | frozenset((*_PERIODS, *_FIXED, *_DAY_NUMBERS, _RUSSIAN_ONCE))
@@ -180,7 +176,7 @@ def _interval(terms: Sequence[str], place: int) -> Quantity | None:
     """The interval that begins at *place*: "weekly", "every week", "every other day", "раз в неделю"."""
     term = terms[place]
     if term in _PERIODS and term not in UNITS:  # "trimestral" has the term of "trimestre"
-        dimension, factor = UNITS[_TERMS[_PERIODS[term]]]
+        dimension, factor = UNITS[term_of(_PERIODS[term])]
         return Quantity(start=place, end=place + 1, value=factor, dimension=dimension, is_certain=False, recurs=2)
     if term == _RUSSIAN_ONCE:
         once = _as_interval(Quantity(start=place, end=place + 1, value=1.0, dimension="times"), terms)
@@ -202,7 +198,7 @@ def _as_interval(found: Quantity, terms: Sequence[str]) -> Quantity:
     """*found* with its rate; a count of times becomes an interval, for twice a day is every twelve hours."""
     found.per, end = _rate_after(terms, found.end, is_count=found.dimension == "times")
     if found.dimension == "times" and found.per in _LASTING and found.value:
-        found.dimension, length = UNITS[_TERMS[found.per]]
+        found.dimension, length = UNITS[term_of(found.per)]
         found.value, found.factor, found.per, found.end = length / found.value, length, "", end
         found.recurs = 2
     return found
@@ -431,10 +427,10 @@ def _period(term: str) -> str:
 
 
 _NAMES_OF_PERIODS = {
-    UNITS[_TERMS[word]]: word for word in ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+    UNITS[term_of(word)]: word for word in ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 }
 _LASTING = frozenset(_NAMES_OF_PERIODS.values())
-_NAMES_OF_PERIODS |= {UNITS[_TERMS[word]]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
+_NAMES_OF_PERIODS |= {UNITS[term_of(word)]: word for word in ("kilogram", "liter", "meter", "kilometer", "gram")}
 
 
 def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
@@ -455,12 +451,10 @@ def _bound_of(terms: Sequence[str], start: int, end: int) -> int:
 
 
 # Words that make "less" a lower bound: "al menos", "pelo menos", "au moins".
-_SUPERLATIVE = terms_of(listed("al lo pelo ao au du"))
+_SUPERLATIVE = terms_of("al lo pelo ao au du")
 # "not more than 5" is an upper bound; "no máximo 5" has no negation.
 _COMPARATIVES = terms_of(
-    listed(
-        "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее "
-        "меньше meer minder"
-    )
+    "more less fewer over under above below mehr weniger plus moins mas menos piu meno mais более больше менее "
+    "меньше meer minder"
 )
-_AFTERTHOUGHTS = terms_of(listed("maximum maximo massimo minimum minimo максимум минимум"))
+_AFTERTHOUGHTS = terms_of("maximum maximo massimo minimum minimo максимум минимум")

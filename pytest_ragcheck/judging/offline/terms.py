@@ -330,19 +330,24 @@ _NEGATIVE = _by_stem((word, affirmative[0]) for affirmative, negative in PAIRS f
 _PLAIN_TERMS = TermDictionary()
 
 
-def terms_of(words: Iterable[str]) -> frozenset[str]:
-    """The term of each word by itself."""
-    return frozenset(map(_PLAIN_TERMS.__getitem__, words))
+def term_of(word: str) -> str:
+    """The term of *word* by itself."""
+    return _PLAIN_TERMS[word]
+
+
+def terms_of(words: str) -> frozenset[str]:
+    """The terms of a list of words that is written as one string."""
+    return frozenset(map(term_of, words.split()))
 
 
 def by_term(by_word: Mapping[str, T]) -> dict[str, T]:
     """The values of *by_word* by term; of words with one term the first one counts."""
-    return {_PLAIN_TERMS[word]: value for word, value in reversed(list(by_word.items()))}
+    return {term_of(word): value for word, value in reversed(list(by_word.items()))}
 
 
 def _terms(text: str) -> list[str]:
     """The term of each word by itself: "un once" is no number here."""
-    return [_PLAIN_TERMS[word] for word in words(text)]
+    return list(map(term_of, words(text)))
 
 
 STOP_WORDS = frozenset(
@@ -426,7 +431,7 @@ REFUSING = frozenset(
 ABOUT = frozenset(_terms("about around approximately approx roughly nearly almost circa ca estimated"))
 """Terms directly before an approximate number."""
 
-CENTURY = _PLAIN_TERMS["century"]
+CENTURY = term_of("century")
 
 TO = frozenset(_terms("to and"))
 """Terms between the ends of a range."""
