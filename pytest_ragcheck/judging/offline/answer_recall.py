@@ -32,6 +32,7 @@ from pytest_ragcheck.judging.offline.expected_answer import (
 from pytest_ragcheck.judging.offline.negation import (
     NEGATIVE,
     NOT,
+    SIGNED,
     Polarity,
     is_same_time,
     polarity,
@@ -443,6 +444,11 @@ class AnswerText:
         """True if the answer denies what the expected answer affirms, or the other way round."""
         if NEGATIVE.isdisjoint(sought.distinct) and NEGATIVE.isdisjoint(self._all):
             return False
+        told = (sought.content & self._all) - self._asked
+        # A negation that the question has already denies nothing in the answer.
+        may_deny = bool(told) and NEGATIVE.isdisjoint(self._asked)
+        if not may_deny and SIGNED.isdisjoint(sought.distinct):  # spares most answers the search for what they deny
+            return False
         if is_same_time(self._in_order, sought.terms):
             return False
         own, wanted = self._polarity, self._polarity_of(expected)
@@ -450,9 +456,7 @@ class AnswerText:
             if sought.terms[-1] == NOT and own.is_negative:
                 return False  # "Children must not" leaves out what the answer denies
             return own.denied.isdisjoint(wanted.denied) and not own.affirmed.isdisjoint(wanted.denials)
-        told = (sought.content & self._all) - self._asked
-        # A negation that the question has already denies nothing in the answer.
-        return bool(told) and NEGATIVE.isdisjoint(self._asked) and told <= own.denied - own.affirmed - wanted.denied
+        return may_deny and told <= own.denied - own.affirmed - wanted.denied
 
 
 def _items(text: str) -> list[str]:

@@ -414,9 +414,10 @@ class Evidence:
     def contradicts(self, claim: Sequence[str]) -> bool:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
         held, _ = self._sentences
-        bits = self._bits_of(frozenset(claim))
+        words = frozenset(claim)
+        claimed = self._bits_of(words)
         denies = not SIGNED.isdisjoint(claim)
-        opposing = held if denies else [held[at] for at, foci in self._denying if foci & bits]
+        opposing = held if denies else [held[at] for at, foci in self._denying if foci & claimed]
         if not opposing:
             return False
         own: Polarity | None = None
@@ -431,12 +432,11 @@ class Evidence:
                 own = own or polarity(claim, WITHOUT_POLARITY)
                 if _all_oppose(nearest, claim, own, about=plain):
                     return True
-        return IF not in claim and self._repeats_with_other_polarity(claim)
+        return IF not in claim and self._repeats_with_other_polarity(claim, words, claimed)
 
-    def _repeats_with_other_polarity(self, claim: Sequence[str]) -> bool:
+    def _repeats_with_other_polarity(self, claim: Sequence[str], words: frozenset[str], claimed: int) -> bool:
         """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
-        words = frozenset(claim)
-        others = ~self._bits_of(words)
+        others = ~claimed
         held, where = self._sentences
         for at in [at for at, each in enumerate(held) if not each & others and each & (each - 1)]:  # two terms or more
             passage, start, end = where[at]
