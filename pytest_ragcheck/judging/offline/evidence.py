@@ -53,6 +53,7 @@ _COPY, _LEAST_OF_A_COPY = 0.65, 3
 # Sentences compared with a claim at most, and their longest in terms: bounds for texts without sentences.
 _MOST_NEAREST, _LONGEST_SENTENCE = 8, 200
 _LEAST_OF_A_PART = 5  # letters of a word that is a part of another one
+_MOST_REPEATED = 100  # sentences that a claim may repeat: a bound for long texts
 _LEAST_REPEATED = 2  # content terms of a context sentence that a part of a claim repeats
 _LEAST_GERMAN = 2
 _GERMAN = terms_of(
@@ -392,14 +393,23 @@ class Evidence:
         return held, where
 
     @cached_property
-    def _denying(self) -> list[tuple[int, int]]:
-        """The sentences with two wanted terms and a word of polarity, and the wanted terms beside such words."""
-        held, where = self._sentences
-        return [
-            (at, self._bits_of(passage.foci_at(start, end)))
-            for at, (bits, (passage, start, end)) in enumerate(zip(held, where, strict=True))
-            if bits & (bits - 1) and not SIGNED.isdisjoint(passage.terms[start:end])
-        ]
+    def _by_bits(self) -> dict[int, list[tuple[ReadContext, int, int]]]:
+        """The sentences by their wanted terms, if these are two or more."""
+        by_bits: defaultdict[int, list[tuple[ReadContext, int, int]]] = defaultdict(list)
+        for bits, place in zip(*self._sentences, strict=True):
+            if bits & (bits - 1):
+                by_bits[bits].append(place)
+        return by_bits
+
+    @cached_property
+    def _denying(self) -> set[tuple[int, int]]:
+        """Of these sentences with a word of polarity, the wanted terms, and those beside such words."""
+        return {
+            (bits, self._bits_of(passage.foci_at(start, end)))
+            for bits, places in self._by_bits.items()
+            for passage, start, end in places
+            if not SIGNED.isdisjoint(passage.terms[start:end])
+        }
 
     def _middles(self, terms: frozenset[str]) -> list[int]:
         """The pieces to try as the middle of a window if there are too many for all."""
@@ -413,11 +423,10 @@ class Evidence:
 
     def contradicts(self, claim: Sequence[str]) -> bool:
         """True if the sentences nearest to a clause of *claim* deny what it affirms, or affirm what it denies."""
-        held, _ = self._sentences
         words = frozenset(claim)
         claimed = self._bits_of(words)
         denies = not SIGNED.isdisjoint(claim)
-        opposing = held if denies else [held[at] for at, foci in self._denying if foci & claimed]
+        opposing = self._by_bits if denies else [bits for bits, foci in self._denying if foci & claimed]
         if not opposing:
             return False
         own: Polarity | None = None
@@ -437,17 +446,18 @@ class Evidence:
     def _repeats_with_other_polarity(self, claim: Sequence[str], words: frozenset[str], claimed: int) -> bool:
         """True if a part of *claim* has all content terms of a context sentence, but denies or affirms them instead."""
         others = ~claimed
-        held, where = self._sentences
-        for at in [at for at, each in enumerate(held) if not each & others and each & (each - 1)]:  # two terms or more
-            passage, start, end = where[at]
+        repeated = (places for bits, places in self._by_bits.items() if not bits & others)
+        tried: set[tuple[frozenset[str], bool]] = set()
+        for passage, start, end in islice(chain.from_iterable(repeated), _MOST_REPEATED):
             sentence = frozenset(passage.terms[start:end])
-            plain = sentence.difference(_WITHOUT_CONTENT, (END,))
-            if end - start > _LONGEST_SENTENCE or IF in sentence or not plain <= words & self._wanted:
+            plain, has_not = sentence.difference(_WITHOUT_CONTENT, (END,)), NOT in sentence
+            if end - start > _LONGEST_SENTENCE or IF in sentence or (plain, has_not) in tried:
                 continue
-            part = _part_with(claim, plain) if len(plain) >= _LEAST_REPEATED else ()
-            if part and (NOT in part) is not (NOT in sentence):
-                repeated = self._nearest(plain, share=1.0, apart=0)
-                if _all_oppose(repeated, claim, polarity(part, WITHOUT_POLARITY), about=plain):
+            tried.add((plain, has_not))
+            part = _part_with(claim, plain) if plain <= words & self._wanted and len(plain) >= _LEAST_REPEATED else ()
+            if part and (NOT in part) is not has_not:
+                nearest = self._nearest(plain, share=1.0, apart=0)
+                if _all_oppose(nearest, claim, polarity(part, WITHOUT_POLARITY), about=plain):
                     return True
         return False
 
